@@ -53,14 +53,14 @@ class Pair:
     """A document's tree and a word's tree as the kernels see them."""
 
     def __init__(self, shape, document, delta_doc, word, delta_word, scale):
-        self.shape, self.below = shape, shape.leaves_below
+        self.shape, self.below = shape, shape.below
         self.doc, self.word = Discounts.of(delta_doc, shape), Discounts.of(delta_word, shape)
         self.lists = word_lists(word)
         self.directory = directories(self.lists, scale, self.word, shape, ONE)
         z = np.array([y for y in document.elements()], np.int32)
         self.n_tokens = z.size
         self.scratch = s = Scratch.of(max(1, z.size), shape)
-        open_document(z, 0, z.size, s.node, s.path, s.trail, s.inverse)
+        open_document(z, 0, z.size, s.node, s.path, s.trail, s.finder)
 
     def seed(self, key):
         open_stream(self.scratch.rng, key, 0)
@@ -70,7 +70,7 @@ class Pair:
         s, a, b = self.scratch, self.lists, self.directory
         level, start = np.int64(b.level[0]), np.int64(0)
         return document_kernels.draw_leaf(
-            s.node, self.below, s.inverse, self.doc.delta, self.doc.above, self.doc.rate, self.word.delta,
+            s.node, self.below, s.finder, self.doc.delta, self.doc.above, self.doc.rate, self.word.delta,
             self.word.rate, self.word.from_here, 0, 0, np.int64(a.size[0]), a.leaf, a.mass, level, b.offset, b.row,
             start, level, start, s.own, own_entry, gone, lost, s.queue, s.candidate, s.weight, s.rng,
         )  # fmt: skip
@@ -78,7 +78,7 @@ class Pair:
     def draw_without(self, z, scale):
         """Draw as a token of the word at leaf z does, which does not count."""
         s, a = self.scratch, self.lists
-        write_path(s.own, np.int64(z), s.inverse)
+        write_path(s.own, np.int64(z), s.finder)
         entry = a.leaf[: a.size[0]].tolist().index(z)
         gone = int(a.n[entry] == 1)
         return self.draw(entry, gone, scale[z] * (1.0 - self.word.above[-1] if gone else 1.0))

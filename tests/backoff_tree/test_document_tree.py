@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from stickbreak.backoff_tree.kernels.shapes import node_of
 from stickbreak.backoff_tree.kernels.trees import (
     add_token,
     clear_document,
-    node_of,
     open_document,
     take_token,
     write_path,
@@ -46,15 +46,15 @@ def test_ten_thousand_tokens_in_and_out_equal_the_twin(seed):
     shape, room = TreeShape((2, 3, 2, 4)), 30
     s = Scratch.of(room, shape)
     z = rng.integers(48, size=room).astype(np.int32)
-    open_document(z, 0, room, s.node, s.path, s.trail, s.inverse)
+    open_document(z, 0, room, s.node, s.path, s.trail, s.finder)
     twin = Document(Tree(shape.branching, [0.1] * 4), z.tolist())
     for step in range(10_000):
         i = int(rng.integers(room))
-        write_path(s.path, np.int64(z[i]), s.inverse)
+        write_path(s.path, np.int64(z[i]), s.finder)
         take_token(s.node, s.path, s.trail)
         twin.take(int(z[i]))
         z[i] = rng.integers(48)
-        write_path(s.path, np.int64(z[i]), s.inverse)
+        write_path(s.path, np.int64(z[i]), s.finder)
         add_token(s.node, s.path, s.trail)
         twin.add(int(z[i]))
         if step % 10 == 0:
@@ -69,7 +69,7 @@ def test_a_cleared_tree_takes_as_many_leaves_as_it_has_room_for():
     s = Scratch.of(9, shape)
     clear_document(s.node, 9, 3)
     for z in range(0, 27, 3):
-        write_path(s.path, np.int64(z), s.inverse)
+        write_path(s.path, np.int64(z), s.finder)
         add_token(s.node, s.path, s.trail)
     assert nodes(s.node)[1:3] == (9, 9)
 

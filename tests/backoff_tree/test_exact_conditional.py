@@ -5,26 +5,40 @@ draw less its expectation under its own conditional, given all before it, has me
 normal with the sum of the conditional variances, whatever the chain does.
 """
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 from stickbreak.backoff_tree.sampler import TreeSampler
 from stickbreak.backoff_tree.shape import TreeShape
+from stickbreak.backoff_tree.taxonomy import taxonomy_of
 
 from ..sampling.laws import largest_z
 from .problems import ONE, blocks_of, leaves_of, random_delta, small_corpus, tokens_of
 
 N_PASSES = 80
+SHAPES = (
+    TreeShape((2, 3, 2)),
+    TreeShape((3, 4)),
+    TreeShape((5,)),
+    TreeShape((2, 2, 2, 2)),
+    taxonomy_of(["a/x/1", "a/x/2", "a/x/3", "a/y", "b", "c/z/1/i", "c/z/1/j", "c/z/2", "d/u/v/w"]),
+    taxonomy_of(["a", "b/1", "b/2", "b/3", "b/4", "b/5", "c/1/i", "c/1/ii"]),
+    taxonomy_of(["a/b/c/1", "a/b/c/2", "a/b/c/3"]),
+    taxonomy_of(["a/1", "b/1", "c/1/2/3", *(f"c/2/{i}" for i in range(9))]),
+)
 
 
 class Dense:
-    """A tree of sparse backoff written out: one discount a level, all leaves."""
+    """A tree of sparse backoff written out: one discount a level, all leaves; of numbers of children, or of paths."""
 
     def __init__(self, branching, delta):
-        self.delta, L = delta, int(np.prod(branching))
-        sizes = [L // int(np.prod(branching[:h])) for h in range(len(branching))]
-        self.above = [np.arange(L)[:, None] // s == np.arange(L)[None, :] // s for s in sizes]  # have a node in common
-        self.discount = sum(delta)
+        paths = branching if isinstance(branching[0], str) else ["/".join(way) for way in ways(branching)]
+        # have a node in common: a leaf that ends above a level has there nothing but itself
+        starts = [[tuple(path.split("/")[:h]) for path in paths] for h in range(len(delta))]
+        self.above = [np.array([[a == b for b in start] for a in start]) for start in starts]
+        self.delta, self.discount = delta, sum(delta)
 
     def smoothing(self, n):
         """B(z), math.md (T1)"""
@@ -35,6 +49,10 @@ class Dense:
 
     def kept(self, n):
         return np.maximum(n - self.discount, 0.0) * (n > 0)
+
+
+def ways(branching):
+    return product(*[map(str, range(k)) for k in branching])
 
 
 def backoff(tree, table):
@@ -76,10 +94,9 @@ class Pass:
         return product / product.sum(), log_p
 
 
-def scores(seed, at_once):
+def scores(shape, seed, at_once):
     """Return z-scores of a chain of passes, after the score of each pass has been compared."""
     rng = np.random.default_rng(seed)
-    shape = TreeShape(((2, 3, 2), (3, 4), (5,), (2, 2, 2, 2))[seed % 4])
     deltas = random_delta(rng, shape.depth), random_delta(rng, shape.depth)
     corpus = small_corpus(rng, n_documents=8, most=9)
     tokens, documents = tokens_of(corpus)
@@ -122,6 +139,6 @@ def scores(seed, at_once):
 
 @pytest.mark.parametrize("at_once", [True, False], ids=["serial", "parallel"])
 def test_leaves_are_drawn_from_the_conditional(at_once, seed):
-    z = np.concatenate([scores(4 * seed + case, at_once) for case in range(4)])
+    z = np.concatenate([scores(shape, 8 * seed + case, at_once) for case, shape in enumerate(SHAPES)])
     assert np.abs(z).max() < largest_z(z.size, None)
     assert np.sqrt(np.mean(z**2)) < 1.5

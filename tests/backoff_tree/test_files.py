@@ -147,7 +147,7 @@ def test_files_that_were_replaced_are_removed(tmp_path: Path, updates: str) -> N
     sampler = after_two_passes(small_corpus(np.random.default_rng(0), n_documents=60), tmp_path)
     sampler.at_once, folder = updates == "serial", next(tmp_path.iterdir())
     sampler.sweep(ONE)
-    sampler.expand(2, 0.1, 0.1, 0.95)
+    sampler.expand(sampler.shape.expanded(2), 0.1, 0.1, 0.95)
     assert len(list(folder.iterdir())) == len(sampler.blocks.sizes) > 2
     del sampler
     assert not folder.exists()

@@ -119,7 +119,7 @@ def test_ten_thousand_changes_equal_a_rebuild(seed):
         taken += int(lists.n[lists.start[w] : lists.start[w] + lists.size[w]].min() == 1)
         for step, leaf in ((-1, z[i]), (1, new)):
             list_kernels.change_leaf(
-                w, np.int64(leaf), step, scale, discounts.above[-1], *lists[:1], *lists[1:], below, *found
+                w, np.int64(leaf), step, scale, discounts.above[-1], *lists[:1], *lists[1:], shape.nodes, *found
             )
         z[i] = new
     assert taken > 1000

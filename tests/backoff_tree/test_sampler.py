@@ -71,7 +71,7 @@ def test_expansion_keeps_the_counts_of_the_parents(seed):
     sampler.begin()
     sampler.sweep(ONE)
     before = leaves_of(sampler)
-    sampler.expand(4, 0.3, 0.1, 0.95)
+    sampler.expand(sampler.shape.expanded(4), 0.3, 0.1, 0.95)
     assert sampler.shape.branching == (2, 3, 4)
     np.testing.assert_array_equal(leaves_of(sampler) // 4, before)
     assert np.bincount(leaves_of(sampler) % 4, minlength=4).min() > z_share(before.size)
@@ -89,8 +89,8 @@ def test_two_new_levels_are_drawn_apart(seed):
     corpus, _ = planted_lda(60, 30, n_topics=3, mean_tokens=100, seed=seed)
     sampler = TreeSampler(blocks_of(corpus), TreeShape((2,)), [0.2], [0.2], seed, at_once=False)
     sampler.begin()
-    sampler.expand(4, 0.1, 0.1, 0.95)
-    sampler.expand(4, 0.1, 0.1, 0.95)
+    sampler.expand(sampler.shape.expanded(4), 0.1, 0.1, 0.95)
+    sampler.expand(sampler.shape.expanded(4), 0.1, 0.1, 0.95)
     found = np.bincount(leaves_of(sampler) % 16, minlength=16)
     assert stats.chisquare(found).pvalue > 1e-6
 

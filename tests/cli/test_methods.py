@@ -238,7 +238,41 @@ def test_documents_of_links_keep_the_names_of_pages(run, refuse, tmp_path):
 
 def test_tree_takes_only_a_shape_or_numbers_of_children(refuse, documents, tmp_path):
     line = refuse("fit", documents, "--out", tmp_path / "m", *TREE, "--branching", "bushy")
-    assert "give wide or tall, or whole numbers, as 3,6,6" in line
+    assert "give wide or tall, or whole numbers, as 3,6,6, or a file with one path of names a line" in line
+
+
+def test_tree_takes_the_paths_of_a_file(run, documents, tmp_path):
+    file = tmp_path / "taxonomy.txt"
+    file.write_text("\ufeffsky/stars\n\nsky / moon, full\nsea\n", encoding="utf-8")
+    place = [documents, "--out", tmp_path / "m", *TREE, "--branching", file, "--laps", "3"]
+    run("fit", *place)
+    model = stickbreak.load(tmp_path / "m")
+    assert model.branching_ == ["sky/stars", "sky/moon, full", "sea"]
+    file.unlink()  # the options of the fit have its paths
+    run("fit", "--config", tmp_path / "m" / "fit.toml", "--out", tmp_path / "again")
+    assert stickbreak.load(tmp_path / "again").branching_ == model.branching_
+    printed = run("tree", tmp_path / "m").stdout
+    assert all(name in printed for name in ("0 sky", "0.0 stars", "0.1 moon, full", "1 sea"))
+    shown = json.loads(run("tree", tmp_path / "m", "--json", "--depth", "1", "--children", "9").stdout)["tree"]
+    assert (shown["name"], {child["name"] for child in shown["children"]}) == (None, {"sky", "sea"})
+    assert '"name":"stars"' in (tmp_path / "m" / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "has no path; write one path of names a line"),
+        (b"a\xff/b\nc\n", "is not UTF-8 text"),
+        (b"a\na/b\n", "'a' as a leaf and 'a/b' below it"),
+        (b"a/b\nc\na/b\n", "the path 'a/b' twice"),
+        (None, "cannot be read"),
+    ],
+)
+def test_bad_taxonomy_is_refused(refuse, documents, tmp_path, content, words):
+    file = tmp_path / "taxonomy.txt"
+    file.mkdir() if content is None else file.write_bytes(content)
+    line = refuse("fit", documents, "--out", tmp_path / "m", *TREE, "--branching", file)
+    assert words in line
 
 
 def test_another_family_is_one_row(fresh_python):

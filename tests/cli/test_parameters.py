@@ -119,7 +119,12 @@ def test_text_is_read_as_the_value(parameter, text, value):
         (DELETE, "2.5", "--x is '2.5'; give a whole number from 1 up, or all"),
         (PRIOR, "2", "--x is 2; give 2 numbers, as 0.5,1.5"),
         (PRIOR, "1,2,3", "--x is 1,2,3; give 2 numbers, as 0.5,1.5"),
-        (BRANCHING, "3,x", "--x is '3,x'; give wide or tall, or whole numbers, as 3,6,6"),
+        (
+            BRANCHING,
+            "3,x",
+            "--x is '3,x'; give wide or tall, or whole numbers, as 3,6,6, or a file with one path of names a line, "
+            "as science/physics",
+        ),
         (LEARN, "alpha;eta", "--x is 'alpha;eta'; give one or more of alpha, gamma or eta, as alpha,gamma, or none"),
         (parameters_of_estimator("CollapsedHDP")["held_back"], "0", "--x is 0; give a number above 0 and at most 0.5"),
     ],

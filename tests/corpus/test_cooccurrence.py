@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from stickbreak.corpus import Corpus
-from stickbreak.corpus import cooccurrence
+from stickbreak.corpus import Corpus, cooccurrence
 from stickbreak.corpus.cooccurrence import Cooccurrence
 
 COUNTS = np.array(

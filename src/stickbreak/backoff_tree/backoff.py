@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import brentq
 
-from stickbreak.backoff_tree.shape import TreeShape
+from stickbreak.backoff_tree.shape import Shape
 from stickbreak.backoff_tree.state import Discounts
 from stickbreak.numerics.arrays import Float, Int
 
@@ -23,12 +23,7 @@ class Backoff(NamedTuple):
     scale: Float  # (L,)  1 / P*(z)
 
 
-def sums_below(values: Float, shape: TreeShape, level: int) -> Float:
-    """Return the sums over the leaves below each node of a level."""
-    return values.reshape(-1, int(shape.leaves_below[level])).sum(axis=1)
-
-
-def word_smoothing(n_words: Int, discounts: Discounts, shape: TreeShape) -> Float:
+def word_smoothing(n_words: Int, discounts: Discounts, shape: Shape) -> Float:
     """Return B_z, the smoothing that all words together give to each leaf, (L,).                    math.md (T6)
 
     Parameters
@@ -40,14 +35,14 @@ def word_smoothing(n_words: Int, discounts: Discounts, shape: TreeShape) -> Floa
     shape : TreeShape
     """
     out = np.zeros(1)
-    for level, rate in enumerate(discounts.rate):
+    for level, delta in enumerate(discounts.delta):
         if level > 0:
-            out = np.repeat(out, shape.branching[level - 1])
-        out += rate * sums_below(n_words.astype(np.float64), shape, level)
-    return np.repeat(out, shape.branching[-1])
+            out = np.repeat(out, shape.n_children(level - 1))
+        out += delta / shape.sizes(level) * shape.sums_below(n_words.astype(np.float64), level)
+    return np.repeat(out, shape.n_children(shape.depth - 1))
 
 
-def solve_backoff(n_tokens: Int, n_words: Int, discounts: Discounts, shape: TreeShape) -> Backoff:
+def solve_backoff(n_tokens: Int, n_words: Int, discounts: Discounts, shape: Shape) -> Backoff:
     """Return P* and C from what all words together have at each leaf.                               math.md (T6)
 
     A_z = n_z - Delta D_z: all counts are 1 or more, and Delta is less.

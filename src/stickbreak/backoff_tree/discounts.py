@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stickbreak.backoff_tree.backoff import sums_below
-from stickbreak.backoff_tree.shape import TreeShape
+from stickbreak.backoff_tree.shape import Shape
 from stickbreak.numerics.arrays import Float, Int, Int32
 
 MOST = 0.95  # what discounts of a path sum to at most, wherever stickbreak chooses them
@@ -29,19 +28,20 @@ class Entries:
     used: Float  # (E, depth)
 
     @classmethod
-    def of(cls, group: Int, leaf: Int32, shape: TreeShape) -> Entries:
+    def of(cls, group: Int, leaf: Int32, shape: Shape) -> Entries:
         """Count tokens, given by group (numbered from 0) and leaf."""
-        L, below = shape.n_leaves, shape.leaves_below
+        L = shape.n_leaves
         pair, n = np.unique(group.astype(np.int64) * L + leaf, return_counts=True)
         used = np.empty((pair.size, shape.depth))
         for h in range(shape.depth):
-            _, inverse, entries = np.unique(pair // below[h], return_inverse=True, return_counts=True)
+            node = pair // L * shape.n_nodes[h] + shape.node_of(pair % L, h)
+            _, inverse, entries = np.unique(node, return_inverse=True, return_counts=True)
             used[:, h] = entries[inverse] - (n == 1)
         total = np.bincount(pair // L, weights=n)
         return cls(pair // L, pair % L, n.astype(np.float64), total[pair // L], used)
 
 
-def document_likelihood(entries: Entries, shape: TreeShape) -> Callable[[Float], float]:
+def document_likelihood(entries: Entries, shape: Shape) -> Callable[[Float], float]:
     """Return the leave-one-out log likelihood of leaves in documents, nats per token, of discounts. math.md (T7)
 
     Parameters
@@ -56,7 +56,7 @@ def document_likelihood(entries: Entries, shape: TreeShape) -> Callable[[Float],
         From discounts (depth,) to the mean over tokens of log P(z | the other tokens of the document).
     """
     n, several = entries.n, entries.total > 1
-    rates = entries.used / shape.leaves_below[:-1]
+    rates = entries.used / shape.sizes_above(entries.leaf)
     constant = -np.log(np.where(several, entries.total - 1.0, shape.n_leaves))
 
     def value(delta: Float) -> float:
@@ -67,7 +67,7 @@ def document_likelihood(entries: Entries, shape: TreeShape) -> Callable[[Float],
     return value
 
 
-def word_likelihood(entries: Entries, prob: Float, shape: TreeShape) -> Callable[[Float], float]:
+def word_likelihood(entries: Entries, prob: Float, shape: Shape) -> Callable[[Float], float]:
     """Return the leave-one-out log likelihood of the leaves of words, nats per token, of discounts. math.md (T8)
 
     Parameters
@@ -85,11 +85,11 @@ def word_likelihood(entries: Entries, prob: Float, shape: TreeShape) -> Callable
     """
     n, last, several = entries.n, entries.n == 1, entries.total > 1
     here = prob[entries.leaf]
-    rates = entries.used / shape.leaves_below[:-1] * here[:, None]
-    below = shape.leaves_below
+    rates = entries.used / shape.sizes_above(entries.leaf) * here[:, None]
     # of P* over the leaves below the node of each level
     means = np.stack(
-        [(sums_below(prob, shape, h) / below[h])[entries.leaf // below[h]] for h in range(shape.depth)], axis=1
+        [(shape.sums_below(prob, h) / shape.sizes(h))[shape.node_of(entries.leaf, h)] for h in range(shape.depth)],
+        axis=1,
     )
     spread = np.stack([np.bincount(entries.group, weights=column) for column in means.T], axis=1)[entries.group]
     size = np.bincount(entries.group)[entries.group]

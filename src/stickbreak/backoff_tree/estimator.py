@@ -37,10 +37,12 @@ class BackoffTreeTopics(FittedTree):
     Parameters
     ----------
     n_topics : int, default=972
-        Minimum number of leaves of the tree. Ignored if `branching` gives the children.
-    branching : {"wide", "tall"} or sequence of int, default="wide"
-        Shape of the tree. "wide": few levels, with up to 12 or more children; "tall": many levels, with 2 or 3
-        children. (Both are from the paper.) A sequence gives the children of a node at each level from the root down.
+        Minimum number of leaves of the tree. Ignored if `branching` gives the children or the paths.
+    branching : {"wide", "tall"}, sequence of int, or sequence of str, default="wide"
+        Shape of the tree: a name, the children at each level, or the path of each leaf. "wide": few levels, with up to
+        12 or more children; "tall": many levels, with 2 or 3 children. (Both are from the paper.) Numbers are the
+        children of a node at each level from the root down. Paths such as "science/physics/optics" make a tree of any
+        shape, whose nodes have these names.
     alpha : float or sequence of float, default=0.5
         Sum of the discounts of documents along a path, shared equally by its levels. A sequence gives one discount for
         each level from the root down. If alpha is learned, these are the initial values.
@@ -81,12 +83,12 @@ class BackoffTreeTopics(FittedTree):
         Number of leaves with tokens, K.
     n_leaves_ : int
         Number of leaves of the tree, L.
-    branching_ : list of int
-        Children of a node at each level.
+    branching_ : list of int or list of str
+        Children of a node at each level, or the path of each leaf from left to right.
     tree_ : TopicNode
         The root of the tree. Every node has `children`, `parent` and `top_words`; `node_of` gives the leaves.
     leaves_ : ndarray of shape (K,)
-        The leaves with tokens. The node of a leaf at level h is ``leaf // (leaves below a node of level h)``.
+        The leaves with tokens. Leaves are numbered from left to right.
     leaf_tokens_ : ndarray of shape (K,)
         Number of tokens of each leaf in `leaves_`.
     topic_shares_ : ndarray of shape (K,)
@@ -159,7 +161,7 @@ class BackoffTreeTopics(FittedTree):
         self,
         *,
         n_topics: int = 972,
-        branching: str | Sequence[int] | NDArray = "wide",
+        branching: str | Sequence[int] | Sequence[str] | NDArray = "wide",
         alpha: float | Sequence[float] = 0.5,
         eta: float | Sequence[float] = 0.5,
         learn: Sequence[str] = ("alpha", "eta"),

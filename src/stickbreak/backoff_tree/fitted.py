@@ -16,7 +16,7 @@ from stickbreak.backoff_tree.model import TreeModel
 from stickbreak.backoff_tree.ranking import ranked_words
 from stickbreak.backoff_tree.requirements import checked_leaves
 from stickbreak.backoff_tree.sequence import TreeRule
-from stickbreak.backoff_tree.shape import TreeShape
+from stickbreak.backoff_tree.shape import shape_of
 from stickbreak.backoff_tree.state import WordCounts
 from stickbreak.backoff_tree.walk import TopicNode, tree_of
 from stickbreak.corpus import Corpus
@@ -59,7 +59,7 @@ class FittedTree(TopicModel):
     word_count_: Int32
     alpha_levels_: Float
     eta_levels_: Float
-    branching_: list[int]
+    branching_: list[int] | list[str]
     objective_: float
     n_laps_: int
     n_jobs: int | None
@@ -69,7 +69,7 @@ class FittedTree(TopicModel):
     def n_leaves_(self) -> int:
         """Number of leaves L of the tree, with or without tokens."""
         check_is_fitted(self)
-        return TreeShape(tuple(self.branching_)).n_leaves
+        return self._model.shape.n_leaves
 
     @property
     def n_topics_(self) -> int:
@@ -355,7 +355,7 @@ class FittedTree(TopicModel):
         """Make the words' trees: nothing that is saved or pickled, as the fitted attributes say all."""
         counts = WordCounts(self.word_start_, self.word_leaf_, self.word_count_)
         with ThreadExecutor(1) as executor:
-            return TreeModel(counts, TreeShape(tuple(self.branching_)), self.alpha_levels_, self.eta_levels_, executor)
+            return TreeModel(counts, shape_of(self.branching_, 0), self.alpha_levels_, self.eta_levels_, executor)
 
     def __getstate__(self) -> Any:
         return {name: value for name, value in super().__getstate__().items() if name != "_model"}
@@ -375,12 +375,12 @@ class FittedTree(TopicModel):
         sampler = laps.sampler
         self.word_start_, self.word_leaf_, self.word_count_ = laps.finish()
         self.alpha_levels_, self.eta_levels_ = sampler.delta_doc.copy(), sampler.delta_word.copy()
-        self.branching_ = [int(k) for k in sampler.shape.branching]
+        self.branching_ = sampler.shape.as_values
         self._model = self._build()
 
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state that no fit can have left."""
-        shape, W = TreeShape(tuple(self.branching_)), self.n_features_in_
+        shape, W = shape_of(self.branching_, 0), self.n_features_in_
         start, leaf, n = self.word_start_, self.word_leaf_, self.word_count_
         if start.shape != (W + 1,) or start[0] != 0 or start[-1] != leaf.size or (start[1:] < start[:-1]).any():
             raise ValueError("the leaves of its words do not belong together")

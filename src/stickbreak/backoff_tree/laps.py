@@ -13,7 +13,7 @@ from stickbreak.backoff_tree.blocks import Blocks
 from stickbreak.backoff_tree.discounts import MOST
 from stickbreak.backoff_tree.learning import learn
 from stickbreak.backoff_tree.sampler import TreeSampler
-from stickbreak.backoff_tree.shape import TreeShape
+from stickbreak.backoff_tree.shape import Shape, shape_of
 from stickbreak.backoff_tree.state import WordCounts
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
 from stickbreak.fitting.engine import Engine
@@ -26,7 +26,7 @@ from stickbreak.numerics.ranges import are_discounts
 class TreeSettings:
     """What does not change from pass to pass."""
 
-    shape: TreeShape  # of the last stage
+    shape: Shape  # of the last stage
     delta_doc: Float  # (depth,)  to begin with
     delta_word: Float  # (depth,)
     stages: tuple[int, ...] = ()  # interior levels of the trees before
@@ -54,7 +54,7 @@ class TreeLaps:
         depth = min((*settings.stages, settings.shape.depth))
         self.sampler = TreeSampler(
             blocks,
-            TreeShape(settings.shape.branching[:depth]),
+            settings.shape.cut(depth),
             settings.delta_doc[:depth],
             settings.delta_word[:depth],
             seed,
@@ -75,7 +75,9 @@ class TreeLaps:
     def expand(self, k: int) -> None:
         """Make every leaf a node with k leaves.                                                      math.md (T9)"""
         sampler = self.sampler
-        sampler.expand(k, float(sampler.delta_doc.mean()), float(sampler.delta_word.mean()), MOST)
+        sampler.expand(
+            sampler.shape.expanded(k), float(sampler.delta_doc.mean()), float(sampler.delta_word.mean()), MOST
+        )
 
     def finish(self) -> WordCounts:
         """Return the tokens of each word at each leaf."""
@@ -104,9 +106,8 @@ class TreeLaps:
         grown = False
         while sampler.shape.depth < wanted:
             h = sampler.shape.depth
-            sampler.expand(
-                settings.shape.branching[h], float(settings.delta_doc[h]), float(settings.delta_word[h]), MOST
-            )
+            shape = settings.shape.cut(h + 1)
+            sampler.expand(shape, float(settings.delta_doc[h]), float(settings.delta_word[h]), MOST)
             grown = True
         return grown
 
@@ -118,7 +119,7 @@ class TreeLaps:
         arrays |= {f"z.{block}": leaves.arrays(block)["z"] for block in range(len(leaves))}
         values: dict[str, Any] = {
             "n_passes": sampler.n_passes,
-            "branching": [int(k) for k in sampler.shape.branching],
+            "branching": sampler.shape.as_values,
             "likelihood": dict(self._likelihood),
         }
         return arrays, values
@@ -131,7 +132,7 @@ class TreeLaps:
         KeyError, ValueError
             If it cannot be of these tokens.
         """
-        sampler, shape = self.sampler, TreeShape(tuple(values["branching"]))
+        sampler, shape = self.sampler, shape_of(values["branching"], 0)
         for name in ("delta_doc", "delta_word"):
             delta = arrays[name]
             require(is_table(delta, shape.depth), "a level has no discount")
@@ -146,7 +147,7 @@ class TreeLaps:
         self._likelihood = {str(name): float(value) for name, value in values["likelihood"].items()}
 
 
-def _checked(z: NDArray, size: int, shape: TreeShape) -> Int32:
+def _checked(z: NDArray, size: int, shape: Shape) -> Int32:
     """Return the leaves of a block; a ValueError for what cannot be leaves of its tokens."""
     require(z.shape == (size,) and z.dtype == np.int32, "its leaves are not one for each token")
     require(z.size == 0 or (z.min() >= 0 and z.max() < shape.n_leaves), "a leaf is outside the tree")

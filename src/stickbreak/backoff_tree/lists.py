@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickbreak.backoff_tree.kernels import lists as list_kernels
-from stickbreak.backoff_tree.shape import TreeShape
+from stickbreak.backoff_tree.shape import Shape
 from stickbreak.backoff_tree.state import Directory, Discounts, WordCounts, WordLeaves
 from stickbreak.fitting.executor import Executor, shards
 from stickbreak.numerics.arrays import Float, Int
@@ -44,12 +44,10 @@ def with_room(counts: WordCounts, of_word: Int) -> WordLeaves:
     return WordLeaves(start, size, leaf, n, np.zeros(start[-1] + size.size))
 
 
-def directories(
-    words: WordLeaves, scale: Float, discounts: Discounts, shape: TreeShape, executor: Executor
-) -> Directory:
+def directories(words: WordLeaves, scale: Float, discounts: Discounts, shape: Shape, executor: Executor) -> Directory:
     """Sum the masses of the lists, and make their directories."""
-    below, discount = shape.leaves_below, float(discounts.above[-1])
-    n_nodes = shape.n_leaves // below
+    below, discount = shape.below, float(discounts.above[-1])
+    n_nodes = shape.n_nodes
     level = (np.searchsorted(n_nodes, np.maximum(words.size, 1), side="right") - 1).astype(np.int32)
     offset = np.concatenate(([0], np.cumsum(n_nodes + 1)))
     start = np.concatenate(([0], np.cumsum(offset[level + 1]))).astype(np.int64)

@@ -11,7 +11,7 @@ from stickbreak.backoff_tree.backoff import Backoff, solve_backoff
 from stickbreak.backoff_tree.kernels import fixed as fixed_kernels
 from stickbreak.backoff_tree.leaf_words import LeafWords
 from stickbreak.backoff_tree.lists import Totals, directories, lists_of
-from stickbreak.backoff_tree.shape import TreeShape
+from stickbreak.backoff_tree.shape import Shape
 from stickbreak.backoff_tree.state import Directory, Discounts, Scratch, WordCounts
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens, refuse_fractions
@@ -37,7 +37,7 @@ class TreeModel:
     """
 
     def __init__(
-        self, counts: WordCounts, shape: TreeShape, delta_doc: Float, delta_word: Float, executor: Executor
+        self, counts: WordCounts, shape: Shape, delta_doc: Float, delta_word: Float, executor: Executor
     ) -> None:
         self.shape = shape
         self.of_documents, self.of_words = Discounts.of(delta_doc, shape), Discounts.of(delta_word, shape)
@@ -55,7 +55,7 @@ class TreeModel:
         def work(part: tuple[int, int]) -> None:
             scratch = Scratch.of(int(tokens.lengths[part[0] : part[1]].max(initial=1)), self.shape)
             fixed_kernels.sample_documents(
-                *part, tokens.start, tokens.word, self.shape.leaves_below, self.of_documents, self.of_words,
+                *part, tokens.start, tokens.word, self.shape.below, self.of_documents, self.of_words,
                 self.words, self.directory, key, N_BURN, samples, scratch,
             )  # fmt: skip
 
@@ -113,7 +113,7 @@ class TreeModel:
         def work(part: tuple[int, int]) -> None:
             scratch = Scratch.of(int(tokens.lengths[part[0] : part[1]].max(initial=1)), self.shape)
             fixed_kernels.predict_words(
-                *part, tokens.start, samples, held_start, held_word, self.shape.leaves_below, self.of_documents,
+                *part, tokens.start, samples, held_start, held_word, self.shape.below, self.of_documents,
                 self.of_words, self.words, self.directory, self.backoff.peak, missing, share, scratch, prob,
             )  # fmt: skip
 
@@ -136,7 +136,7 @@ class TreeModel:
         words, rate = self.words, self.of_words.rate
         smoothing = np.empty(words.leaf.size)
         fixed_kernels.smooth_entries(
-            0, words.size.size, words.start, words.size, words.leaf, self.shape.leaves_below, rate, smoothing
+            0, words.size.size, words.start, words.size, words.leaf, self.shape.nodes, rate, smoothing
         )
         kept = (words.n - self.of_words.above[-1]) * self.backoff.scale[words.leaf]
         by_word = sparse.csc_array(
@@ -159,15 +159,16 @@ class TreeModel:
         if not leaves.size:
             return out
         for h in range(self.shape.depth):
-            nodes, inverse = np.unique(leaves // self.shape.leaves_below[h], return_inverse=True)
-            node = words.leaf // self.shape.leaves_below[h]
+            nodes, inverse = np.unique(self.shape.node_of(leaves, h), return_inverse=True)
+            node = self.shape.node_of(words.leaf, h)
             at = np.searchsorted(nodes, node)
             inside = (at < nodes.size) & (nodes[np.minimum(at, nodes.size - 1)] == node)
             word = np.repeat(np.arange(words.size.size), words.size)
             used = sparse.csr_array(
                 (np.ones(int(inside.sum())), (at[inside], word[inside])), shape=(nodes.size, words.size.size)
             )
-            out += self.of_words.rate[h] * used[inverse].toarray()
+            rate = self.of_words.delta[h] / self.shape.sizes_above(leaves)[..., h, None]
+            out += rate * used[inverse].toarray()
         kept = sparse.csc_array(
             ((words.n - self.of_words.above[-1]) * self.backoff.scale[words.leaf], words.leaf, words.start),
             shape=(L, words.size.size),

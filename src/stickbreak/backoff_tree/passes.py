@@ -10,7 +10,7 @@ import numpy as np
 from stickbreak.backoff_tree.blocks import Job
 from stickbreak.backoff_tree.kernels import documents as document_kernels
 from stickbreak.backoff_tree.lists import directories, lists_of, with_room
-from stickbreak.backoff_tree.shape import TreeShape
+from stickbreak.backoff_tree.shape import Shape
 from stickbreak.backoff_tree.state import Directory, Discounts, Scratch, WordCounts, WordLeaves
 from stickbreak.fitting.executor import Executor, ThreadExecutor
 from stickbreak.numerics.arrays import Float, Int
@@ -21,7 +21,7 @@ class WordTrees:
     """The trees of all words, as all jobs of a pass need them; they travel as counts.               math.md (T6)"""
 
     counts: WordCounts
-    shape: TreeShape
+    shape: Shape
     discounts: Discounts
     scale: Float  # (L,)  1 / P*(z)
     words: WordLeaves
@@ -31,7 +31,7 @@ class WordTrees:
     def of(
         cls,
         counts: WordCounts,
-        shape: TreeShape,
+        shape: Shape,
         discounts: Discounts,
         scale: Float,
         executor: Executor,
@@ -46,7 +46,7 @@ class WordTrees:
         return _made_again, (self.counts, self.shape, self.discounts, self.scale)
 
 
-def _made_again(counts: WordCounts, shape: TreeShape, discounts: Discounts, scale: Float) -> WordTrees:
+def _made_again(counts: WordCounts, shape: Shape, discounts: Discounts, scale: Float) -> WordTrees:
     return WordTrees.of(counts, shape, discounts, scale, ThreadExecutor())
 
 
@@ -71,7 +71,7 @@ def sampled(task: Pass, job: Job) -> tuple[Any, Float]:
     start, word = job.tokens()
     z, log_p = job.leaves.load().copy(), np.zeros(start.size - 1)
     document_kernels.sweep_documents(
-        job.first, task.n_tokens, start, word, z, shape.leaves_below, task.of_documents, trees.discounts, trees.words,
+        job.first, task.n_tokens, start, word, z, shape.below, task.of_documents, trees.discounts, trees.words,
         trees.directory, trees.scale, task.peak, task.key, task.at_once,
         Scratch.of(int(np.diff(start).max(initial=1)), shape), log_p,
     )  # fmt: skip

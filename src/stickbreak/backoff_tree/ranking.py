@@ -31,7 +31,7 @@ def ranked_words(model: TreeModel, n_words: int) -> Int:
     start = np.append(by_leaf.indptr[leaves], by_leaf.indptr[-1]).astype(np.int64)
     top = np.empty((leaves.size, min(n_words, W)), np.int64)
     ranking_kernels.rank_words(
-        start, by_leaf.indices, by_leaf.data, leaves, model.shape.leaves_below, model.of_words.rate,
+        start, by_leaf.indices, by_leaf.data, leaves, model.shape.nodes, model.of_words.rate,
         model.backoff.peak, W, top,
     )  # fmt: skip
     return top

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from itertools import pairwise
 from numbers import Real
@@ -14,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from stickbreak.backoff_tree.blocks import BLOCK_TOKENS
 from stickbreak.backoff_tree.laps import TreeSettings
 from stickbreak.backoff_tree.learning import LEARNABLE
-from stickbreak.backoff_tree.shape import TreeShape, shape_of
+from stickbreak.backoff_tree.shape import Shape, shape_of
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.requirements import check_bytes, check_names, check_whole
@@ -32,7 +31,7 @@ class Parameters(Protocol):
     """The parameters that are checked here."""
 
     n_topics: int
-    branching: str | Sequence[int] | NDArray
+    branching: str | Sequence[int] | Sequence[str] | NDArray
     alpha: Any
     eta: Any
     learn: Sequence[str]
@@ -96,8 +95,8 @@ def check_sizes(corpus: Corpus, settings: TreeSettings, *, blocks: int, in_files
     InputError
     """
     shape, N = settings.shape, float(corpus.n_tokens)
-    n_first = math.prod(shape.branching[: min((*settings.stages, shape.depth))])
-    words = ENTRY_BYTES * min(N, float(corpus.n_words) * n_first) + LEAF_BYTES * shape.n_leaves
+    n_first = shape.cut(min((*settings.stages, shape.depth))).n_leaves
+    words = ENTRY_BYTES * min(N, float(corpus.n_words) * n_first) + LEAF_BYTES * shape.n_leaves + shape.table_bytes
     what = f"a fit of {N:.12g} tokens to a tree of {shape.n_leaves:,} leaves"
     files = words + BLOCK_BYTES * min(N, float(blocks * BLOCK_TOKENS[1]))
     if not in_files and files <= memory_installed():
@@ -106,7 +105,7 @@ def check_sizes(corpus: Corpus, settings: TreeSettings, *, blocks: int, in_files
     check_bytes(what, files, "begin with coarser trees (stages), or give fewer documents, leaves or threads")
 
 
-def discounts(name: str, given: Any, shape: TreeShape) -> Float:
+def discounts(name: str, given: Any, shape: Shape) -> Float:
     """Return a discount for each level from a sum, or from one discount each.
 
     Raises
@@ -148,12 +147,11 @@ def checked_leaves(given: ArrayLike, n_tokens: Int) -> Int:
     return chosen.astype(np.int64)
 
 
-def _stages(given: Sequence[int], shape: TreeShape) -> tuple[int, ...]:
+def _stages(given: Sequence[int], shape: Shape) -> tuple[int, ...]:
     """Return the levels of the coarser trees, refuse others than ever more of them."""
     levels = tuple(check_whole("stages", n, 1) for n in given)
     if any(b <= a for a, b in pairwise((*levels, shape.depth))):
         raise InputError(
-            f"stages is {tuple(given)!r}; give increasing numbers of levels, below the {shape.depth} of the tree "
-            f"{shape.branching}."
+            f"stages is {tuple(given)!r}; give increasing numbers of levels, below the {shape.depth} of the tree."
         )
     return levels

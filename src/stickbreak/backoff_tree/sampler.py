@@ -10,7 +10,7 @@ from stickbreak.backoff_tree.counting import count_tokens
 from stickbreak.backoff_tree.discounts import within
 from stickbreak.backoff_tree.lists import Totals
 from stickbreak.backoff_tree.passes import Pass, WordTrees, sampled
-from stickbreak.backoff_tree.shape import TreeShape
+from stickbreak.backoff_tree.shape import Shape
 from stickbreak.backoff_tree.state import Discounts, WordCounts
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import ThreadExecutor
@@ -49,7 +49,7 @@ class TreeSampler:
     backoff: Backoff
 
     def __init__(
-        self, blocks: Blocks, shape: TreeShape, delta_doc: Float, delta_word: Float, seed: int, *, at_once: bool
+        self, blocks: Blocks, shape: Shape, delta_doc: Float, delta_word: Float, seed: int, *, at_once: bool
     ) -> None:
         self.blocks, self.shape, self.seed, self.at_once = blocks, shape, seed, at_once
         self.delta_doc, self.delta_word = np.array(delta_doc, np.float64), np.array(delta_word, np.float64)
@@ -101,26 +101,22 @@ class TreeSampler:
         of_documents, key = Discounts.of(self.delta_doc, shape), key_of(self.seed, self.n_passes, "tree")
         return Pass(trees, of_documents, backoff.peak, self.blocks.n_tokens, key, self.at_once)
 
-    def expand(self, k: int, delta_doc: float, delta_word: float, most: float) -> None:
-        """Make every leaf a node with k leaves; its tokens go to one of these at random.                math.md (T9)
+    def expand(self, shape: Shape, delta_doc: float, delta_word: float, most: float) -> None:
+        """Make leaves nodes of a tree with a level more; their tokens go to leaves below at random.     math.md (T9)
 
         Parameters
         ----------
-        k : int
-            Leaves of each former leaf.
+        shape : Shape
+            The tree with the new level.
         delta_doc, delta_word : float
             Discounts of the new level.
         most : float
             All discounts of a kind are scaled down to sum to at most so much.
         """
-        self.shape, self.settled = self.shape.expanded(k), False
-        rng = np.random.Generator(
-            np.random.Philox(key=int(key_of(self.seed, self.n_passes, f"expand {self.shape.depth - 1} {k}")))
-        )
-        self.blocks.put(
-            (z * np.int32(k) + rng.integers(k, size=z.size, dtype=np.int32)).astype(np.int32)
-            for z in self.blocks.leaves
-        )
+        before, self.shape, self.settled = self.shape, shape, False
+        purpose = f"expand {before.depth} {shape.n_leaves // before.n_leaves}"
+        rng = np.random.Generator(np.random.Philox(key=int(key_of(self.seed, self.n_passes, purpose))))
+        self.blocks.put(shape.scattered(before.branching, z, rng) for z in self.blocks.leaves)
         self.recount()
         self.delta_doc = within(np.append(self.delta_doc, delta_doc), most)
         self.delta_word = within(np.append(self.delta_word, delta_word), most)

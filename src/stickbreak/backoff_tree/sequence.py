@@ -27,8 +27,9 @@ class TreeRule:
         self._missing = model.missing()
         # what an entry of a document at leaf z adds to the lacking mass, beside n_z times that of the leaf itself
         self._spread: Float = -documents.above[-1] * np.diff(self._missing)
-        for rate, below in zip(documents.rate, shape.leaves_below[:-1], strict=True):
-            self._spread += np.repeat(rate * np.diff(self._missing[::below]), below)
+        for h, delta in enumerate(documents.delta):
+            lack = np.diff(self._missing[shape.first_leaves(h)])
+            self._spread += np.repeat(delta / shape.sizes(h) * lack, shape.sizes(h))
         words, u = model.word_tokens, model.given_away()
         known = words > 0
         self._share = np.where(known, words / words.sum(), u / max(1, int((~known).sum())))
@@ -46,7 +47,7 @@ class TreeRule:
         scratch = Scratch.of(int(np.diff(documents.start).max(initial=1)), model.shape)
         sequence_kernels.score_documents(
             documents.start, documents.word, documents.content, particles.key, particles.n, particles.resample,
-            model.shape.leaves_below, model.of_documents, model.of_words, model.words, model.directory,
+            model.shape.below, model.of_documents, model.of_words, model.words, model.directory,
             model.backoff.peak, self._missing, self._spread, self._share, self._known, scratch, printed, unbiased,
         )  # fmt: skip
         return printed, unbiased

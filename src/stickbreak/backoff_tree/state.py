@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.backoff_tree.kernels.trees import N_COLUMNS, NOBODY
-from stickbreak.backoff_tree.shape import TreeShape
+from stickbreak.backoff_tree.shape import Shape
 from stickbreak.numerics.arrays import Float, Int, Int32
 
 
@@ -16,16 +16,16 @@ class Discounts(NamedTuple):
     """Discounts of one kind of trees, and the sums of them that are asked for all the time.      math.md (T1)"""
 
     delta: Float  # (depth,)      delta_h of the nodes at level h
-    rate: Float  # (depth,)       delta_h / leaves below a node of level h
+    rate: Float  # (depth,)       delta_h / leaves below a node of level h; (depth, L), of each node, in a `Taxonomy`
     above: Float  # (depth + 1,)  sum of delta over levels < h; the last entry is Delta
     from_here: Float  # (depth + 1,)  sum of delta over levels >= h
 
     @classmethod
-    def of(cls, delta: Float, shape: TreeShape) -> Discounts:
+    def of(cls, delta: Float, shape: Shape) -> Discounts:
         """Return the sums for one discount a level."""
         delta = np.ascontiguousarray(delta, np.float64)
         above = np.concatenate(([0.0], np.cumsum(delta)))
-        return cls(delta, delta / shape.leaves_below[:-1], above, above[-1] - above)
+        return cls(delta, shape.rates(delta), above, above[-1] - above)
 
 
 class WordCounts(NamedTuple):
@@ -75,14 +75,14 @@ class Scratch(NamedTuple):
     path: Int32  # (depth + 1,)  node of a leaf at each level
     own: Int32  # (depth + 1,)  the same of the token taken out
     trail: Int32  # (depth + 1,)  rows of the nodes on a path
-    inverse: Float  # (depth + 1,)  1 / leaves below
+    finder: Float | Int32  # `nodes` of the shape
     queue: Int32  # (rows, 4)
     candidate: Int32  # (rows,)
     weight: Float  # (rows,)
     rng: NDArray[np.uint64]  # (1,)
 
     @classmethod
-    def of(cls, room: int, shape: TreeShape) -> Scratch:
+    def of(cls, room: int, shape: Shape) -> Scratch:
         """Return scratch for documents of at most `room` tokens."""
         depth = shape.depth
         rows = max(1, int(room)) * depth + 1
@@ -91,7 +91,7 @@ class Scratch(NamedTuple):
             path=np.zeros(depth + 1, np.int32),
             own=np.full(depth + 1, NOBODY, np.int32),
             trail=np.zeros(depth + 1, np.int32),
-            inverse=1.0 / shape.leaves_below,
+            finder=shape.nodes,
             queue=np.zeros((rows, 4), np.int32),
             candidate=np.zeros(rows, np.int32),
             weight=np.zeros(rows),

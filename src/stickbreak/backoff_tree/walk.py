@@ -22,7 +22,6 @@ class _Ground:
 
     def __init__(self, model: TreeModel, vocabulary: tuple[str, ...]) -> None:
         self.model, self.vocabulary, self.shape = model, vocabulary, model.shape
-        self.below = [int(n) for n in model.shape.leaves_below]
         self.leaves: Int = np.flatnonzero(model.n_tokens)  # (K,)
         self.before: Int = np.concatenate(([0], np.cumsum(model.n_tokens[self.leaves])))  # (K + 1,) tokens before each
 
@@ -74,32 +73,36 @@ class TopicNode:
     @property
     def is_leaf(self) -> bool:
         """Whether this is a topic."""
-        return self.level == self._ground.shape.depth
+        return self._ground.shape.is_leaf(self.level, self.index)
+
+    @property
+    def name(self) -> str | None:
+        """The name of the node, if the tree was given by paths of names; None at the root."""
+        return self._ground.shape.name_of(self.level, self.index)
 
     @property
     def topic(self) -> int | None:
         """The number of the topic that a leaf is; None at other nodes."""
-        return self.index if self.is_leaf else None
+        return self.first_leaf if self.is_leaf else None
 
     @property
     def depth(self) -> int:
         """Number of levels below this node."""
-        return self._ground.shape.depth - self.level
+        return self._ground.shape.levels_below(self.level, self.index)
 
     @property
     def branching(self) -> tuple[int, ...]:
-        """Children of each node, level by level, from this one on."""
-        return tuple(int(n) for n in self._ground.shape.branching[self.level :])
+        """Children of each node, level by level, from this one on; () if the tree was given by paths of names."""
+        return self._ground.shape.branching_from(self.level)
 
     @property
     def n_nodes(self) -> int:
         """Number of nodes with tokens, of this node and of those below."""
-        nodes, ground = self.leaves, self._ground
-        total = nodes.size
-        for n_children in reversed(ground.shape.branching[self.level :]):
-            nodes = np.unique(nodes // int(n_children))
-            total += nodes.size
-        return total
+        leaves, shape = self.leaves, self._ground.shape
+        total = leaves.size
+        for level in range(self.level, self.level + self.depth):
+            total += np.unique(shape.node_of(leaves[shape.leaf_levels(leaves) > level], level)).size
+        return int(total)
 
     @property
     def place(self) -> dict[str, Any]:
@@ -109,12 +112,12 @@ class TopicNode:
     @property
     def first_leaf(self) -> int:
         """First of the leaves below, with or without tokens. A leaf counts as below itself."""
-        return self.index * self._ground.below[self.level]
+        return self._ground.shape.first_leaf(self.level, self.index)
 
     @property
     def last_leaf(self) -> int:
         """Last of the leaves below, with or without tokens."""
-        return self.first_leaf + self._ground.below[self.level] - 1
+        return self._ground.shape.first_leaf(self.level, self.index + 1) - 1
 
     @property
     def leaves(self) -> Int:
@@ -142,11 +145,9 @@ class TopicNode:
     @property
     def path(self) -> tuple[int, ...]:
         """The path from the root: the child at each level, counted from 0 and from the left; () at the root."""
-        way, index = [], self.index
-        for n_children in reversed(self._ground.shape.branching[: self.level]):
-            index, child = divmod(index, int(n_children))
-            way.append(child)
-        return tuple(reversed(way))
+        shape, leaf = self._ground.shape, np.array(self.first_leaf)
+        at = [int(shape.node_of(leaf, level)) for level in range(self.level + 1)]
+        return tuple(at[h + 1] - shape.first_child(h, at[h]) for h in range(self.level))
 
     @property
     def parent(self) -> TopicNode | None:
@@ -159,9 +160,9 @@ class TopicNode:
         if self.is_leaf:
             return ()
         ground, level = self._ground, self.level + 1
-        first = self.index * int(ground.shape.branching[self.level])
-        last = first + int(ground.shape.branching[self.level])
-        bounds = np.searchsorted(ground.leaves, np.arange(first, last + 1) * ground.below[level])
+        first, last = (ground.shape.first_child(self.level, node) for node in (self.index, self.index + 1))
+        starts = [ground.shape.first_leaf(level, node) for node in range(first, last + 1)]
+        bounds = np.searchsorted(ground.leaves, starts)
         return tuple(TopicNode(ground, level, first + int(i)) for i in np.flatnonzero(np.diff(bounds)))
 
     @property
@@ -186,7 +187,7 @@ class TopicNode:
         if check_whole("level", level, 0) > self.level:
             raise InputError(f"level is {level}; give a level from 0 to {self.level}, that of the node.")
         ground = self._ground
-        return TopicNode(ground, level, self.first_leaf // ground.below[level])
+        return TopicNode(ground, level, int(ground.shape.node_of(np.array(self.first_leaf), level)))
 
     def descend(self, path: Sequence[int]) -> TopicNode:
         """Return the node at the end of a path from this one.
@@ -205,11 +206,13 @@ class TopicNode:
         for step in path:
             child = check_whole(f"the child of node {way or 'all'}", step, 0)
             way += f".{child}" if way else str(child)
-            n_children = 0 if node.is_leaf else int(self._ground.shape.branching[node.level])
+            shape = self._ground.shape
+            first = shape.first_child(node.level, node.index) if not node.is_leaf else 0
+            n_children = shape.first_child(node.level, node.index + 1) - first if not node.is_leaf else 0
             if child >= n_children:
                 reason = f"there are {n_children} children" if n_children else "its parent is a leaf"
                 raise InputError(f"there is no node {way}: {reason}; children count from 0.")
-            node = TopicNode(self._ground, node.level + 1, node.index * n_children + child)
+            node = TopicNode(self._ground, node.level + 1, first + child)
             if node.n_topics == 0:
                 raise InputError(f"node {way} has no token; choose from the nodes with tokens (children).")
         return node
@@ -227,9 +230,11 @@ class TopicNode:
         InputError
             If it is not below, or has no token.
         """
-        node = TopicNode(self._ground, self._ground.shape.depth, check_whole("leaf", leaf, 0))
-        if not self.first_leaf <= node.index <= self.last_leaf:
+        ground = self._ground
+        if not self.first_leaf <= check_whole("leaf", leaf, 0) <= self.last_leaf:
             raise InputError(f"there is no leaf {leaf!r} here; give a leaf from {self.first_leaf} to {self.last_leaf}.")
+        level = int(ground.shape.leaf_levels(np.array(leaf)))
+        node = TopicNode(ground, level, int(ground.shape.node_of(np.array(leaf), level)))
         if node.n_topics == 0:
             raise InputError(f"leaf {leaf} has no token; choose from the leaves with tokens (leaves).")
         return node
@@ -247,7 +252,7 @@ class TopicNode:
         InputError
             If `depth` is not a whole number of at least 0.
         """
-        deepest = self._ground.shape.depth if depth is None else self.level + check_whole("depth", depth, 0)
+        deepest = self.level + (self.depth if depth is None else check_whole("depth", depth, 0))
         return self._walk(deepest)
 
     def _walk(self, deepest: int) -> Iterator[TopicNode]:
@@ -303,7 +308,7 @@ class TopicNode:
         """
         ground = self._ground
         if self.is_leaf:
-            return ground.model.word_distributions(np.array([self.index]))[0]
+            return ground.model.word_distributions(np.array([self.first_leaf]))[0]
         out = np.zeros(len(ground.vocabulary))
         words, probability = ground.words.below(*self._range)
         out[words] = probability
@@ -317,8 +322,7 @@ class TopicNode:
     @property
     def _range(self) -> tuple[int, int]:
         """Where the leaves with tokens below stand among all of them: from the first to before the second."""
-        first, size = self.first_leaf, self._ground.below[self.level]
-        low, high = np.searchsorted(self._ground.leaves, (first, first + size))
+        low, high = np.searchsorted(self._ground.leaves, (self.first_leaf, self.last_leaf + 1))
         return int(low), int(high)
 
 

@@ -166,6 +166,11 @@ class TreeNode:
         return max((1 + child.depth for child in self.children), default=0)
 
     @property
+    def name(self) -> str | None:
+        """None: the nodes of this tree have no names."""
+        return None
+
+    @property
     def branching(self) -> tuple[int, ...]:
         """Nothing: the nodes of a level differ in their number of children."""
         return ()

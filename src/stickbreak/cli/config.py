@@ -68,7 +68,9 @@ def _argument(where: str, value: Any, type_: type) -> Any:
         parts = value if isinstance(value, list) else [value]
         if not all(isinstance(part, str | int | float) for part in parts):
             raise InputError(f"{where} is {_shown(value)}; give a number, a text, or a list of either")
-        return ",".join(map(_text, parts)) or NOTHING
+        # a text may be a path of names, which can hold a comma
+        between = "\n" if all(isinstance(part, str) for part in parts) else ","
+        return between.join(map(_text, parts)) or NOTHING
     accepted = {float: (int, float), str: (str, int, float), Path: (str,)}.get(type_, (type_,))
     if not isinstance(value, accepted) or isinstance(value, bool) is not (type_ is bool):
         raise InputError(f"{where} is {_shown(value)}; give {_WANTED[type_]}")

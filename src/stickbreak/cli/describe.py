@@ -1,6 +1,7 @@
 """What the command line needs to know of an estimator, from its signature, its constraints and its docstring.
 
-The signature has the defaults. The docstring has the types (`int or None`, `{"last", "best"}`, `sequence of int`), and
+The signature has the defaults. The docstring has the types (`int or None`, `{"last", "best"}`, `sequence of int`; a
+`sequence of str` comes from a file), and
 its first sentence on a parameter becomes the help. `_parameter_constraints` has the ranges of numbers.
 """
 
@@ -63,6 +64,8 @@ def _kind(type_: str, constraints: Iterable[Any]) -> Iterator[Kind]:
     names = tuple(_NAME.findall(of))
     if names:
         yield Kind("name", names, several=several)
+    elif several and of == "str":
+        yield Kind("path", several=True)
     elif of == "bool":
         yield Kind("bool")
     elif of.split(",")[0] in ("int", "float"):

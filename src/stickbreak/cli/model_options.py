@@ -32,6 +32,7 @@ _OTHER_NAMES = {
     "split_merge_trials": ("--split-merge",),
     "dtype": ("--precision",),
 }
+_SORTS = {"name": "NAME", "bool": "yes|no"}
 _CODE = re.compile(r"`(\w+)`")
 
 
@@ -56,7 +57,7 @@ class ModelOption:
     def metavar(self) -> str:
         """The sort of value it takes, in capitals."""
         sorts = (
-            {"name": "NAME", "bool": "yes|no"}.get(kind.type, "NUMBER") + "S" * kind.several
+            "FILE" if kind.type == "path" else _SORTS.get(kind.type, "NUMBER") + "S" * kind.several
             for parameter in self.parameters.values()
             for kind in parameter.kinds
         )

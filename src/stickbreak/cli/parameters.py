@@ -1,9 +1,11 @@
 """A parameter of an estimator as the command line sees it: its default, a sentence on it, the values it takes."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from stickbreak.cli.wording import joined
+from stickbreak.exceptions import ReadError
 
 __all__ = ["NOTHING", "Kind", "Parameter"]
 
@@ -18,8 +20,8 @@ class Kind:
 
     Attributes
     ----------
-    type : {"name", "int", "float", "bool"}
-        Of one value.
+    type : {"name", "int", "float", "bool", "path"}
+        Of one value. Paths of names, "science/physics", are in a file, one a line.
     names : tuple of str
         Those that are known, of names.
     least, most : float or None
@@ -34,7 +36,7 @@ class Kind:
         How many. None: any number of them.
     """
 
-    type: Literal["name", "int", "float", "bool"]
+    type: Literal["name", "int", "float", "bool", "path"]
     names: tuple[str, ...] = ()
     least: float | None = None
     most: float | None = None
@@ -50,10 +52,14 @@ class Kind:
         ------
         ValueError
             If it is not of this kind.
+        ReadError
+            If it is a file that cannot be read.
         """
+        if self.type == "path":
+            return _paths_in(text)
         if not self.several:
             return self._read_one(text)
-        parts = [] if text == NOTHING else [part.strip() for part in text.split(",")]
+        parts = [] if text == NOTHING else [part.strip() for part in text.replace("\n", ",").split(",")]
         if self.length not in (None, len(parts)):
             raise ValueError(text)
         return tuple(self._read_one(part) for part in parts)
@@ -81,6 +87,8 @@ class Kind:
             return f"one or more of {known}, as {','.join(self.names[:2])}, or {NOTHING}" if self.several else known
         if self.type == "bool":
             return "yes or no"
+        if self.type == "path":
+            return "a file with one path of names a line, as science/physics"
         whole = "whole " if self.type == "int" else ""
         if self.several:
             count = "" if self.length is None else f"{self.length} "
@@ -145,15 +153,37 @@ class Parameter:
         Raises
         ------
         ValueError
-            With one sentence, if no kind of value is written so.
+            With one sentence, if no kind of value is written so, or it is a file that cannot be read.
         """
         if text == self.none_word:
             return None
         for kind in self.kinds:
             try:
                 return kind.read(text)
+            except ReadError:
+                raise
             except ValueError:
                 pass
         known = [*map(str, self.kinds), *([self.none_word] if self.none_word else [])]
         plain = len(known) == 1 and not self.names
         raise ValueError(f"{option} is {text if plain else repr(text)}; give {', or '.join(known)}")
+
+
+def _paths_in(file: str) -> tuple[str, ...]:
+    """Return the lines of a file that are not empty; those of a text of several lines, as `--config` has them."""
+    if "\n" in file:
+        return tuple(file.split("\n"))
+    place = Path(file)
+    if not place.exists():
+        raise ValueError(file)
+    try:
+        lines = tuple(filter(None, map(str.strip, place.read_text(encoding="utf-8-sig").splitlines())))
+    except OSError as error:
+        raise ReadError(
+            f"{file} cannot be read ({error.strerror}); give a file with one path of names a line"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise ReadError(f"{file} is not UTF-8 text; give a file with one path of names a line") from error
+    if not lines:
+        raise ReadError(f"{file} has no path; write one path of names a line, as science/physics")
+    return lines

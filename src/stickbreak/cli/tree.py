@@ -105,6 +105,7 @@ class _Branch:
         node = self.node
         return {
             "path": list(node.path),
+            "name": node.name,
             "level": node.level,
             "topic": node.topic,
             **node.place,
@@ -163,7 +164,8 @@ def _path(text: str) -> tuple[int, ...]:
 
 
 def _name(node: "TopicNode | TreeNode") -> str:
-    return ".".join(map(str, node.path)) or "all"
+    path = ".".join(map(str, node.path)) or "all"
+    return path if node.name is None else f"{path} {printable(node.name)}"
 
 
 def _counted(n: int, noun: str) -> str:

@@ -191,6 +191,8 @@ class TreeNode:
         Place of its parent among the nodes of the report; -1 at the root.
     child : int
         Which child of its parent it is, from 0.
+    name : str or None
+        Its name in the taxonomy that the tree was given by.
     topic : int or None
         The number of the topic, if it has one.
     n_own : int
@@ -203,6 +205,7 @@ class TreeNode:
 
     parent: int
     child: int
+    name: str | None
     topic: int | None
     n_own: int
     n_tokens: int

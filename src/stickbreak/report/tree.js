@@ -34,11 +34,13 @@ function topicTree(tree, tools) {
     return node.path.join(".") || "all";
   }
   const gist = (node, n) => node.telling.slice(0, n).join(", ");
+  // as a reader sees it: a tree that was given by names has them
+  const title = (node) => (node.name ? `${name(node)} ${node.name}` : name(node));
   const size = (node) =>
     node.topic === null
       ? plural(node.n_topics, "topic")
       : `topic #${node.topic}${node.n_topics > 1 ? ` and ${whole(node.n_topics - 1)} below` : ""}`;
-  const told = (node) => `${name(node)} · ${percent(node.share)} of the words · ${size(node)} · ${gist(node, 7)}`;
+  const told = (node) => `${title(node)} · ${percent(node.share)} of the words · ${size(node)} · ${gist(node, 7)}`;
   const rest = (node, shown) => ({
     n: node.n_children - shown.length,
     share: node.share - node.own - shown.reduce((sum, child) => sum + child.share, 0),
@@ -224,7 +226,7 @@ function topicTree(tree, tools) {
     const list = el("ol");
     for (const node of way(zoomed)) {
       const label = [
-        el("span", { class: "path" }, node === root ? "All topics" : name(node)),
+        el("span", { class: "path" }, node === root ? "All topics" : title(node)),
         node === root ? "" : " ",
         node === root ? "" : word(gist(node, 2)),
       ];
@@ -246,7 +248,7 @@ function topicTree(tree, tools) {
         {},
         link(
           child,
-          el("span", { class: "number" }, child.topic === null ? name(child) : `#${child.topic}`),
+          el("span", { class: "number" }, child.topic === null ? title(child) : `#${child.topic} ${child.name ?? ""}`.trim()),
           words,
           el(
             "span",
@@ -369,7 +371,7 @@ function topicTree(tree, tools) {
     const path = pathOf(number),
       list = el("ul", { class: "similar" });
     for (const node of way(nodeAt(path, path.length)).slice(1))
-      list.append(el("li", {}, link(node, word(`${name(node)} ${gist(node, 2)}`))));
+      list.append(el("li", {}, link(node, word(`${title(node)} ${gist(node, 2)}`))));
     return list.childElementCount ? el("div", {}, el("h3", {}, "Its path in the tree"), list) : null;
   }
 

@@ -42,6 +42,7 @@ def describe_tree(model: Any, most_nodes: int = MOST_NODES) -> TreeReport | None
             TreeNode(
                 parent=parent,
                 child=node.path[-1] if node.level else 0,
+                name=node.name,
                 topic=node.topic,
                 n_own=_own_tokens(node),
                 n_tokens=node.n_tokens,

@@ -12,11 +12,11 @@ from stickbreak.backoff_tree.kernels.products import (
     draw_from_word,
     weigh,
 )
+from stickbreak.backoff_tree.kernels.shapes import first_leaf, node_at
 from stickbreak.backoff_tree.kernels.trees import (
     NOBODY,
     TOKENS,
     add_token,
-    node_of,
     open_document,
     take_token,
     write_path,
@@ -29,30 +29,32 @@ from stickbreak.numerics.prefetch import prefetch
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def draw_leaf(
-    node, below, inverse, delta_doc, above_doc, rate_doc, delta_word, rate_word, from_word, w, begin, size, leaf, mass,
+    node, below, finder, delta_doc, above_doc, rate_doc, delta_word, rate_word, from_word, w, begin, size, leaf, mass,
     level, offset, row, row_start, next_level, next_start, own, own_entry, gone, lost, queue, candidate, weight, rng,
 ):  # fmt: skip
     """Draw the leaf of a token from the rest of its document and of its word.                       math.md (T5)
 
     Returns the leaf and the mass of all leaves, 0 where the word has no other token.
     """
-    n_tokens, n_leaves = node[0, TOKENS], below[0]
+    n_tokens, n_leaves = node[0, TOKENS], first_leaf(1, 0, below)
     alone = size - gone == 0
     if n_tokens == 0 and alone:
         return np.int64(uniform(rng) * n_leaves), 0.0
     if n_tokens == 0:  # the document says nothing: uniform
         total = mass[begin + w + size] - lost + (size - gone) * from_word[0]
-        z = draw_from_word(0, 0, size, below, delta_word, from_word, w, begin, leaf, mass, own_entry, gone, lost, rng)
+        z = draw_from_word(
+            0, 0, size, below, finder, delta_word, from_word, w, begin, leaf, mass, own_entry, gone, lost, rng
+        )
         return z, total / n_leaves
     if alone:  # the word says nothing: constant in z
-        return draw_from_document(node, 0, -1, below, delta_doc, above_doc, rng), 0.0
+        return draw_from_document(node, 0, -1, below, finder, delta_doc, above_doc, rng), 0.0
     total, n_nodes = weigh(
-        node, below, inverse, above_doc, rate_doc, rate_word, from_word, w, begin, size, leaf, mass, level, offset, row,
+        node, below, finder, above_doc, rate_doc, rate_word, from_word, w, begin, size, leaf, mass, level, offset, row,
         row_start, next_level, next_start, own, gone, lost, queue, candidate, weight,
     )  # fmt: skip
     z = draw_from_product(
-        total, n_nodes, node, below, delta_doc, above_doc, rate_doc, delta_word, from_word, w, begin, leaf, mass, own,
-        own_entry, gone, lost, queue, weight, rng,
+        total, n_nodes, node, below, finder, delta_doc, above_doc, rate_doc, delta_word, from_word, w, begin, leaf,
+        mass, own, own_entry, gone, lost, queue, weight, rng,
     )  # fmt: skip
     return z, total / n_tokens
 
@@ -70,25 +72,25 @@ def sweep_documents(
     """
     delta_doc, rate_doc, above_doc = of_documents.delta, of_documents.rate, of_documents.above
     delta_word, rate_word, from_word = of_words.delta, of_words.rate, of_words.from_here
-    discount = of_words.above[below.size - 1]
+    discount = of_words.above[below.shape[0] - 1]
     start, sizes, leaf, count, mass = words.start, words.size, words.leaf, words.n, words.mass
     d_start, d_level, offset, row = directory.start, directory.level, directory.offset, directory.row
-    node, path, own, trail, inverse = scratch.node, scratch.path, scratch.own, scratch.trail, scratch.inverse
+    node, path, own, trail, finder = scratch.node, scratch.path, scratch.own, scratch.trail, scratch.finder
     queue, candidate, weight, rng = scratch.queue, scratch.candidate, scratch.weight, scratch.rng
     for d in range(doc_start.size - 1):
         open_stream(rng, key, first + d)
-        open_document(z, doc_start[d], doc_start[d + 1], node, path, trail, inverse)
+        open_document(z, doc_start[d], doc_start[d + 1], node, path, trail, finder)
         score = 0.0
         own[:] = NOBODY
         for i in range(doc_start[d], doc_start[d + 1]):
             w, old = word[i], np.int64(z[i])
             begin, level = start[w], np.int64(d_level[w])
-            write_path(path, old, inverse)
+            write_path(path, old, finder)
             take_token(node, path, trail)
             own_entry, gone, lost = np.int64(NOWHERE), 0, 0.0
             if at_once:
                 change_leaf(
-                    w, old, -1, scale, discount, start, sizes, leaf, count, mass, below, d_start, d_level, offset, row
+                    w, old, -1, scale, discount, start, sizes, leaf, count, mass, finder, d_start, d_level, offset, row
                 )
             else:
                 copy(path, own)
@@ -97,19 +99,19 @@ def sweep_documents(
                 lost = scale[old] * (1.0 - discount if gone else 1.0)
             after = min(i + 1, word.size - 1)
             next_level, next_start = np.int64(d_level[word[after]]), d_start[word[after]]
-            prefetch(row, next_start + offset[next_level] + node_of(z[after], inverse[next_level]))
+            prefetch(row, next_start + offset[next_level] + node_at(z[after], next_level, finder))
             new, total = draw_leaf(
-                node, below, inverse, delta_doc, above_doc, rate_doc, delta_word, rate_word, from_word, w, begin,
+                node, below, finder, delta_doc, above_doc, rate_doc, delta_word, rate_word, from_word, w, begin,
                 np.int64(sizes[w]), leaf, mass, level, offset, row, d_start[w], next_level, next_start, own, own_entry,
                 gone, lost, queue, candidate, weight, rng,
             )  # fmt: skip
             score += np.log(total / peak) if total > 0.0 else -np.log(np.float64(n_tokens))
             z[i] = new
-            write_path(path, new, inverse)
+            write_path(path, new, finder)
             add_token(node, path, trail)
             if at_once:
                 change_leaf(
-                    w, new, 1, scale, discount, start, sizes, leaf, count, mass, below, d_start, d_level, offset, row
+                    w, new, 1, scale, discount, start, sizes, leaf, count, mass, finder, d_start, d_level, offset, row
                 )
         log_p[d] = score
 

@@ -7,6 +7,7 @@ import numpy as np
 from stickbreak.backoff_tree.kernels.documents import draw_leaf
 from stickbreak.backoff_tree.kernels.lacking import weigh_lacking
 from stickbreak.backoff_tree.kernels.products import NOWHERE, weigh
+from stickbreak.backoff_tree.kernels.shapes import first_leaf, node_at, rate_of
 from stickbreak.backoff_tree.kernels.trees import add_token, clear_document, open_document, take_token, write_path
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import mix, open_stream
@@ -25,7 +26,7 @@ def sample_documents(
     delta_word, rate_word, from_word = of_words.delta, of_words.rate, of_words.from_here
     start, sizes, leaf, mass = words.start, words.size, words.leaf, words.mass
     d_start, d_level, offset, row = directory.start, directory.level, directory.offset, directory.row
-    node, path, nowhere, trail, inverse = scratch.node, scratch.path, scratch.own, scratch.trail, scratch.inverse
+    node, path, nowhere, trail, finder = scratch.node, scratch.path, scratch.own, scratch.trail, scratch.finder
     queue, candidate, weight, rng = scratch.queue, scratch.candidate, scratch.weight, scratch.rng
     for d in range(first, last):
         content = np.uint64(0)
@@ -33,24 +34,24 @@ def sample_documents(
             content = mix(content ^ np.uint64(word[i] + 1))
         open_stream(rng, key, content)
         z = samples[0]
-        clear_document(node, doc_start[d + 1] - doc_start[d], below.size - 1)
+        clear_document(node, doc_start[d + 1] - doc_start[d], below.shape[0] - 1)
         for sweep in range(n_burn + samples.shape[0]):
             before = z
             z = samples[max(0, sweep - n_burn)]
             for i in range(doc_start[d], doc_start[d + 1]):
                 if sweep > 0:
-                    write_path(path, before[i], inverse)
+                    write_path(path, before[i], finder)
                     take_token(node, path, trail)
                 w = word[i]
                 after = word[min(i + 1, word.size - 1)]
                 new, _ = draw_leaf(
-                    node, below, inverse, delta_doc, above_doc, rate_doc, delta_word, rate_word, from_word, w, start[w],
+                    node, below, finder, delta_doc, above_doc, rate_doc, delta_word, rate_word, from_word, w, start[w],
                     np.int64(sizes[w]), leaf, mass, np.int64(d_level[w]), offset, row, d_start[w],
                     np.int64(d_level[after]), d_start[after], nowhere, np.int64(NOWHERE), 0, 0.0, queue, candidate,
                     weight, rng,
                 )  # fmt: skip
                 z[i] = new
-                write_path(path, new, inverse)
+                write_path(path, new, finder)
                 add_token(node, path, trail)
 
 
@@ -68,16 +69,16 @@ def predict_words(
     rate_word, from_word = of_words.rate, of_words.from_here
     start, sizes, leaf, mass = words.start, words.size, words.leaf, words.mass
     d_start, d_level, offset, row = directory.start, directory.level, directory.offset, directory.row
-    node, path, nowhere, trail, inverse = scratch.node, scratch.path, scratch.own, scratch.trail, scratch.inverse
+    node, path, nowhere, trail, finder = scratch.node, scratch.path, scratch.own, scratch.trail, scratch.finder
     queue, candidate, weight = scratch.queue, scratch.candidate, scratch.weight
-    n_leaves = below[0]
+    n_leaves = first_leaf(1, 0, below)
     for d in range(first, last):
         n_tokens = doc_start[d + 1] - doc_start[d]
         for s in range(samples.shape[0]):
-            open_document(samples[s], doc_start[d], doc_start[d + 1], node, path, trail, inverse)
+            open_document(samples[s], doc_start[d], doc_start[d + 1], node, path, trail, finder)
             lost = missing[n_leaves] / n_leaves
             if n_tokens > 0:
-                lost, _ = weigh_lacking(node, below, rate_doc, above_doc[below.size - 1], missing, queue, weight)
+                lost, _ = weigh_lacking(node, below, rate_doc, above_doc[below.shape[0] - 1], missing, queue, weight)
                 lost /= n_tokens
             for i in range(held_start[d], held_start[d + 1]):
                 w = held_word[i]
@@ -88,7 +89,7 @@ def predict_words(
                 elif size > 0:
                     after = held_word[min(i + 1, held_word.size - 1)]
                     total, _ = weigh(
-                        node, below, inverse, above_doc, rate_doc, rate_word, from_word, w, begin, size, leaf, mass,
+                        node, below, finder, above_doc, rate_doc, rate_word, from_word, w, begin, size, leaf, mass,
                         np.int64(d_level[w]), offset, row, d_start[w], np.int64(d_level[after]), d_start[after],
                         nowhere, 0, 0.0, queue, candidate, weight,
                     )  # fmt: skip
@@ -97,18 +98,18 @@ def predict_words(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def smooth_entries(first, last, start, size, leaf, below, rate_word, smoothing):
+def smooth_entries(first, last, start, size, leaf, finder, rate_word, smoothing):
     """Write B_w(z) for every entry of words first .. last - 1.                                      math.md (T1)"""
     for w in range(first, last):
         begin, end = start[w], start[w] + size[w]
         for j in range(begin, end):
             smoothing[j] = 0.0
-        for h in range(below.size - 1):
+        for h in range(finder.shape[0] - 1):
             j = begin
             while j < end:
-                node, k = leaf[j] // below[h], j + 1
-                while k < end and leaf[k] // below[h] == node:
+                node, k = node_at(leaf[j], h, finder), j + 1
+                while k < end and node_at(leaf[k], h, finder) == node:
                     k += 1
                 for i in range(j, k):
-                    smoothing[i] += rate_word[h] * (k - j)
+                    smoothing[i] += rate_of(node, h, rate_word) * (k - j)
                 j = k

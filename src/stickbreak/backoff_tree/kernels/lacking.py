@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from stickbreak.backoff_tree.kernels.shapes import first_leaf, rate_of
 from stickbreak.backoff_tree.kernels.trees import CHILD, ENTRIES, ID, NEXT, TOKENS
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import uniform
@@ -15,14 +16,14 @@ def weigh_lacking(node, below, rate_doc, discount, missing, queue, weight):
 
     `queue` (rows, 4) takes the nodes and their levels, `weight` (rows,) the running sums. Returns sum and nodes.
     """
-    depth, total = below.size - 1, 0.0
+    depth, total = below.shape[0] - 1, 0.0
     queue[0, 0], queue[0, 3] = 0, 0
     q, end = 0, 1
     while q < end:
         at, h = queue[q, 0], queue[q, 3]
-        first = np.int64(node[at, ID]) * below[h]
-        here = missing[first + below[h]] - missing[first]
-        total += here * (node[at, ENTRIES] * rate_doc[h] if h < depth else node[at, TOKENS] - discount)
+        a = np.int64(node[at, ID])
+        here = missing[first_leaf(a + 1, h, below)] - missing[first_leaf(a, h, below)]
+        total += here * (node[at, ENTRIES] * rate_of(a, h, rate_doc) if h < depth else node[at, TOKENS] - discount)
         weight[q] = total
         child = node[at, CHILD]
         while child >= 0:
@@ -52,7 +53,7 @@ def lacking_leaf(first, last, missing, rng):
 def draw_lacking(node, below, rate_doc, discount, missing, queue, weight, rng):
     """Draw a leaf by the document's mass times what the words lack there.                          math.md (T12)"""
     if node[0, TOKENS] == 0:
-        return lacking_leaf(np.int64(0), below[0], missing, rng)
+        return lacking_leaf(np.int64(0), first_leaf(1, 0, below), missing, rng)
     total, n_nodes = weigh_lacking(node, below, rate_doc, discount, missing, queue, weight)
     x, q = uniform(rng) * total, 0
     while q < n_nodes - 1 and weight[q] <= x:
@@ -60,5 +61,5 @@ def draw_lacking(node, below, rate_doc, discount, missing, queue, weight, rng):
     if weight[q] <= x:  # rounding: the root is in each document's tree
         q = 0
     h = queue[q, 3]
-    first = np.int64(node[queue[q, 0], ID]) * below[h]
-    return lacking_leaf(first, first + below[h], missing, rng)
+    a = np.int64(node[queue[q, 0], ID])
+    return lacking_leaf(first_leaf(a, h, below), first_leaf(a + 1, h, below), missing, rng)

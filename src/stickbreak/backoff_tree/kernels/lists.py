@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stickbreak.backoff_tree.kernels.shapes import first_leaf, node_at
 from stickbreak.numerics.compiling import njit
 
 
@@ -96,8 +97,8 @@ def fill_directories(first, last, start, size, leaf, mass, below, d_start, d_lev
         begin = start[w]
         for level in range(d_level[w] + 1):
             at, j = d_start[w] + offset[level], 0
-            for a in range(below[0] // below[level] + 1):
-                bound = a * below[level]
+            for a in range(offset[level + 1] - offset[level]):
+                bound = first_leaf(a, level, below)
                 while j < size[w] and leaf[begin + j] < bound:
                     j += 1
                 row[at + a, 0] = j
@@ -119,7 +120,7 @@ def lower_bound(values, low, high, wanted):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def change_leaf(w, z, step, scale, discount, start, size, leaf, count, mass, below, d_start, d_level, offset, row):
+def change_leaf(w, z, step, scale, discount, start, size, leaf, count, mass, finder, d_start, d_level, offset, row):
     """Put a token of word w at leaf z (step = 1) or take it away (-1), in the list, its sums and its directory."""
     begin = start[w]
     j = lower_bound(leaf, begin, begin + size[w], z) - begin
@@ -146,6 +147,6 @@ def change_leaf(w, z, step, scale, discount, start, size, leaf, count, mass, bel
         mass[begin + w + i] += change
     for level in range(d_level[w] + 1):
         at = d_start[w] + offset[level]
-        for a in range(z // below[level] + 1, below[0] // below[level] + 1):
+        for a in range(node_at(z, level, finder) + 1, offset[level + 1] - offset[level]):
             row[at + a, 0] += entries
             row[at + a, 1] += change

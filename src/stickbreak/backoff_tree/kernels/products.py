@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from stickbreak.backoff_tree.kernels.lists import lower_bound
-from stickbreak.backoff_tree.kernels.trees import CHILD, ENTRIES, ID, NEXT, NOBODY, TOKENS, child_of, node_of
+from stickbreak.backoff_tree.kernels.shapes import first_leaf, leaf_near, node_at, rate_of
+from stickbreak.backoff_tree.kernels.trees import CHILD, ENTRIES, ID, NEXT, NOBODY, TOKENS, child_of
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import uniform
 from stickbreak.numerics.prefetch import prefetch
@@ -21,12 +22,13 @@ _FEW = 6  # entries of a word that are looked at one by one
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def part_of(h, entries, tokens, v, d, depth, above_doc, rate_doc, rate_word, from_word):
-    """Return the part of the product that a node of level h adds.                                   math.md (T3)"""
+def part_of(h, a, entries, tokens, v, d, depth, above_doc, rate_doc, rate_word, from_word):
+    """Return the part of the product that node a of level h adds.                                   math.md (T3)"""
     v = max(v, 0.0)
     if h == depth:
         return (tokens - above_doc[h]) * v
-    return entries * rate_doc[h] * (v + d * from_word[h]) + rate_word[h] * d * (tokens - entries * above_doc[h + 1])
+    kept = tokens - entries * above_doc[h + 1]
+    return entries * rate_of(a, h, rate_doc) * (v + d * from_word[h]) + rate_of(a, h, rate_word) * d * kept
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -43,7 +45,7 @@ def call_children(node, at, up, row, candidate, end):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def weigh(
-    node, below, inverse, above_doc, rate_doc, rate_word, from_word, w, begin, size, leaf, mass, level, offset, row,
+    node, below, finder, above_doc, rate_doc, rate_word, from_word, w, begin, size, leaf, mass, level, offset, row,
     row_start, next_level, next_start, own, gone, lost, queue, candidate, weight,
 ):  # fmt: skip
     """Sum the product of both trees over the nodes that both have; return the sum and their number. math.md (T3)
@@ -54,11 +56,11 @@ def weigh(
     all do. The directory of the next word, its last level and its start, is asked for in passing: most of the time goes
     by with waiting for memory.
     """
-    depth, first = below.size - 1, begin + w  # `first` of the word's mass sums
+    depth, first = below.shape[0] - 1, begin + w  # `first` of the word's mass sums
     v, d = mass[first + size], np.float64(size)
     if own[0] == 0:
         v, d = v - lost, d - gone
-    total = part_of(0, node[0, ENTRIES], node[0, TOKENS], v, d, depth, above_doc, rate_doc, rate_word, from_word)
+    total = part_of(0, 0, node[0, ENTRIES], node[0, TOKENS], v, d, depth, above_doc, rate_doc, rate_word, from_word)
     queue[0, 0], queue[0, 1], queue[0, 2], queue[0, 3] = 0, 0, size, 0
     weight[0] = total
     q, end, c = 0, 1, 0
@@ -79,7 +81,7 @@ def weigh(
             if d > 0.0:
                 low = np.int64(row[up + a, 0])
                 entries, tokens = node[child, ENTRIES], node[child, TOKENS]
-                total += part_of(h, entries, tokens, v, d, depth, above_doc, rate_doc, rate_word, from_word)
+                total += part_of(h, a, entries, tokens, v, d, depth, above_doc, rate_doc, rate_word, from_word)
                 queue[end, 0], queue[end, 1], queue[end, 2], queue[end, 3] = child, low, np.int64(row[up + a + 1, 0]), h
                 weight[end] = total
                 end += 1
@@ -89,41 +91,43 @@ def weigh(
                     prefetch(leaf, begin + low)
                     prefetch(mass, first + low)
     return weigh_below(
-        q, end, total, node, below, inverse, above_doc, rate_doc, rate_word, from_word, begin, first, leaf, mass, own,
+        q, end, total, node, below, finder, above_doc, rate_doc, rate_word, from_word, begin, first, leaf, mass, own,
         gone, lost, queue, weight,
     )  # fmt: skip
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def weigh_below(
-    q, end, total, node, below, inverse, above_doc, rate_doc, rate_word, from_word, begin, first, leaf, mass, own,
+    q, end, total, node, below, finder, above_doc, rate_doc, rate_word, from_word, begin, first, leaf, mass, own,
     gone, lost, queue, weight,
 ):  # fmt: skip
     """Go on below the word's directory, from the nodes q .. end - 1 of the queue."""
-    depth = below.size - 1
+    depth = below.shape[0] - 1
     while q < end:
         at, low, high, h = queue[q, 0], np.int64(queue[q, 1]), np.int64(queue[q, 2]), queue[q, 3] + 1
         q += 1
         if h > depth or h <= 0:
             continue
         if high - low == 1:  # one entry of the word: straight down its path
-            z, at = np.int64(leaf[begin + low]), child_of(node, at, node_of(leaf[begin + low], inverse[h]))
+            z, at = np.int64(leaf[begin + low]), child_of(node, at, node_at(leaf[begin + low], h, finder))
             while at >= 0:  # that entry counts, as its node does
                 v = mass[first + high] - mass[first + low] - (lost if node[at, ID] == own[h] else 0.0)
                 entries, tokens = node[at, ENTRIES], node[at, TOKENS]
-                total += part_of(h, entries, tokens, v, 1.0, depth, above_doc, rate_doc, rate_word, from_word)
+                total += part_of(
+                    h, node[at, ID], entries, tokens, v, 1.0, depth, above_doc, rate_doc, rate_word, from_word
+                )
                 queue[end, 0], queue[end, 1], queue[end, 2], queue[end, 3] = at, low, high, ~h
                 weight[end] = total
                 end += 1
                 h += 1
-                at = child_of(node, at, node_of(z, inverse[h])) if h <= depth else np.int32(NOBODY)
+                at = child_of(node, at, node_at(z, h, finder)) if h <= depth else np.int32(NOBODY)
             continue
         j, few, child = low, high - low <= _FEW, node[at, CHILD]
         while j < high if few else child >= 0:
             if few:  # entries of the word, node by node
-                a, lo = node_of(leaf[begin + j], inverse[h]), j
+                a, lo = node_at(leaf[begin + j], h, finder), j
                 j += 1
-                while j < high and node_of(leaf[begin + j], inverse[h]) == a:
+                while j < high and node_at(leaf[begin + j], h, finder) == a:
                     j += 1
                 here, hi = child_of(node, at, a), j
                 if here < 0:
@@ -131,13 +135,13 @@ def weigh_below(
             else:  # children of the document's node
                 here, child = child, node[child, NEXT]
                 a = node[here, ID]
-                start = lower_bound(leaf, begin + low, begin + high, a * below[h])
-                lo, hi = start - begin, lower_bound(leaf, start, begin + high, (a + 1) * below[h]) - begin
+                start = lower_bound(leaf, begin + low, begin + high, first_leaf(a, h, below))
+                lo, hi = start - begin, lower_bound(leaf, start, begin + high, first_leaf(a + 1, h, below)) - begin
             d = np.float64(hi - lo) - (gone if a == own[h] else 0)
             if d > 0.0:
                 v = mass[first + hi] - mass[first + lo] - (lost if a == own[h] else 0.0)
                 entries, tokens = node[here, ENTRIES], node[here, TOKENS]
-                total += part_of(h, entries, tokens, v, d, depth, above_doc, rate_doc, rate_word, from_word)
+                total += part_of(h, a, entries, tokens, v, d, depth, above_doc, rate_doc, rate_word, from_word)
                 queue[end, 0], queue[end, 1], queue[end, 2], queue[end, 3] = here, lo, hi, h
                 weight[end] = total
                 end += 1
@@ -145,12 +149,12 @@ def weigh_below(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def draw_from_document(node, at, h, below, delta_doc, above_doc, rng):
+def draw_from_document(node, at, h, below, finder, delta_doc, above_doc, rng):
     """Draw a leaf from what the document has at a node of level h without the smoothing of h itself and above.
 
     An entry in proportion to what its tokens keep below level h, then kept mass, or discounts.      math.md (T4)
     """
-    depth, given = below.size - 1, above_doc[h + 1]
+    depth, given = below.shape[0] - 1, above_doc[h + 1]
     for _ in range(depth - max(h, 0)):
         x = uniform(rng) * (node[at, TOKENS] - node[at, ENTRIES] * given)
         at = node[at, CHILD]
@@ -168,16 +172,18 @@ def draw_from_document(node, at, h, below, delta_doc, above_doc, rng):
         h += 1
     if h == depth:  # rounding: nothing is below
         return z
-    return z // below[h] * below[h] + np.int64(uniform(rng) * below[h])
+    return leaf_near(z, h, below, finder, rng)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def draw_from_word(h, low, high, below, delta_word, from_word, w, begin, leaf, mass, own_entry, gone, lost, rng):
+def draw_from_word(
+    h, low, high, below, finder, delta_word, from_word, w, begin, leaf, mass, own_entry, gone, lost, rng
+):
     """Draw a leaf from the word's tree below a node of level h with the entries low .. high - 1.    math.md (T4)
 
     `own_entry` is the entry of the token that does not count, NOWHERE if it is not below the node.
     """
-    depth, first = below.size - 1, begin + w
+    depth, first = below.shape[0] - 1, begin + w
     d = np.float64(high - low)
     v = mass[first + high] - mass[first + low]
     if own_entry >= 0:
@@ -204,20 +210,20 @@ def draw_from_word(h, low, high, below, delta_word, from_word, w, begin, leaf, m
     while h < depth - 1 and x >= delta_word[h]:
         x -= delta_word[h]
         h += 1
-    return leaf[begin + j] // below[h] * below[h] + np.int64(uniform(rng) * below[h])
+    return leaf_near(leaf[begin + j], h, below, finder, rng)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def draw_from_product(
-    total, n_nodes, node, below, delta_doc, above_doc, rate_doc, delta_word, from_word, w, begin, leaf, mass, own,
-    own_entry, gone, lost, queue, weight, rng,
+    total, n_nodes, node, below, finder, delta_doc, above_doc, rate_doc, delta_word, from_word, w, begin, leaf, mass,
+    own, own_entry, gone, lost, queue, weight, rng,
 ):  # fmt: skip
     """Draw a leaf in proportion to the product that `weigh` has summed.                             math.md (T4)
 
     First the node, then which of its terms: what the document smooths there (the word decides the leaf), or what the
     word smooths there (the document does); at a leaf there is no choice.
     """
-    depth = below.size - 1
+    depth = below.shape[0] - 1
     x = uniform(rng) * total
     q, end = np.int64(0), np.int64(n_nodes - 1)
     while q < end:  # the first node with weight[q] > x
@@ -237,6 +243,8 @@ def draw_from_product(
     v, d = mass[first + high] - mass[first + low], np.float64(high - low)
     if own[h] == node[at, ID]:
         v, d, entry = v - lost, d - gone, own_entry
-    if x < node[at, ENTRIES] * rate_doc[h] * (max(v, 0.0) + d * from_word[h]):
-        return draw_from_word(h, low, high, below, delta_word, from_word, w, begin, leaf, mass, entry, gone, lost, rng)
-    return draw_from_document(node, at, h, below, delta_doc, above_doc, rng)
+    if x < node[at, ENTRIES] * rate_of(node[at, ID], h, rate_doc) * (max(v, 0.0) + d * from_word[h]):
+        return draw_from_word(
+            h, low, high, below, finder, delta_word, from_word, w, begin, leaf, mass, entry, gone, lost, rng
+        )
+    return draw_from_document(node, at, h, below, finder, delta_doc, above_doc, rng)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from stickbreak.backoff_tree.kernels.shapes import node_at, rate_of
 from stickbreak.numerics.compiling import njit
 
 
@@ -23,13 +24,13 @@ def insert_word(w, value, length, words, values):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def rank_words(leaf_start, entry_word, kept, leaves, below, rate_word, peak, n_words, top):
+def rank_words(leaf_start, entry_word, kept, leaves, finder, rate_word, peak, n_words, top):
     """Write the words of highest P(w | z) of leaves with tokens, the highest first, ties by word.  math.md (T13)
 
     Leaf leaves[k] (ascending) has the words entry_word[leaf_start[k] : leaf_start[k + 1]], with what they keep there.
     `top` is (K, M), M <= W. Only words below a node gain by it, so its best are among those and the best of its parent.
     """
-    depth, K, M = below.size - 1, leaves.size, top.shape[1]
+    depth, K, M = finder.shape[0] - 1, leaves.size, top.shape[1]
     times = np.zeros(n_words, np.int64)  # leaves of the word below a node
     smoothing = np.zeros((depth, n_words))  # B_w of the nodes on the path down to each level; of words below it only
     best, value = np.zeros((depth + 1, M), np.int64), np.zeros((depth + 1, M))  # of each level; of no node at all first
@@ -38,11 +39,11 @@ def rank_words(leaf_start, entry_word, kept, leaves, below, rate_word, peak, n_w
     held = np.full(n_words, -1, np.int64)  # the last leaf where a word was
     for k in range(K):
         for h in range(depth):
-            node = leaves[k] // below[h]
-            if k > 0 and leaves[k - 1] // below[h] == node:
+            node = node_at(leaves[k], h, finder)
+            if k > 0 and node_at(leaves[k - 1], h, finder) == node:
                 continue
             last = k + 1
-            while last < K and leaves[last] // below[h] == node:
+            while last < K and node_at(leaves[last], h, finder) == node:
                 last += 1
             for e in range(leaf_start[k], leaf_start[last]):
                 times[entry_word[e]] += 1
@@ -54,7 +55,7 @@ def rank_words(leaf_start, entry_word, kept, leaves, below, rate_word, peak, n_w
                 w = entry_word[e]
                 if times[w] > 0:
                     above = smoothing[h - 1, w] if h > 0 else 0.0
-                    smoothing[h, w] = above + rate_word[h] * times[w]
+                    smoothing[h, w] = above + rate_of(node, h, rate_word) * times[w]
                     length = insert_word(w, smoothing[h, w], length, best[h + 1], value[h + 1])
                     times[w] = 0
         length = 0

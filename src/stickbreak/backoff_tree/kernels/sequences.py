@@ -9,6 +9,7 @@ import numpy as np
 from stickbreak.backoff_tree.kernels.documents import draw_leaf
 from stickbreak.backoff_tree.kernels.lacking import draw_lacking
 from stickbreak.backoff_tree.kernels.products import NOWHERE
+from stickbreak.backoff_tree.kernels.shapes import first_leaf
 from stickbreak.backoff_tree.kernels.trees import ENTRIES, TOKENS, add_token, clear_document, take_token, write_path
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import uniform
@@ -29,9 +30,9 @@ def score_documents(
     delta_word, rate_word, from_word = of_words.delta, of_words.rate, of_words.from_here
     start_w, sizes, leaf_w, mass = words.start, words.size, words.leaf, words.mass
     d_start, d_level, offset, row = directory.start, directory.level, directory.offset, directory.row
-    node, path, nowhere, trail, inverse = scratch.node, scratch.path, scratch.own, scratch.trail, scratch.inverse
+    node, path, nowhere, trail, finder = scratch.node, scratch.path, scratch.own, scratch.trail, scratch.finder
     queue, candidate, weight, rng = scratch.queue, scratch.candidate, scratch.weight, scratch.rng
-    longest, depth, n_leaves = 1, below.size - 1, below[0]
+    longest, depth, n_leaves = 1, below.shape[0] - 1, first_leaf(1, 0, below)
     for d in range(content.size):
         longest = max(longest, start[d + 1] - start[d])
     z, sums, log_products = np.empty(longest, np.int32), np.empty(longest), np.empty(n_particles)
@@ -51,7 +52,7 @@ def score_documents(
                         continue
                     if step < i:
                         old, entries = np.int64(z[step]), node[0, ENTRIES]
-                        write_path(path, old, inverse)
+                        write_path(path, old, finder)
                         take_token(node, path, trail)
                         lacking -= missing[old + 1] - missing[old]
                         lacking -= spread[old] * (entries - node[0, ENTRIES])
@@ -59,7 +60,7 @@ def score_documents(
                     if n_before == 0:
                         lacking = 0.0
                     new, found = draw_leaf(
-                        node, below, inverse, delta_doc, above_doc, rate_doc, delta_word, rate_word, from_word, w,
+                        node, below, finder, delta_doc, above_doc, rate_doc, delta_word, rate_word, from_word, w,
                         start_w[w], size, leaf_w, mass, level, offset, row, d_start[w], level, d_start[w], nowhere,
                         np.int64(NOWHERE), 0, 0.0, queue, candidate, weight, rng,
                     )  # fmt: skip
@@ -69,7 +70,7 @@ def score_documents(
                         new = draw_lacking(node, below, rate_doc, above_doc[depth], missing, queue, weight, rng)
                     z[step] = new
                     entries = node[0, ENTRIES]
-                    write_path(path, new, inverse)
+                    write_path(path, new, finder)
                     add_token(node, path, trail)
                     lacking += missing[new + 1] - missing[new] + spread[new] * (node[0, ENTRIES] - entries)
                     p = known * (found + lost)

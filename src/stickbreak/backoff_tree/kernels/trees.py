@@ -6,18 +6,11 @@ tokens below it (desc+) and the tokens below it. Rows that are free are chained 
 
 from __future__ import annotations
 
-import numpy as np
-
+from stickbreak.backoff_tree.kernels.shapes import node_at
 from stickbreak.numerics.compiling import njit
 
 ID, CHILD, NEXT, ENTRIES, TOKENS, N_COLUMNS = 0, 1, 2, 3, 4, 5
 NOBODY = -1
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def node_of(z, inverse):
-    """Return the node of leaf z at a level; `inverse` is 1 / leaves below a node of it."""
-    return np.int64((z + 0.5) * inverse)  # exact: z + 1/2 is half a leaf away from the next node
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -30,10 +23,10 @@ def child_of(node, at, wanted):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def write_path(path, z, inverse):
+def write_path(path, z, finder):
     """Write the node of leaf z at each level."""
-    for h in range(inverse.size):
-        path[h] = node_of(z, inverse[h])
+    for h in range(path.size):
+        path[h] = node_at(z, h, finder)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -97,9 +90,9 @@ def take_token(node, path, trail):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def open_document(z, begin, end, node, path, trail, inverse):
+def open_document(z, begin, end, node, path, trail, finder):
     """Make the tree of a document whose tokens begin .. end - 1 are at leaves z."""
-    clear_document(node, end - begin, inverse.size - 1)
+    clear_document(node, end - begin, path.size - 1)
     for i in range(begin, end):
-        write_path(path, z[i], inverse)
+        write_path(path, z[i], finder)
         add_token(node, path, trail)
