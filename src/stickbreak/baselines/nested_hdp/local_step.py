@@ -65,7 +65,7 @@ def local_step(
     executor : Executor
         Runs the documents of each shard; their statistics are added up one document after the other.
     fresh : bool, default=True
-        Whether subtrees are selected anew, and taken where the bound is larger.
+        Whether new subtrees are selected, and taken where the bound is larger.
     """
     share = np.empty((documents.count.size, subtrees.node.shape[1]))
     value, sweeps = np.empty(documents.n_documents), np.empty(documents.n_documents, np.int64)

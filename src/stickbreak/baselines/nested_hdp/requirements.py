@@ -23,7 +23,7 @@ def branching_of(given: Sequence[int] | NDArray) -> tuple[int, ...]:
     Raises
     ------
     InputError
-        If that is no tree, or one of too many nodes.
+        If that cannot be a tree, or it has too many nodes.
     """
     numbers: list[Any] = given.tolist() if isinstance(given, np.ndarray) else list(given)
     if not isinstance(numbers, list) or not numbers or not all(_is_number(n) for n in numbers):

@@ -161,7 +161,7 @@ def break_sticks(node, up, inner, tokens, alpha, mean, scale, log_weight, below,
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _share_out(count, E, log_weight, share, tokens):
-    """Set the shares of slots in words, (n, T), and their tokens.  Returns sum_w c_w log Z_w.            math.md (F3)"""
+    """Set the shares of slots in words, (n, T), and their tokens.  Returns sum_w c_w log Z_w.           math.md (F3)"""
     T, value = log_weight.size, 0.0
     for t in range(T):
         tokens[t] = 0.0
