@@ -140,3 +140,15 @@ def test_state_that_no_fit_can_have_left_is_refused(corpus, name, change):
     model._kept.arrays[name] = change(model._kept.arrays[name])
     with pytest.raises(ModelFormatError, match="damaged"):
         model.continue_fit(corpus, n_laps=1)
+
+
+@pytest.mark.parametrize("value", [1e-15, 1e6])
+@pytest.mark.parametrize("name", ["alpha", "gamma", "eta"])
+def test_ends_of_the_ranges_give_numbers(corpus, name, value):
+    given = {"branching": (3, 2), "n_laps": 3, "level_scale": 0.01, "level_mean": 0.001, "random_state": 0}
+    for batch_size in (None, 20):
+        model = NestedHDP(batch_size=batch_size, **given, **{name: value}).fit(corpus)
+        assert np.isfinite(model.trace_["objective"]).all()
+        weights = model.expected_weights(corpus)
+        np.testing.assert_allclose(weights.sum(axis=1), 1.0)
+        assert np.isfinite(model.left_to_right(corpus[:2], n_particles=2).unbiased)

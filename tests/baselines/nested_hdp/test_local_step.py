@@ -195,3 +195,18 @@ def test_whole_bound_never_falls_and_is_the_sum_of_its_terms(fresh, seed):
     lap = steps._row(TreeState.of(full, own.picks), tally)
     expected = reference.whole_bound(TREE, full, own.picks, own.own, 0.2, 1.5) / documents.n_tokens
     assert lap.objective == pytest.approx(expected, rel=1e-10)
+
+
+def test_shares_are_right_where_their_products_underflow(globals_):
+    elog, log_g = globals_
+    documents, counts = draw(2)
+    far = elog.copy()
+    far[:, 0] += np.where(np.arange(12) % 2, 0.0, -2000.0)  # the first slot is far from half of the words
+    far[:, 1:] -= 900.0
+    found = Subtrees.none(1, 9)
+    share, value = run(documents, far, log_g, found, sweeps=3, tolerance=-np.inf)
+    slots, E = found.node[0, : found.n_slots[0]].tolist(), far[documents.words]
+    count, start = counts[0][documents.words].astype(float), np.zeros(len(slots))
+    zeta, _, bounds = reference.ascend(TREE, slots, start, count, E, log_g, *PRIORS, n_sweeps=3)
+    np.testing.assert_allclose(share[:, : len(slots)], zeta, atol=1e-12)
+    assert value[0] == pytest.approx(bounds[-1], rel=1e-12)

@@ -14,6 +14,7 @@ from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.special import digamma, log_gamma
 
 CUT = 46.0  # nats; exp(-46) = 1e-20 is below the rounding of a double next to 1
+LEAST = 1e-250  # of a sum of products, below which digits may be lost
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -160,30 +161,36 @@ def break_sticks(node, up, inner, tokens, alpha, mean, scale, log_weight, below,
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _share_out(count, E, log_weight, share, tokens):
-    """Set the shares of slots in words, (n, T), and their tokens.  Returns sum_w c_w log Z_w.           math.md (F3)"""
-    T, value = log_weight.size, 0.0
+def _share_out(count, E, expE, largest, log_weight, weight, share, tokens):
+    """Set the shares of slots in words, (n, T), and their tokens.  Returns sum_w c_w log Z_w.           math.md (F3)
+
+    expE (n, T) is exp(E - largest), largest (n,) the largest E of each word. Where the products of a word underflow,
+    its shares are found from the logarithms.
+    """
+    T, value, top = log_weight.size, 0.0, log_weight.max()
     for t in range(T):
-        tokens[t] = 0.0
+        tokens[t], weight[t] = 0.0, math.exp(log_weight[t] - top)
     for i in range(count.size):
-        largest, total = -np.inf, 0.0
+        total, log_total = 0.0, largest[i] + top
         for t in range(T):
-            share[i, t] = E[i, t] + log_weight[t]
-            largest = max(largest, share[i, t])
-        for t in range(T):
-            share[i, t] = math.exp(share[i, t] - largest) if share[i, t] > largest - CUT else 0.0
+            share[i, t] = expE[i, t] * weight[t]
             total += share[i, t]
+        if total < LEAST:
+            log_total, total = (E[i, :T] + log_weight).max(), 0.0
+            for t in range(T):
+                share[i, t] = math.exp(E[i, t] + log_weight[t] - log_total)
+                total += share[i, t]
         for t in range(T):
             share[i, t] /= total
             tokens[t] += count[i] * share[i, t]
-        value += count[i] * (largest + math.log(total))
+        value += count[i] * (log_total + math.log(total))
     return value
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def ascend(
-    word, count, elog, log_g, inner, alpha, mean, scale, tolerance, max_sweeps, node, up, tokens, share, E, log_weight,
-    below, later, left, go,
+    word, count, elog, log_g, inner, alpha, mean, scale, tolerance, max_sweeps, node, up, tokens, share, E, expE,
+    largest, log_weight, weight, below, later, left, go,
 ):  # fmt: skip
     """Ascend the bound of a document in its sticks, switches and nodes of words, its slots fixed.       math.md (F3)
 
@@ -198,7 +205,7 @@ def ascend(
         Expected tokens of the slots to begin with (0: sticks of the prior), and then those found.
     share : (n, T)
         Takes the shares of words in slots.
-    E, log_weight, below, later, left, go
+    E, expE, largest, log_weight, weight, below, later, left, go
         Room.
 
     Returns
@@ -212,10 +219,14 @@ def ascend(
         of_nodes += log_g[node[t]]
         for i in range(word.size):
             E[i, t] = elog[word[i], node[t]]
+    for i in range(word.size):
+        largest[i] = E[i, :T].max()
+        for t in range(T):
+            expE[i, t] = math.exp(E[i, t] - largest[i])
     of_sticks = break_sticks(node, up, inner, tokens, alpha, mean, scale, log_weight, below, later, left, go)
     value, sweeps, before = 0.0, 0, -np.inf
     while sweeps < max_sweeps:
-        value = of_nodes + of_sticks + _share_out(count, E[:, :T], log_weight[:T], share, tokens)
+        value = of_nodes + of_sticks + _share_out(count, E, expE, largest, log_weight[:T], weight, share, tokens)
         for t in range(T):
             value -= tokens[t] * log_weight[t]
         value -= of_sticks
@@ -265,7 +276,7 @@ def visit(
     log_R, E, n_below, reach = np.empty(longest), np.empty((longest, T)), np.empty(T + 1, np.int64), np.empty(T + 1)
     log_weight, below, later, left, go = np.empty(T), np.empty(T), np.empty(T + 1), np.empty(T + 1), np.empty(T + 1)
     new_node, new_up, new_tokens = np.empty(T, node.dtype), np.empty(T, up.dtype), np.empty(T)
-    new_share = np.empty((longest, T))
+    new_share, expE, largest, weight = np.empty((longest, T)), np.empty((longest, T)), np.empty(longest), np.empty(T)
     for d in range(indptr.size - 1):
         low, high = indptr[d], indptr[d + 1]
         value[d], sweeps[d] = 0.0, 0
@@ -275,7 +286,7 @@ def visit(
         if n:
             value[d], sweeps[d] = ascend(
                 w, c, elog, log_g, inner, alpha, mean, scale, tolerance, max_sweeps, node[d, :n], up[d, :n],
-                tokens[d, :n], share[low:high], E, log_weight, below, later, left, go,
+                tokens[d, :n], share[low:high], E, expE, largest, log_weight, weight, below, later, left, go,
             )  # fmt: skip
         if not fresh and n:
             continue
@@ -286,7 +297,7 @@ def visit(
         new_tokens[:m] = 0.0
         found, swept = ascend(
             w, c, elog, log_g, inner, alpha, mean, scale, tolerance, max_sweeps, new_node[:m], new_up[:m],
-            new_tokens[:m], new_share[: w.size], E, log_weight, below, later, left, go,
+            new_tokens[:m], new_share[: w.size], E, expE, largest, log_weight, weight, below, later, left, go,
         )  # fmt: skip
         sweeps[d] += swept
         if n == 0 or found > value[d]:

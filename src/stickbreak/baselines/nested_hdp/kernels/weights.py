@@ -84,6 +84,7 @@ def document_weights(
     later, left, go, stop = np.empty(most + 1), np.empty(most + 1), np.empty(most + 1), np.empty(K + 1)
     stick, arrived, tokens = np.empty(K + 1), np.empty(K + 1), np.empty(most)
     node, up = np.empty(most, np.int32), np.empty(most, np.int32)
+    expE, largest, weight = np.empty((longest, most)), np.empty(longest), np.empty(most)
     for d in range(indptr.size - 1):
         low, high = indptr[d], indptr[d + 1]
         w, c, n = word[low:high], count[low:high], 0
@@ -95,7 +96,7 @@ def document_weights(
             tokens[:n] = 0.0
             ascend(
                 w, c, elog, log_g, inner, alpha, mean, scale, tolerance, max_sweeps, node[:n], up[:n], tokens[:n],
-                share[: w.size], E, log_weight, below, later, left, go,
+                share[: w.size], E, expE, largest, log_weight, weight, below, later, left, go,
             )  # fmt: skip
         spread_out(
             node[:n], up[:n], tokens[:n], parent, start, inner, g, alpha, mean, scale, stop, stick, later, arrived,
