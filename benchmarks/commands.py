@@ -82,7 +82,7 @@ FAMILIES: dict[str, dict[str, Command]] = {
     },
     "Baselines": {
         "online": Command("baselines.online", "online methods of 2011 and 2012 beside gensim and the later families"),
-        "hierarchies": Command("baselines.hierarchies", "Pachinko allocation and nested restaurants beside tomotopy"),
+        "hierarchies": Command("baselines.hierarchies", "Pachinko allocation and trees of topics beside tomotopy"),
     },
     "Samplers": {
         "twins": Command("samplers.twins", "do split-merge moves separate two topics that are hard to tell apart"),

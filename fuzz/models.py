@@ -95,6 +95,8 @@ FITS = {
     "pachinko": _fit("Pachinko", 60, n_super=3, n_topics=6, tolerance=None, learn=("alpha", "sub_alpha", "eta")),
     "hierarchical pachinko": _fit("HierarchicalPachinko", 16, n_super=3, n_topics=4, tolerance=None, estimate="last"),
     "nested crp": _fit("NestedCRP", 16, n_levels=3, learn=("gamma",)),
+    "nested hdp": _fit("NestedHDP", 10, branching=(4, 2), batch_size=15),
+    "nested hdp batch": _fit("NestedHDP", 12, branching=(3, 2, 2), batch_size=None, tolerance=1e-300),
     "tree": _fit(
         "BackoffTreeTopics", 16, branching=(2, 2, 2), stages=(1, 2), stage_sweeps=4, learn_every=3
     ),

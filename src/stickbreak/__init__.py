@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from stickbreak.backoff_tree import BackoffTreeTopics
     from stickbreak.baselines.lda import LDA
     from stickbreak.baselines.nested_crp import NestedCRP
+    from stickbreak.baselines.nested_hdp import NestedHDP
     from stickbreak.baselines.online import OnlineHDP, SplitMergeOnlineHDP
     from stickbreak.baselines.pachinko import HierarchicalPachinko, Pachinko
     from stickbreak.collapsed import CollapsedHDP
@@ -42,6 +43,7 @@ ESTIMATORS = {  # class name -> where it lives; what `load` knows
     "HybridHDP": "stickbreak.hybrid",
     "LDA": "stickbreak.baselines.lda",
     "NestedCRP": "stickbreak.baselines.nested_crp",
+    "NestedHDP": "stickbreak.baselines.nested_hdp",
     "OnlineHDP": "stickbreak.baselines.online",
     "Pachinko": "stickbreak.baselines.pachinko",
     "SplitMergeOnlineHDP": "stickbreak.baselines.online",
@@ -73,6 +75,7 @@ __all__ = [
     "HierarchicalPachinko",
     "HybridHDP",
     "NestedCRP",
+    "NestedHDP",
     "OnlineHDP",
     "Pachinko",
     "SplitMergeOnlineHDP",

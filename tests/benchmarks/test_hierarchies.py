@@ -1,4 +1,4 @@
-"""The benchmark of Pachinko allocation and nested restaurants compares what it says, on a tiny collection."""
+"""The benchmark of Pachinko allocation and trees of topics compares what it says, on a tiny collection."""
 
 import argparse
 from importlib.util import find_spec
@@ -14,11 +14,20 @@ TINY = "planted:60:50:3:40"
 
 
 def options(**changes):
-    given = {"corpora": [TINY], "super": 2, "topics": 3, "eta": 0.1, "tree_eta": 0.5, "passes": 5, "seeds": 1}
+    given = {
+        "corpora": [TINY],
+        "super": 2,
+        "topics": 3,
+        "eta": 0.1,
+        "tree_eta": 0.5,
+        "branching": [2, 2],
+        "passes": 5,
+        "seeds": 1,
+    }
     return argparse.Namespace(**{**given, **changes})
 
 
-@pytest.mark.parametrize("kind", ["Pachinko", "HierarchicalPachinko", "NestedCRP"])
+@pytest.mark.parametrize("kind", ["Pachinko", "HierarchicalPachinko", "NestedCRP", "NestedHDP"])
 def test_score_of_our_models_is_their_own(kind):
     split = load(TINY)
     fitted, seconds = hierarchies.systems()[kind](split.train, options(), 0)
@@ -28,6 +37,8 @@ def test_score_of_our_models_is_their_own(kind):
     given = {"n_laps": 5, "random_state": 0}
     if kind == "NestedCRP":
         given |= {"eta": 0.5}
+    elif kind == "NestedHDP":
+        given |= {"n_laps": 1, "branching": [2, 2], "eta": 0.1}
     else:
         given |= {"n_super": 2, "n_topics": 3, "eta": 0.1, "tolerance": None}
     model = getattr(hierarchies, kind)(**given).fit(split.train)

@@ -116,6 +116,7 @@ METHODS = {
     "pachinko": ["--super", "3", "--topics", "4"],
     "hierarchical-pachinko": ["--super", "2", "--topics", "3"],
     "nested-crp": ["--levels", "3"],
+    "nested-hdp": ["--branching", "3,2"],
 }
 
 

@@ -110,6 +110,11 @@ SPARSE = [
         takes_weights=False,
     ),
     Entry("NestedCRP", small={"n_laps": 3, "random_state": 0}, fixed_topics={}, takes_weights=False),
+    Entry(
+        "NestedHDP",
+        small={"branching": (4, 2), "n_laps": 3, "batch_size": 20, "random_state": 0},
+        fixed_topics={},
+    ),
 ]
 
 KINDS: dict[str, Callable[[Corpus], Any]] = {

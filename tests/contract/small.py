@@ -19,6 +19,7 @@ SMALL = {
     "Pachinko": "pachinko",
     "HierarchicalPachinko": "hierarchical pachinko",
     "NestedCRP": "nested crp",
+    "NestedHDP": "nested hdp",
     "OnlineHDP": "online",
     "SplitMergeOnlineHDP": "split-merge online",
     "BackoffTreeTopics": "tree",
@@ -26,7 +27,7 @@ SMALL = {
     "GaussianDPMixture": "gaussian mixture",
 }
 """Name -> key of `FITS`."""
-TREES = ("Pachinko", "HierarchicalPachinko", "NestedCRP", "BackoffTreeTopics")
+TREES = ("Pachinko", "HierarchicalPachinko", "NestedCRP", "NestedHDP", "BackoffTreeTopics")
 """Those whose topics form a tree."""
 OF_WORDS = tuple(name for name, key in SMALL.items() if FITS[key].data == "words")
 

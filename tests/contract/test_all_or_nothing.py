@@ -13,7 +13,7 @@ from stickbreak.exceptions import InputError, StickbreakError
 from stickbreak.hybrid import laps as steps
 from stickbreak.hybrid import minibatches, new_topics
 
-STREAMS = ("CollapsedHDP", "HybridHDP", "OnlineHDP", "SplitMergeOnlineHDP", "VariationalHDP")
+STREAMS = ("CollapsedHDP", "HybridHDP", "NestedHDP", "OnlineHDP", "SplitMergeOnlineHDP", "VariationalHDP")
 
 
 def names_of(X):

@@ -71,7 +71,7 @@ def test_shares_of_tokens_sum_to_one_and_are_saved(model, tmp_path):
 def test_share_of_tokens_is_that_of_the_expected_counts(name, model):
     if name == "BackoffTreeTopics":
         counts = model.leaf_tokens_
-    elif name == "NestedCRP":
+    elif name in ("NestedCRP", "NestedHDP"):
         counts = model.topic_tokens_
     else:
         counts = (model.components_ - model.eta_).sum(axis=1)

@@ -22,6 +22,7 @@ LEARNED = {
     "Pachinko": [["alpha"], [], ["alpha", "sub_alpha", "eta"]],
     "HierarchicalPachinko": [["sub_alpha"], [], ["eta"]],
     "NestedCRP": [["gamma"], []],
+    "NestedHDP": [[]],
     "OnlineHDP": [[]],
     "SplitMergeOnlineHDP": [[]],
     "BackoffTreeTopics": [["alpha", "eta"], [], ["eta"]],

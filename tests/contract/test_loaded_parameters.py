@@ -18,6 +18,7 @@ BAD = {
     "HybridHDP": {"learn": ["delta"], "init": "luck", "eta": 0.0},
     "OnlineHDP": {"n_tables": 0, "table_start": "odd", "merge_threshold": 2.0, "init": "luck", "local_sweeps": 0},
     "SplitMergeOnlineHDP": {"gamma": 0.5, "max_topics": 0, "split_trials": -1, "merge_trials": -1},
+    "NestedHDP": {"branching": [3, 0], "level_mean": 1.0, "document_nodes": 0, "batch_size": 0, "eta": -1.0},
     "BackoffTreeTopics": {"branching": [1, 2], "alpha": 1.5, "eta": [0.1], "stages": [9], "learn": ["gamma"]},
     "GaussianHDP": {"learn": ["eta"], "moves": ["split"], "likelihood": "round", "init": "luck"},
     "GaussianDPMixture": {"moves": ["split"], "likelihood": "round", "init": "luck"},

@@ -18,6 +18,7 @@ COLUMNS = (
     "Pachinko",
     "HierarchicalPachinko",
     "NestedCRP",
+    "NestedHDP",
     "BackoffTreeTopics",
     "GaussianHDP",
     "GaussianDPMixture",

@@ -64,7 +64,7 @@ class Ground:
 
 @dataclass(frozen=True, slots=True)
 class TreeNode:
-    """A node of a fitted tree: `tree_` of `NestedCRP`, `Pachinko` and `HierarchicalPachinko` is the root.
+    """A node of a fitted tree: the root is `tree_` of `NestedCRP`, `NestedHDP`, `Pachinko`, `HierarchicalPachinko`.
 
     Nodes are equal if they are at the same place of equal trees.
 

@@ -46,6 +46,7 @@ METHODS = {
     "pachinko": Method("Pachinko", "finds topics in groups that share them; two levels."),
     "hierarchical-pachinko": Method("HierarchicalPachinko", "finds topics from general to special; three levels."),
     "nested-crp": Method("NestedCRP", "finds a tree of topics from general to special; it grows as documents ask."),
+    "nested-hdp": Method("NestedHDP", "finds a tree of topics, of which a document may have several branches."),
     "online-hdp": Method("OnlineHDP", "earlier online methods, to compare with."),
     "split-merge-online": Method("SplitMergeOnlineHDP", "earlier online methods, to compare with."),
     "gaussian-hdp": Method("GaussianHDP", "for real vectors in groups that share components.", "groups"),

@@ -44,7 +44,7 @@ def tree(
 ) -> None:
     """Print the tree of topics of a model that has one: each node with its share, number of words and top words.
 
-    Methods with a tree: tree, nested-crp, pachinko and hierarchical-pachinko.
+    Methods with a tree: tree, nested-crp, nested-hdp, pachinko and hierarchical-pachinko.
     """
     if node is not None and leaf is not None:
         raise InputError("--node and --leaf contradict each other; give one of them")

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from stickbreak.baselines.minibatch import MOST_SHARDS, Minibatch
 from stickbreak.baselines.online.fitted import FittedOnline
 from stickbreak.baselines.online.laps import OnlineLaps, Rules, Steps
-from stickbreak.baselines.online.minibatch import MOST_SHARDS, Minibatch
 from stickbreak.baselines.online.starts import begin
 from stickbreak.baselines.online.state import OnlineState
 from stickbreak.corpus import Corpus

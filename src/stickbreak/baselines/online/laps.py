@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from stickbreak.baselines.online.minibatch import Minibatch
+from stickbreak.baselines.minibatch import Minibatch
 from stickbreak.baselines.online.state import OnlineState
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.laps import Callback, Lap, Packed, Stop

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, psi
 
-from stickbreak.baselines.online.kernels.words import add_gains, expected_logs
+from stickbreak.baselines.kernels.words import add_gains, expected_logs
 from stickbreak.baselines.online.state import OnlineState
 from stickbreak.numerics.arrays import Float
 

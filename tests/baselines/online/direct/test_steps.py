@@ -5,12 +5,12 @@ import pytest
 from tests.baselines.online.direct import twin
 
 from stickbreak import SplitMergeOnlineHDP
+from stickbreak.baselines.minibatch import Minibatch
 from stickbreak.baselines.online.direct.merges import candidates, gain_of
 from stickbreak.baselines.online.direct.splits import Part, Split, halves, judge
 from stickbreak.baselines.online.direct.steps import DirectSteps, Settings
 from stickbreak.baselines.online.direct.weights import objective_of_weights, prior_of
 from stickbreak.baselines.online.laps import Rules
-from stickbreak.baselines.online.minibatch import Minibatch
 from stickbreak.baselines.online.state import OnlineState
 from stickbreak.corpus import Corpus, toy_bars
 from stickbreak.fitting.executor import ThreadExecutor
@@ -183,7 +183,7 @@ def test_splits_stop_at_the_most_topics():
 
 
 def test_numbers_do_not_depend_on_the_number_of_threads(monkeypatch):
-    monkeypatch.setattr("stickbreak.baselines.online.minibatch.SHARD_COUNTS", 50)
+    monkeypatch.setattr("stickbreak.baselines.minibatch.SHARD_COUNTS", 50)
     corpus, _ = toy_bars(n_documents=60, seed=0)
     one, four = (SplitMergeOnlineHDP(n_laps=3, batch_size=30, n_jobs=n, random_state=0).fit(corpus) for n in (1, 4))
     assert (one.components_ == four.components_).all()

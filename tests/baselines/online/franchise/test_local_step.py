@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from tests.baselines.online.franchise import twin
 
+from stickbreak.baselines.minibatch import Minibatch
 from stickbreak.baselines.online.franchise.local_step import EVEN, TOPICS, Globals, LocalSettings, local_step
 from stickbreak.baselines.online.franchise.sticks import expected_beta, expected_log_beta
-from stickbreak.baselines.online.minibatch import Minibatch
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.executor import ThreadExecutor
 
@@ -95,7 +95,7 @@ def test_tokens_and_tables_are_all_shared_out():
 
 
 def test_numbers_do_not_depend_on_the_number_of_threads(monkeypatch):
-    monkeypatch.setattr("stickbreak.baselines.online.minibatch.SHARD_COUNTS", 5)
+    monkeypatch.setattr("stickbreak.baselines.minibatch.SHARD_COUNTS", 5)
     minibatch, seen = case("counts")
     assert len(minibatch.shards()) > 3
     one, four = (run(minibatch, seen, sweeps=50, start=TOPICS, threads=n) for n in (1, 4))

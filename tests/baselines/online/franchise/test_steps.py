@@ -8,6 +8,7 @@ from scipy.special import betaln
 from tests.baselines.online.franchise import twin
 
 from stickbreak import OnlineHDP
+from stickbreak.baselines.minibatch import Minibatch
 from stickbreak.baselines.online.franchise.local_step import TOPICS, LocalSettings
 from stickbreak.baselines.online.franchise.merging import merge_alike
 from stickbreak.baselines.online.franchise.steps import FranchiseSteps
@@ -19,7 +20,6 @@ from stickbreak.baselines.online.franchise.sticks import (
     sticks,
 )
 from stickbreak.baselines.online.laps import Rules
-from stickbreak.baselines.online.minibatch import Minibatch
 from stickbreak.baselines.online.state import OnlineState
 from stickbreak.baselines.online.topics import objective_of_topics, words_of_topics
 from stickbreak.corpus import planted_lda, toy_bars

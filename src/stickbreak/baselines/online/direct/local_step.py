@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
+from stickbreak.baselines.minibatch import Minibatch
 from stickbreak.baselines.online.direct.kernels import documents as document_kernels
 from stickbreak.baselines.online.direct.weights import expected_tables
-from stickbreak.baselines.online.minibatch import Minibatch
 from stickbreak.fitting.executor import Executor
 from stickbreak.numerics.arrays import Float, Int
 

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from stickbreak.baselines.minibatch import Minibatch
 from stickbreak.baselines.online.direct.local_step import Visit, local_step
 from stickbreak.baselines.online.direct.merges import candidates, gain_of
 from stickbreak.baselines.online.direct.splits import Part, Split, halves, judge
 from stickbreak.baselines.online.direct.weights import objective_of_weights, prior_of
 from stickbreak.baselines.online.laps import Rules
-from stickbreak.baselines.online.minibatch import Minibatch
 from stickbreak.baselines.online.state import OnlineState
 from stickbreak.baselines.online.topics import objective_of_topics, words_of_topics
 from stickbreak.fitting.executor import Executor

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from stickbreak.baselines.minibatch import Minibatch
 from stickbreak.baselines.online.franchise.kernels import documents as document_kernels
-from stickbreak.baselines.online.minibatch import Minibatch
 from stickbreak.fitting.executor import Executor
 from stickbreak.numerics.arrays import Float
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from stickbreak.baselines.minibatch import Minibatch
 from stickbreak.baselines.online.franchise.local_step import Found, Globals, LocalSettings, local_step
 from stickbreak.baselines.online.franchise.merging import merge_alike
 from stickbreak.baselines.online.franchise.sticks import (
@@ -16,7 +17,6 @@ from stickbreak.baselines.online.franchise.sticks import (
     order_of_sticks,
 )
 from stickbreak.baselines.online.laps import Rules
-from stickbreak.baselines.online.minibatch import Minibatch
 from stickbreak.baselines.online.state import OnlineState
 from stickbreak.baselines.online.topics import objective_of_topics, words_of_topics
 from stickbreak.fitting.executor import Executor
