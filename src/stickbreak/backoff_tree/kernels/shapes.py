@@ -1,4 +1,4 @@
-"""The nodes of a tree as kernels find them; each question costs one look-up, whatever the shape.
+"""The nodes of a tree as kernels find them; each question costs one look-up, whatever the shape. math.md (T15)
 
 A tree whose nodes of one level all have the same number of children is two short lists, and its nodes are computed:
 `below` (depth + 1,) are the leaves below a node, `finder` (depth + 1,) is one by that. A tree of any other shape is two
