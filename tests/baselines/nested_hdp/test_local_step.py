@@ -34,11 +34,11 @@ def draw(seed, n=1, mean=30):
     return Minibatch.from_corpus(Corpus.from_counts(counts)), counts
 
 
-def run(documents, elog, log_g, subtrees, *, sweeps=50, fresh=True, tolerance=0.0):
+def run(documents, elog, log_g, subtrees, *, sweeps=50, fresh=True, tolerance=0.0, priors=PRIORS):
     share, value = np.zeros((documents.count.size, subtrees.node.shape[1])), np.empty(documents.n_documents)
     visit(
         documents.indptr, documents.word, documents.count, elog[documents.words], log_g, TREE.start, TREE.inner,
-        *PRIORS, tolerance, sweeps, fresh, subtrees.node, subtrees.up, subtrees.n_slots, subtrees.tokens, share, value,
+        *priors, tolerance, sweeps, fresh, subtrees.node, subtrees.up, subtrees.n_slots, subtrees.tokens, share, value,
         np.empty(documents.n_documents, np.int64),
     )  # fmt: skip
     return share, value
@@ -200,13 +200,18 @@ def test_whole_bound_never_falls_and_is_the_sum_of_its_terms(fresh, seed):
 def test_shares_are_right_where_their_products_underflow(globals_):
     elog, log_g = globals_
     documents, counts = draw(2)
-    far = elog.copy()
-    far[:, 0] += np.where(np.arange(12) % 2, 0.0, -2000.0)  # the first slot is far from half of the words
-    far[:, 1:] -= 900.0
+    priors = (1e-3, *PRIORS[1:])  # a second child has the log weight -1000
+    far = elog - 2500.0
+    branch = [k for k in range(TREE.n_nodes) if 0 in reference.way_to(TREE, k)]
+    far[:, branch] = elog[:, branch] - np.where(np.arange(12) % 3, 0.0, 4000.0)[:, None]
     found = Subtrees.none(1, 9)
-    share, value = run(documents, far, log_g, found, sweeps=3, tolerance=-np.inf)
+    share, value = run(documents, far, log_g, found, sweeps=1, tolerance=-np.inf, priors=priors)
     slots, E = found.node[0, : found.n_slots[0]].tolist(), far[documents.words]
     count, start = counts[0][documents.words].astype(float), np.zeros(len(slots))
-    zeta, _, bounds = reference.ascend(TREE, slots, start, count, E, log_g, *PRIORS, n_sweeps=3)
+    q = reference.parameters(TREE, slots, start, *priors)
+    weight = reference.log_weights(TREE, slots, q)
+    terms = np.exp(E[:, slots] - E[:, slots].max(axis=1, keepdims=True)) * np.exp(weight - weight.max())
+    assert (terms.sum(axis=1) == 0.0).any()
+    zeta, _, bounds = reference.ascend(TREE, slots, start, count, E, log_g, *priors, n_sweeps=1)
     np.testing.assert_allclose(share[:, : len(slots)], zeta, atol=1e-12)
     assert value[0] == pytest.approx(bounds[-1], rel=1e-12)
