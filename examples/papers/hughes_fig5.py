@@ -192,7 +192,7 @@ STUDY = Study(
             "Merges and deletes recover the ten ideal bars after a few laps",
             "Fig. 5",
             finds("MOdm"),
-            "From 100 topics both runs do; from 50 they end with 11 and 12. With our refinement all do (command `bars`).",
+            "From 100 topics both runs do; from 50 they end with 11 and 12. With our refinement all do (`bars`).",
         ),
         Claim("Without moves the topics stay fragments of bars", "Fig. 5", stuck("MOfix")),
         Claim("The sampler ends with a redundant set and does not get down to ten", "Fig. 5", stuck("Gibbs")),
