@@ -17,7 +17,7 @@ from benchmarks.variational.bars import held_out, n_matched
 from stickbreak import GibbsHDP, OnlineHDP, SplitMergeOnlineHDP, VariationalHDP
 from stickbreak.corpus import toy_bars
 
-from .study import Claim, Study, Verdict, main
+from .study import NOT_RUN, Claim, Study, Verdict, main
 
 PAPER = {
     "alpha": 0.5,
@@ -138,6 +138,8 @@ def finds(method: str) -> Any:
 
     def judge(records: list[Record]) -> Verdict:
         n, of = counted(records, method)
+        if not of:
+            return NOT_RUN, None
         laps = [
             next(i for i, K in enumerate(r["K"], start=1) if set(r["K"][i - 1 :]) == {10})
             for r in records
@@ -156,6 +158,8 @@ def stuck(*methods: str) -> Any:
         found = [counted(records, method) for method in methods]
         ends = [r["K"][-1] for r in records if r["method"] in methods]
         n, of = sum(n for n, _ in found), sum(of for _, of in found)
+        if not of:
+            return NOT_RUN, None
         return f"{n} of {of} runs end with exactly the ten bars; {min(ends)} to {max(ends)} topics", n < of / 2
 
     return judge
@@ -184,7 +188,12 @@ STUDY = Study(
     "The paper gives neither the width of the bars nor the noise: those of `toy_bars`.",
     keys, measure, rows,
     (
-        Claim("Merges and deletes recover the ten ideal bars after a few laps", "Fig. 5", finds("MOdm")),
+        Claim(
+            "Merges and deletes recover the ten ideal bars after a few laps",
+            "Fig. 5",
+            finds("MOdm"),
+            "From 100 topics both runs do; from 50 they end with 11 and 12. With our refinement all do (`bars`).",
+        ),
         Claim("Without moves the topics stay fragments of bars", "Fig. 5", stuck("MOfix")),
         Claim("The sampler ends with a redundant set and does not get down to ten", "Fig. 5", stuck("Gibbs")),
         Claim("From the sampler's topics, merges and deletes recover the bars", "Fig. 5", finds("fromGibbs")),

@@ -22,7 +22,7 @@ from benchmarks.harness.records import Record
 
 from stickbreak import OnlineHDP, SplitMergeOnlineHDP, VariationalHDP
 
-from .study import TINY, Claim, Study, Verdict, main
+from .study import NOT_RUN, TINY, Claim, Study, Verdict, main
 
 METHODS = ["MOdm rand", "MOfix rand", "MOdm anchors", "MOfix anchors", "SOfix", "crfSOfix", "SOsm", "Gibbs"]
 PAPER = {
@@ -34,23 +34,25 @@ PAPER = {
     "delta": 1.0,
     "batches": 20,
     "topics": [100, 200],
+    "online_topics": [100, 200],
     "laps": 50,
     "runs": 1,
     "methods": METHODS,
 }
-QUICK = {"corpora": [TINY], "topics": [8], "laps": 2, "batches": 3}
+QUICK = {"corpora": [TINY], "topics": [8], "online_topics": [8], "laps": 2, "batches": 3}
 REMOVING, FIXED = ("merge", "delete", "reorder"), ("reorder",)
 State = tuple[Any, Any, int]  # word distributions, topic weights, topics
 
 
 def keys(settings: Record) -> list[Record]:
     """Return a run for each corpus, method, number of topics at the start and seed."""
-    rest = {name: value for name, value in settings.items() if name not in ("methods", "topics", "runs", "corpora")}
+    many = ("methods", "topics", "online_topics", "runs", "corpora")
+    rest = {name: value for name, value in settings.items() if name not in many}
     return [
         {**rest, "corpus": corpus, "method": method, "K0": K, "seed": seed}
         for corpus in settings["corpora"]
         for method in settings["methods"]
-        for K in settings["topics"]
+        for K in settings["topics" if method[:2] == "MO" or method == "SOfix" else "online_topics"]
         for seed in range(settings["runs"])
     ]
 
@@ -146,9 +148,11 @@ def beats(one: str, other: str) -> Any:
     def judge(records: list[Record]) -> Verdict:
         a, b = ends(records, one), ends(records, other)
         both = sorted(set(a) & set(b))
+        if not both:
+            return NOT_RUN, None
         gain = [a[name][0] - b[name][0] for name in both]
         text = "; ".join(f"{corpus}, {K}: {g:+.3f}" for (corpus, K, _), g in zip(both, gain, strict=True))
-        return f"{one} less {other}, nats per token: {text}", None if not gain else min(gain) > 0
+        return f"{one} less {other}, nats per token: {text}", min(gain) > 0
 
     return judge
 
@@ -172,7 +176,7 @@ def grows(records: list[Record]) -> Verdict:
         for name, (score, K) in grown.items()
     )
     full = all(K >= 0.95 * name[1] and score <= fixed[name][0] for name, (score, K) in grown.items())
-    return text, full if grown else None
+    return (text, full) if grown else (NOT_RUN, None)
 
 
 def draw(records: list[Record], plt: Any) -> Any:
@@ -205,7 +209,8 @@ STUDY = Study(
     keys, measure, rows,
     (
         Claim("Anchor topics predict better than random ones (MOfix)", "Fig. 6", beats("MOfix anchors", "MOfix rand")),
-        Claim("Merges and deletes remove many topics and improve prediction", "Fig. 6", removes),
+        Claim("Merges and deletes remove many topics and improve prediction", "Fig. 6", removes,
+              "From random documents they do. From anchors the score falls by 0.01."),
         Claim("MOdm predicts better than the franchise method", "Fig. 6", beats("MOdm rand", "crfSOfix")),
         Claim("SOfix predicts better than the franchise method from similar starts", "Fig. 6",
               beats("SOfix", "crfSOfix")),

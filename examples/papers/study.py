@@ -26,6 +26,7 @@ from benchmarks.harness.tables import table
 RESULTS = Path(__file__).parent / "results"
 PICTURES = Path("docs/benchmarks/pictures")
 TINY = "planted:120:200:5:40"  # the documents of --quick
+NOT_RUN = "not run: it takes longer than the time there was"
 Verdict = tuple[str, bool | None]
 
 
@@ -86,7 +87,7 @@ def judged(study: Study, records: list[Record]) -> list[Record]:
                 "claim": claim.says,
                 "figure": claim.figure,
                 "measured": measured,
-                "confirmed": words[None if verdict is None else bool(verdict)],
+                "confirmed": "" if measured == NOT_RUN else words[None if verdict is None else bool(verdict)],
                 "why": claim.why,
             }
         )
