@@ -23,7 +23,7 @@ def test_every_estimator_has_a_method():
 
 def test_help_says_what_each_method_is_for_and_with_how_many_topics_it_starts(run, monkeypatch):
     monkeypatch.setattr("typer.rich_utils.MAX_WIDTH", 200)
-    text = " ".join(run("fit", "--help").stdout.replace("│", " ").split())
+    text = " ".join(run("fit", "--help-all").stdout.replace("│", " ").split())
     for name, method in METHODS.items():
         alike = [other for other, one in METHODS.items() if one.purpose == method.purpose]
         assert f"{', '.join(alike)}: {method.purpose}" in text

@@ -205,6 +205,21 @@ def test_trends_end_with_what_they_found(run, model, dated, fitted, corpus):
     assert last.startswith(f"{grow} of {len(table)} topics grow and {shrink} shrink by more than chance")
 
 
+def test_trends_name_examples_of_the_topic_in_the_first_row_where_it_grows(
+    run, model, dated, fitted, corpus, monkeypatch
+):
+    first = fitted.topic_trends(corpus)
+    table = first.assign(p=0.001, change=np.linspace(0.01, -0.05, len(first)))
+    for shift, place in ((0.0, 0), (-0.02, -1)):  # without one that grows, of the topic that shrinks fastest
+        monkeypatch.setattr(
+            type(fitted),
+            "topic_trends",
+            lambda *_, table=table, shift=shift, **__: table.assign(change=table["change"] + shift),
+        )
+        told = run("trends", model, dated, "--text-field", "text").stdout
+        assert f"--topic {table['topic'].iloc[place]} " in told.split("examples of the fastest")[1]
+
+
 def test_documents_of_some_days_keep_their_texts(run, model, dated, fitted, corpus):
     days = pd.Series(pd.to_datetime(corpus.metadata.column("when").to_pandas()))
     middle = days.dropna().median()

@@ -120,7 +120,8 @@ def discounts(name: str, given: Any, shape: Shape) -> Float:
     if isinstance(given, Real) and delta.shape == ():
         delta = np.full(shape.depth, float(given) / shape.depth)
     if delta.shape != (shape.depth,):
-        raise InputError(f"{name} is {given!r}; give their sum, or one discount for each of {shape.depth} levels.")
+        told = f"an array of shape {delta.shape}" if isinstance(given, np.ndarray) else f"{given!r:.100}"
+        raise InputError(f"{name} is {told}; give their sum, or one discount for each of {shape.depth} levels.")
     if not are_discounts(delta):
         raise InputError(
             f"{name} is {given!r}; give positive discounts ({LEAST_DISCOUNT:g} or more) that sum to less than 1."

@@ -15,7 +15,7 @@ from stickbreak.cli.fitting import FitJob
 from stickbreak.cli.groups import MODEL
 from stickbreak.cli.help import HelpAll
 from stickbreak.cli.kinds import MATERIALS
-from stickbreak.cli.methods import DEFAULT, METHODS
+from stickbreak.cli.methods import DEFAULT, GROUPS_OF_METHODS, METHODS
 from stickbreak.cli.model_options import ModelOption, model_options, parameters_of
 from stickbreak.cli.output import TOPICS_SHOWN, say
 from stickbreak.cli.paths import check_input, check_output
@@ -42,13 +42,18 @@ def _with_model_options(command: Callable[..., None]) -> Callable[..., None]:
     ]
     command.__signature__ = signature.replace(parameters=[*own, *made])  # type: ignore[attr-defined]
     command.__annotations__ = {one.name: one.annotation for one in [*own, *made]} | {"return": None}
-    purposes = dict.fromkeys(method.purpose for method in METHODS.values())  # methods with the same share a line
-    methods = "\n".join(
-        f"{', '.join(name for name, method in METHODS.items() if method.purpose == purpose)}: {purpose}"
-        for purpose in purposes
-    )
-    command.__doc__ = f"{inspect.getdoc(command)}\n\n{methods}"
+    command.__doc__ = "\n\n".join([inspect.getdoc(command) or "", *map(_told, GROUPS_OF_METHODS)])
     return command
+
+
+def _told(group: str) -> str:
+    """Return the lines of the help on a group of methods; methods with the same purpose share a line."""
+    names: dict[str, list[str]] = {}
+    for name, method in METHODS.items():
+        if method.group == group:
+            names.setdefault(method.purpose, []).append(name)
+    lines = (f"- {', '.join(those)}: {purpose}" for purpose, those in names.items())
+    return "\n".join([f"{GROUPS_OF_METHODS[group]}:", *lines])
 
 
 def _annotated(option: ModelOption) -> Any:
@@ -175,7 +180,7 @@ def fit(
     line), a folder of text files, or a file of counts (UCI bag of words, LDA-C,
     Matrix Market, SciPy). For the gaussian methods it is real vectors: a NumPy
     array, a table of numbers (CSV, TSV, Parquet), a folder of vectors, images.
-    Prints the largest topics and writes a model and a report. The methods are:
+    Prints the largest topics and writes a model and a report.
     """
     place = check_workers(METHODS[method].estimator, workers, cluster, scratch)
     on_workers = workers_of(workers, cluster, scratch, scratch_alone=True)

@@ -17,6 +17,12 @@ FIRST = (
 )  # fmt: skip
 """Arguments on the first screen, in this order."""
 
+SHORT = {
+    "topics": "Number of topics to start with; with lda the number of topics. Default for collapsed: 1.",
+    "laps": "Maximum number of passes over the data. Default for collapsed: 300.",
+}
+"""What the first screen says of options about which the methods differ; `--help-all` has all of it."""
+
 _ALL = "stickbreak.help_all"
 
 
@@ -36,6 +42,7 @@ def _first(params: Iterable[Any]) -> Iterable[Any]:
     for name in FIRST:
         param = copy(known[name])
         param.rich_help_panel = param.min = param.max = None
+        param.help = SHORT.get(name, param.help)
         param.opts = [option for option in param.opts if option == param.opts[0] or not option.startswith("--")]
         yield param
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-__all__ = ["DEFAULT", "METHODS", "Method", "method_of"]
+__all__ = ["DEFAULT", "GROUPS_OF_METHODS", "METHODS", "Method", "method_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +15,8 @@ class Method:
         Name in `stickbreak`.
     purpose : str
         What it is for, in one line of help.
+    group : str
+        The key of `GROUPS_OF_METHODS` under which the help has it.
     data : {"documents", "groups", "vectors"}
         What it is fitted to; a key of `stickbreak.cli.kinds.MATERIALS`.
     uncounted_starts : tuple of str or None
@@ -26,31 +28,49 @@ class Method:
 
     estimator: str
     purpose: str
+    group: str = "more"
     data: str = "documents"
     uncounted_starts: tuple[str | None, ...] = ()
     given_number: bool = False
 
 
 DEFAULT = "collapsed"
+GROUPS_OF_METHODS = {
+    "first": "Methods to begin with",
+    "more": "For large collections, and for how certain topics are",
+    "baseline": "From other papers, to compare with",
+    "vectors": "For real vectors in place of words",
+}
 METHODS = {
-    "collapsed": Method("CollapsedHDP", "predicts well and fast; the documents must fit in memory."),
-    "variational": Method("VariationalHDP", "has an objective that compares numbers of topics; can read from disk."),
+    "collapsed": Method("CollapsedHDP", "predicts well and fast; the documents must fit in memory.", "first"),
+    "variational": Method(
+        "VariationalHDP", "has an objective that compares numbers of topics; can read from disk.", "more"
+    ),
     "gibbs": Method(
         "GibbsHDP",
         "shows how certain the number of topics is; samples the posterior, slowly.",
+        "more",
         uncounted_starts=("sequential", "single"),
     ),
-    "hybrid": Method("HybridHDP", "for many topics, or more documents than fit in memory; reads from disk."),
-    "tree": Method("BackoffTreeTopics", "finds a tree of up to millions of topics.", uncounted_starts=(None,)),
-    "lda": Method("LDA", "for a number of topics that you give; quick, whatever the number.", given_number=True),
-    "pachinko": Method("Pachinko", "finds topics in groups that share them; two levels."),
-    "hierarchical-pachinko": Method("HierarchicalPachinko", "finds topics from general to special; three levels."),
-    "nested-crp": Method("NestedCRP", "finds a tree of topics from general to special; it grows as documents ask."),
-    "nested-hdp": Method("NestedHDP", "finds a tree of topics, of which a document may have several branches."),
-    "online-hdp": Method("OnlineHDP", "earlier online methods, to compare with."),
-    "split-merge-online": Method("SplitMergeOnlineHDP", "earlier online methods, to compare with."),
-    "gaussian-hdp": Method("GaussianHDP", "for real vectors in groups that share components.", "groups"),
-    "gaussian-mixture": Method("GaussianDPMixture", "for real vectors without groups.", "vectors"),
+    "hybrid": Method("HybridHDP", "for many topics, or more documents than fit in memory; reads from disk.", "more"),
+    "tree": Method("BackoffTreeTopics", "finds a tree of up to millions of topics.", "first", uncounted_starts=(None,)),
+    "lda": Method(
+        "LDA", "for a number of topics that you give; quick, whatever the number.", "first", given_number=True
+    ),
+    "pachinko": Method("Pachinko", "finds topics in groups that share them; two levels.", "baseline"),
+    "hierarchical-pachinko": Method(
+        "HierarchicalPachinko", "finds topics from general to special; three levels.", "baseline"
+    ),
+    "nested-crp": Method(
+        "NestedCRP", "finds a tree of topics from general to special; it grows as documents ask.", "baseline"
+    ),
+    "nested-hdp": Method(
+        "NestedHDP", "finds a tree of topics, of which a document may have several branches.", "baseline"
+    ),
+    "online-hdp": Method("OnlineHDP", "earlier online methods, to compare with.", "baseline"),
+    "split-merge-online": Method("SplitMergeOnlineHDP", "earlier online methods, to compare with.", "baseline"),
+    "gaussian-hdp": Method("GaussianHDP", "for real vectors in groups that share components.", "vectors", "groups"),
+    "gaussian-mixture": Method("GaussianDPMixture", "for real vectors without groups.", "vectors", "vectors"),
 }
 
 

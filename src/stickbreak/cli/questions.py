@@ -67,10 +67,10 @@ def trends(
 ) -> "pd.DataFrame":
     """Print which topics grow, and by how much in a year, the fastest first.
 
-    low and high are the ends of a 95 % interval of the change of this topic alone.
-    p is small where the share rises or falls along a straight line; it is adjusted
-    for the number of rows, as some of many topics seem to change by chance. So an
-    interval can be above 0 where p is not below 0.05.
+    low and high are the ends of a 95 % interval of the change of this topic
+    alone. p is small where the share rises or falls along a straight line; it is
+    adjusted for the number of rows, as some of many topics seem to change by
+    chance. So an interval can be above 0 where p is not below 0.05.
     """
     corpus, days = _dated(documents.corpus, dates, date_format, since, until)
     table = fitted.topic_trends(corpus, days, topic=topic)
@@ -78,7 +78,8 @@ def trends(
     if sure.empty:
         return with_notes(table, closing=_told_trends(table))
     of_time = _options_of_time(dates, date_format, since, until)
-    fastest = int(sure.loc[sure["change"].abs().idxmax(), "topic"])
+    grows = sure["change"].iloc[0] > 0  # else all of these shrink, the last one fastest
+    fastest = int(sure["topic"].iloc[0 if grows else -1])
     followed = Next("follow it", "over-time", ("--topic", str(fastest), *of_time), documents=True)
     found = _examples(fastest, "examples of the fastest", of_time)
     return with_notes(table, closing=_told_trends(table), next=[found, followed])

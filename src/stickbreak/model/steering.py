@@ -60,4 +60,4 @@ class SteeredTopics:
             self._refuse("takes no labels", f"fit {_LABELLED}, or leave them out")
 
     def _refuse(self, what: str, advice: str) -> NoReturn:
-        raise InputError(f"a {type(self).__name__} {what}; {advice}.")
+        raise InputError(f"{type(self).__name__} {what}; {advice}.")
