@@ -163,11 +163,19 @@ def test_the_first_fit_prints_topics_and_writes_a_report(tmp_path, monkeypatch, 
 
 def test_every_drawing_is_made_by_the_script_and_shown_on_a_page():
     made = set(re.findall(r'^    "(.+\.svg)": ', (DOCS / "pictures.py").read_text(encoding="utf-8"), re.MULTILINE))
-    assert made == {file.relative_to(DOCS).as_posix() for file in DOCS.rglob("*.svg")}
+    of_papers = set(DOCS.glob("benchmarks/pictures/*.svg"))
+    assert made == {file.relative_to(DOCS).as_posix() for file in set(DOCS.rglob("*.svg")) - of_papers}
     shown = {
         name for file in DOCS.rglob("*.md") for name in re.findall(r"\]\(([\w-]+\.svg)\)", file.read_text("utf-8"))
     }
     assert {Path(name).name for name in made} == shown
+
+
+def test_every_figure_of_the_papers_is_drawn_by_its_script_and_shown_on_the_page_of_claims():
+    drawn = {file.stem for file in DOCS.glob("benchmarks/pictures/*.svg")}
+    assert drawn <= {file.stem for file in (ROOT / "examples/papers").glob("*.py")}
+    claims = "".join(file.read_text("utf-8") for file in DOCS.glob("benchmarks/**/*claims*.md"))
+    assert drawn == set(re.findall(r"pictures/(\w+)\.svg", claims))
 
 
 def test_a_moving_picture_stands_still_where_asked_and_ends_within_five_seconds():
