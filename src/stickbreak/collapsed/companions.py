@@ -24,6 +24,7 @@ LEAST = 1 << 16  # stored counts of a collection of short documents that begins 
 DOCUMENTS = 1 << 18  # at most, in which words are seen beside each other
 LEAST_DOCUMENTS = 5  # of a word: the row of a rarer one is noise
 DIMENSIONS = 1 << 8, 1 << 10  # of the random projection of the rows, at least and at most
+ROUNDING = 1e-10  # of the largest value
 FEW, FEWEST = 1 / 6, 50  # topics: fewer than this times the root of D, and than these, show what co-occurrence misses
 
 
@@ -76,7 +77,7 @@ def shown(first: Float, second: Float, weights: Float) -> int:
     centre = weights @ (first + second) / 2
     product = (weights[:, None] * (first - centre)).T @ (second - centre)
     values = np.linalg.eigvalsh((product + product.T) / 2)
-    return 1 + int(np.count_nonzero(values > -values[0]))
+    return 1 + int(np.count_nonzero(values > max(-values[0], ROUNDING * values[-1])))
 
 
 def topics_of_companions(documents: Documents, rows: Int, rules: Rules) -> Float | None:
@@ -112,4 +113,4 @@ def topics_of_companions(documents: Documents, rows: Int, rules: Rules) -> Float
         return None
     found = halves.words[corners((first + second) / 2, min(n, rules.max_topics))]
     topics = np.maximum(halves.rows(found), 0.0)
-    return topics * (chosen.n_tokens / topics.sum())
+    return topics * (chosen.n_tokens / topics.sum()) + rules.priors.eta  # a word beside none of these has all topics

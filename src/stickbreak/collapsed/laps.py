@@ -77,7 +77,8 @@ class CollapsedLaps:
         rules, rows = self.rules, taking_part(self._documents, self._engine)
         counts = None if rules.final_passes == "expected" else topics_of_companions(self._documents, rows, rules)
         if counts is not None:
-            self.rounds.end, self.ending = 0, Ending("sampled", JUDGED if rules.apart else 0)
+            judged = rules.apart > 0 and "alpha" in rules.learn and says_alpha(self._documents)
+            self.rounds.end, self.ending = 0, Ending("sampled", JUDGED if judged else 0)
         return counts
 
     def _grown_topics(self, report: Callback, stop: Stop) -> Float | None:

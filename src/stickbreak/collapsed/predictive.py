@@ -1,7 +1,7 @@
 """Learning alpha from documents that no topic has seen, where passes are sampled (math.md (C24)).
 
 Draws make short documents purer than they are. What their own counts say of alpha then falls from pass to pass, far
-below the value that predicts best, and topics stop to change. Documents that are set apart have no part in the draws.
+below the value that predicts best, and topics stop changing. Documents that are set apart have no part in the draws.
 """
 
 from __future__ import annotations
@@ -109,6 +109,9 @@ def predictive_alpha(
         return np.stack([own, phi @ beta + unseen * eta, lengths[document], given.held[held]])
 
     own, common, lengths, count = np.concatenate(engine.map(run, list(documents)), axis=1)
+
+    if not count.any():  # weights below one are never held out
+        return priors.alpha
 
     def slope(alpha: float) -> float:
         of_tokens = common / (own + alpha * common) - 1.0 / (lengths + alpha)

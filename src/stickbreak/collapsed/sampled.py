@@ -174,7 +174,8 @@ class Ending:
     def after(self, state: CollapsedState) -> None:
         """Count a pass, and add it to the mean."""
         self.passes += 1
-        if self.mean is not None and self.passes > BURN_IN:
+        since = self.passes - self.judged if self.passes > self.judged else self.passes
+        if self.mean is not None and since > BURN_IN:
             self.mean.add(state)
 
     def leave(self, state: CollapsedState, priors: Priors, engine: Engine) -> Priors:

@@ -35,7 +35,6 @@ def maximiser(slope: Callable[[float], float], start: float, limits: tuple[float
     2.0
     """
     # emptied at the end: what brentq makes of a function refers to itself, and would keep the caller's data alive
-    # emptied at the end: what brentq makes of a function refers to itself, and would keep the caller's data alive
     held = [slope]
     try:
         return _uphill(held, start, min(limits[0], start), max(limits[1], start))
