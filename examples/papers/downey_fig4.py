@@ -39,7 +39,7 @@ def measure(key: Record) -> Record:
     norm = np.sqrt(np.asarray(table.multiply(table).sum(axis=1), np.float64)).ravel()
     families: dict[int, list[int]] = {}
     for place, leaf in enumerate(leaves):
-        families.setdefault(int(leaf) // shape.branching[-1], []).append(place)
+        families.setdefault(int(leaf) // int(shape.branching[-1]), []).append(place)
     related = np.array([(a, b) for f in families.values() for i, a in enumerate(f) for b in f[:i]]).reshape(-1, 2)
     others = rng.integers(leaves.size, size=(max(len(related), 1), 2))
     others = others[others[:, 0] != others[:, 1]]
