@@ -26,7 +26,7 @@ from benchmarks.harness.tables import table
 RESULTS = Path(__file__).parent / "results"
 PICTURES = Path("docs/benchmarks/pictures")
 TINY = "planted:120:200:5:40"  # the documents of --quick
-NOT_RUN = "not run: it takes longer than the time there was"
+NOT_RUN = "not run yet: it takes hours"
 Verdict = tuple[str, bool | None]
 
 

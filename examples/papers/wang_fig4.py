@@ -16,6 +16,7 @@ from .study import Claim, Study, Verdict, main
 
 PAPER = {"own": 0.5, "other": 0.02, "trials": 1, "sweeps": 1000, "runs": 20}
 QUICK = {"sweeps": 10, "runs": 1}
+DRAWN = 40  # sweeps, evenly on the axis
 
 
 def keys(settings: Record) -> list[Record]:
@@ -72,16 +73,17 @@ def only_with(records: list[Record]) -> Verdict:
 def cheap(records: list[Record]) -> Verdict:
     """Judge whether moves cost less than a tenth of the time."""
     plain, moved = (sum(r["seconds"] for r in runs) for runs in (records[::2], records[1::2]))
-    return f"{moved / plain - 1:+.0%} processor seconds", moved / plain < 1.1
+    return f"{moved / plain - 1:+.1%} processor seconds", moved / plain < 1.1
 
 
 def draw(records: list[Record], plt: Any) -> Any:
     """Draw the difference of the best log-likelihoods by sweep (Fig. 4 a) and the topics by sweep."""
     figure, panels = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
+    at = np.unique(np.geomspace(1, len(records[0]["K"]), DRAWN).astype(int)) - 1
     for a, b in zip(records[::2], records[1::2], strict=True):
-        panels[0].plot(np.subtract(b["best"], a["best"]), color="#b5203f", linewidth=0.7)
-        panels[1].plot(a["K"], color="grey", linewidth=0.5)
-        panels[1].plot(b["K"], color="#b5203f", linewidth=0.5)
+        panels[0].plot(at + 1, np.subtract(b["best"], a["best"])[at], color="#b5203f", linewidth=0.7)
+        panels[1].plot(at + 1, np.array(a["K"])[at], color="grey", linewidth=0.5)
+        panels[1].plot(at + 1, np.array(b["K"])[at], color="#b5203f", linewidth=0.5)
     panels[0].axhline(0, color="black", linewidth=0.6)
     panels[0].set(xlabel="sweep", ylabel="best with less best without", xscale="log")
     panels[1].set(xlabel="sweep", ylabel="topics (red: with split-merge)", xscale="log")

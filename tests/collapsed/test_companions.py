@@ -11,8 +11,10 @@ from stickbreak.collapsed import companions, predictive
 from stickbreak.collapsed.companions import Halves, shown, topics_of_companions
 from stickbreak.collapsed.cvb0 import ALONE
 from stickbreak.collapsed.files import InFiles
+from stickbreak.collapsed.growing import taking_part
 from stickbreak.collapsed.memory import InMemory
 from stickbreak.collapsed.rules import Rules
+from stickbreak.collapsed.shards import Aside
 from stickbreak.collapsed.state import Priors
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.fitting.block_files import Folder
@@ -77,6 +79,10 @@ def test_shown_counts_what_lies_above_the_most_negative_value() -> None:
     down = up * [1.0, 1.0, -1.0]  # two directions agree, and one disagrees
     assert shown(up, down, weights) == 1
     assert shown(up * [3.0, 2.0, 1.0], down, weights) == 3
+    alike = np.hstack([up, np.full((6, 1), 5.0)])
+    assert shown(alike, alike, weights) == 4  # what all rows share is no topic
+    noisy = np.vstack([up, [0.0, 0.0, 90.0]])  # of a word with no share
+    assert shown(noisy, np.vstack([up, [90.0, 0.0, 0.0]]), np.append(weights, 0.0)) == 4
 
 
 @pytest.fixture(scope="module")
@@ -93,24 +99,34 @@ def test_other_collections_begin_otherwise(
         case
     ]()
     documents = InMemory(corpus)
-    assert topics_of_companions(documents, np.arange(corpus.n_documents), RULES) is None
+    assert topics_of_companions(documents, RULES, ALONE) is None
     if case == "few":
         monkeypatch.setattr(companions, "LEAST", 1000)
-        assert topics_of_companions(documents, np.arange(corpus.n_documents), RULES) is not None
+        assert topics_of_companions(documents, RULES, ALONE) is not None
 
 
 def test_topics_have_as_many_tokens_as_the_documents_and_are_those_of_files(
     clear: tuple[Corpus, Any], tmp_path: Path
 ) -> None:
     corpus = clear[0]
-    rows = np.arange(0, corpus.n_documents, 2)
-    found = topics_of_companions(InMemory(corpus), rows, RULES)
+    found = topics_of_companions(InMemory(corpus), RULES, ALONE)
     assert found is not None
-    assert (found - RULES.priors.eta).sum() == pytest.approx(corpus[rows].n_tokens)
+    assert (found - RULES.priors.eta).sum() == pytest.approx(corpus.n_tokens)
     assert (found > 0).all()  # each word has a topic to begin with
     assert 35 <= len(found) <= 41
-    filed = topics_of_companions(InFiles(corpus, ALONE, Folder(tmp_path)), rows, RULES)
+    filed = topics_of_companions(InFiles(corpus, ALONE, Folder(tmp_path)), RULES, ALONE)
     np.testing.assert_array_equal(filed, found)
+
+
+def test_documents_set_apart_have_no_part_in_the_topics(clear: tuple[Corpus, Any]) -> None:
+    documents = InMemory(clear[0])
+    documents.set_aside(Aside(apart=0.2, apart_seed=4), ALONE)
+    others = InMemory(clear[0][taking_part(documents, ALONE)])
+    assert others.n_documents == pytest.approx(0.8 * documents.n_documents, rel=0.05)
+    without, alone = (topics_of_companions(given, RULES, ALONE) for given in (documents, others))
+    assert without is not None
+    assert alone is not None
+    np.testing.assert_array_equal(without, alone)
 
 
 def test_planted_topics_are_found_from_any_start(clear: tuple[Corpus, Any]) -> None:
@@ -132,11 +148,15 @@ def test_a_resumed_fit_has_the_same_bits(
     settings: dict[str, Any] = {"random_state": 3}
     whole = CollapsedHDP(n_laps=24, **settings).fit(corpus)
     assert whole.final_passes_ == "sampled"
-    for laps in (7, 22):  # documents are set apart for 20 passes
+    for laps in (7, 20, 22):  # documents are set apart for 20 passes
         CollapsedHDP(n_laps=laps, **settings).fit(corpus, checkpoint=tmp_path / str(laps))
         again = CollapsedHDP(n_laps=24, n_jobs=2, **settings).fit(corpus, checkpoint=tmp_path / str(laps), resume=True)
         np.testing.assert_array_equal(again.components_, whole.components_)
         assert again.alpha_ == whole.alpha_
+    ended = CollapsedHDP(n_laps=20, **settings).fit(corpus, checkpoint=tmp_path / "ended")
+    again = CollapsedHDP(n_laps=20, **settings).fit(corpus, checkpoint=tmp_path / "ended", resume=True)
+    np.testing.assert_array_equal(again.components_, ended.components_)
+    assert again._topics.opened == ended._topics.opened  # of the documents that take part: no others joined
     filed = CollapsedHDP(n_laps=24, scratch=tmp_path / "scratch", **settings).fit(corpus)
     np.testing.assert_array_equal(filed.components_, whole.components_)
 

@@ -12,10 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from stickbreak.collapsed.growing import taking_part
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.walking import Documents, are_short
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.cooccurrence import Cooccurrence
+from stickbreak.fitting.engine import Engine
+from stickbreak.fitting.executor import one_blas_thread
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.corners import corners
 from stickbreak.numerics.streams import stream
@@ -80,7 +83,7 @@ def shown(first: Float, second: Float, weights: Float) -> int:
     return 1 + int(np.count_nonzero(values > max(-values[0], ROUNDING * values[-1])))
 
 
-def topics_of_companions(documents: Documents, rows: Int, rules: Rules) -> Float | None:
+def topics_of_companions(documents: Documents, rules: Rules, engine: Engine) -> Float | None:
     """Return topics that are the words seen beside a word each, (K, W), with as many tokens as the documents have.
 
     math.md (C25)
@@ -88,19 +91,21 @@ def topics_of_companions(documents: Documents, rows: Int, rules: Rules) -> Float
     Parameters
     ----------
     documents : Documents
-    rows : ndarray of int
-        Numbers of those documents that are not set apart, increasing.
+        Those that are set apart have no part in the topics.
     rules : Rules
+    engine : Engine
 
     Returns
     -------
     ndarray or None
-        None where documents are long or few, some topics are given, or co-occurrence shows too few topics.
+        None where documents are long or few, expected shares are asked for, some topics are given, or co-occurrence
+        shows too few topics.
     """
-    n_counts = documents.n_counts
-    if n_counts < LEAST or not are_short(documents.n_documents, n_counts) or rules.steering.n_kept:
+    many_short = documents.n_counts >= LEAST and are_short(documents.n_documents, documents.n_counts)
+    if not many_short or rules.final_passes == "expected" or rules.steering.n_kept:
         return None
     rng, root = stream(rules.seed, "words beside words"), math.sqrt(documents.n_documents)
+    rows = taking_part(documents, engine)
     if rows.size > DOCUMENTS:
         rows = np.sort(rng.choice(rows, DOCUMENTS, replace=False))
     chosen = documents.chosen(rows)
@@ -108,9 +113,10 @@ def topics_of_companions(documents: Documents, rows: Int, rules: Rules) -> Float
     if not halves.words.size:
         return None
     first, second = halves.points(min(most, max(least, round(4 * FEW * root))), rng)
-    n = shown(first, second, halves.weights())
-    if n < min(FEW * root, FEWEST):
-        return None
-    found = halves.words[corners((first + second) / 2, min(n, rules.max_topics))]
+    with one_blas_thread():  # sums of several threads come in any order
+        n = shown(first, second, halves.weights())
+        if n < min(FEW * root, FEWEST):
+            return None
+        found = halves.words[corners((first + second) / 2, min(n, rules.max_topics))]
     topics = np.maximum(halves.rows(found), 0.0)
     return topics * (chosen.n_tokens / topics.sum()) + rules.priors.eta  # a word beside none of these has all topics

@@ -42,8 +42,8 @@ def blocks_of(corpus: Corpus) -> list[list[Rows]]:
 def groups_of(n_blocks: int, n_counts: int, at_once: int) -> list[tuple[int, int]]:
     """Put consecutive blocks together to jobs: [(first, the one after the last), ...].
 
-    There are as many jobs as are done at once, or several times as many: together, blocks have no more counts than one
-    may have, so that memory follows a block.
+    There are as many jobs as are done at once, or several times as many: together, blocks have about as many
+    counts as one may have at most, so that memory follows a block.
 
     Parameters
     ----------

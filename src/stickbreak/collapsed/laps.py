@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from stickbreak.collapsed.companions import topics_of_companions
 from stickbreak.collapsed.cvb0 import add_up, given_start, sweep, with_random_topics
-from stickbreak.collapsed.growing import grown, taking_part
+from stickbreak.collapsed.growing import grown
 from stickbreak.collapsed.learning import FIRST_LAP, learn
 from stickbreak.collapsed.moves import Made, Rounds
 from stickbreak.collapsed.predictive import JUDGED, is_due, learn_drawn, says_alpha
@@ -74,8 +74,7 @@ class CollapsedLaps:
 
     def _rough_topics(self) -> Float | None:
         """Return many topics of words beside a word, over which there are sampled passes alone; None if not due."""
-        rules, rows = self.rules, taking_part(self._documents, self._engine)
-        counts = None if rules.final_passes == "expected" else topics_of_companions(self._documents, rows, rules)
+        rules, counts = self.rules, topics_of_companions(self._documents, self.rules, self._engine)
         if counts is not None:
             judged = rules.apart > 0 and "alpha" in rules.learn and says_alpha(self._documents)
             self.rounds.end, self.ending = 0, Ending("sampled", JUDGED if judged else 0)
@@ -156,7 +155,7 @@ class CollapsedLaps:
         """Take tokens out that decide about moves and about the last passes."""
         lap, end, rules = self.state.n_sweeps, self.rounds.end, self.rules
         aside = Aside()
-        if (end and self.ending.undecided) or self.ending.passes < self.ending.judged:
+        if (end and self.ending.undecided) or 0 < self.ending.judged >= self.ending.passes:
             aside = replace(aside, apart=rules.apart, apart_seed=rules.seed)
         if end and (lap <= end or self.ending.undecided):  # they come back before the next pass
             aside = replace(aside, held=rules.held_back, held_seed=rules.seed, turn=self.rounds.turn(lap))
