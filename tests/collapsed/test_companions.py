@@ -91,13 +91,16 @@ def clear() -> tuple[Corpus, Any]:
     return planted_lda(16_000, 600, n_topics=40, mean_tokens=10, alpha=0.03, seed=2)
 
 
-@pytest.mark.parametrize("case", ["few", "long", "one topic"])
+@pytest.mark.parametrize("case", ["few", "long", "one topic", "weights"])
 def test_other_collections_begin_otherwise(
     case: str, clear: tuple[Corpus, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    corpus = {"few": lambda: clear[0][:5000], "long": lambda: planted(20, 4000, 40), "one topic": lambda: planted(1)}[
-        case
-    ]()
+    corpus = {
+        "few": lambda: clear[0][:5000],
+        "long": lambda: planted(20, 4000, 40),
+        "one topic": lambda: planted(1),
+        "weights": lambda: Corpus.from_counts(clear[0].counts * 0.7),
+    }[case]()
     documents = InMemory(corpus)
     assert topics_of_companions(documents, RULES, ALONE) is None
     if case == "few":

@@ -98,8 +98,8 @@ def topics_of_companions(documents: Documents, rules: Rules, engine: Engine) -> 
     Returns
     -------
     ndarray or None
-        None where documents are long or few, expected shares are asked for, some topics are given, or co-occurrence
-        shows too few topics.
+        None where documents are long or few, counts are weights, expected shares are asked for, some topics are given,
+        or co-occurrence shows too few topics.
     """
     many_short = documents.n_counts >= LEAST and are_short(documents.n_documents, documents.n_counts)
     if not many_short or rules.final_passes == "expected" or rules.steering.n_kept:
@@ -109,6 +109,8 @@ def topics_of_companions(documents: Documents, rules: Rules, engine: Engine) -> 
     if rows.size > DOCUMENTS:
         rows = np.sort(rng.choice(rows, DOCUMENTS, replace=False))
     chosen = documents.chosen(rows)
+    if (chosen.counts.data % 1.0).any():
+        return None  # weights are predicted better by expected shares, which a trial can choose
     halves, (least, most) = Halves.of(chosen, rng), DIMENSIONS
     if not halves.words.size:
         return None
