@@ -130,7 +130,7 @@ class CollapsedLaps:
         self.priors = learn_drawn(state, self.priors, *given)
 
     def _is_judged(self) -> bool:
-        """Return whether documents set apart say what alpha of sampled passes is: in a trial, or on samples before."""
+        """Return whether documents set apart say what alpha of sampled passes is, in the first of them or before."""
         rules = self.rules
         sampled = rules.births and rules.merge_laps > 0 and self.rounds.end == 0
         judged = rules.final_passes == "auto" or sampled
