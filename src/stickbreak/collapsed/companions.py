@@ -8,6 +8,7 @@ halves of the documents say.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -21,10 +22,12 @@ from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import one_blas_thread
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.corners import corners
+from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.numerics.streams import stream
 
 LEAST = 1 << 16  # stored counts of a collection of short documents that begins like this
 DOCUMENTS = 1 << 18  # at most, in which words are seen beside each other
+COUNTS = 1 << 19  # stored counts of long documents, at most
 LEAST_DOCUMENTS = 5  # of a word: the row of a rarer one is noise
 DIMENSIONS = 1 << 8, 1 << 10  # of the random projection of the rows, at least and at most
 ROUNDING = 1e-10  # of the largest value
@@ -83,6 +86,48 @@ def shown(first: Float, second: Float, weights: Float) -> int:
     return 1 + int(np.count_nonzero(values > max(-values[0], ROUNDING * values[-1])))
 
 
+@dataclass(frozen=True, slots=True)
+class Companions:
+    """What stands beside the words of a collection."""
+
+    n_shown: int  # topics that two halves of the documents show
+    n_tokens: float  # of these documents
+    _halves: Halves
+    _points: Float  # (n, dimensions)  mean of the halves
+
+    @classmethod
+    def of(cls, documents: Documents, dimensions: int, seed: int, engine: Engine) -> Companions | None:
+        """Look at the documents that take part, or many of them; None if no word is in enough, or counts are weights.
+
+        Draws of weights predict worse than their expected shares.
+        """
+        rng, rows = stream(seed, "words beside words"), taking_part(documents, engine)
+        short = are_short(documents.n_documents, documents.n_counts)
+        enough = DOCUMENTS if short else COUNTS * documents.n_documents // documents.n_counts
+        if rows.size > enough:
+            rows = np.sort(rng.choice(rows, enough, replace=False))
+        chosen = documents.chosen(rows)
+        if (chosen.counts.data % 1.0).any():
+            return None
+        halves, (least, most) = Halves.of(chosen, rng), DIMENSIONS
+        if not halves.words.size:
+            return None
+        first, second = halves.points(min(most, max(least, dimensions)), rng)
+        with one_blas_thread():  # sums of several threads come in any order
+            n_shown = shown(first, second, halves.weights())
+        return cls(n_shown, chosen.n_tokens, halves, (first + second) / 2)
+
+    def topics(self, n: int, eta: Eta) -> Float:
+        """Return the rows of n corners, or of as many as there are, as counts of all tokens and eta, (n, W).
+
+        A word that stands beside none of the corners has all topics.
+        """
+        with one_blas_thread():
+            found = corners(self._points, n)
+        counts = np.maximum(self._halves.rows(self._halves.words[found]), 0.0)
+        return counts * (self.n_tokens / counts.sum()) + eta
+
+
 def topics_of_companions(documents: Documents, rules: Rules, engine: Engine) -> Float | None:
     """Return topics that are the words seen beside a word each, (K, W), with as many tokens as the documents have.
 
@@ -104,21 +149,8 @@ def topics_of_companions(documents: Documents, rules: Rules, engine: Engine) -> 
     many_short = documents.n_counts >= LEAST and are_short(documents.n_documents, documents.n_counts)
     if not many_short or rules.final_passes == "expected" or rules.steering.n_kept:
         return None
-    rng, root = stream(rules.seed, "words beside words"), math.sqrt(documents.n_documents)
-    rows = taking_part(documents, engine)
-    if rows.size > DOCUMENTS:
-        rows = np.sort(rng.choice(rows, DOCUMENTS, replace=False))
-    chosen = documents.chosen(rows)
-    if (chosen.counts.data % 1.0).any():
-        return None  # weights are predicted better by expected shares, which a trial can choose
-    halves, (least, most) = Halves.of(chosen, rng), DIMENSIONS
-    if not halves.words.size:
+    few = FEW * math.sqrt(documents.n_documents)
+    found = Companions.of(documents, round(4 * few), rules.seed, engine)
+    if found is None or found.n_shown < min(few, FEWEST):
         return None
-    first, second = halves.points(min(most, max(least, round(4 * FEW * root))), rng)
-    with one_blas_thread():  # sums of several threads come in any order
-        n = shown(first, second, halves.weights())
-        if n < min(FEW * root, FEWEST):
-            return None
-        found = halves.words[corners((first + second) / 2, min(n, rules.max_topics))]
-    topics = np.maximum(halves.rows(found), 0.0)
-    return topics * (chosen.n_tokens / topics.sum()) + rules.priors.eta  # a word beside none of these has all topics
+    return found.topics(min(found.n_shown, rules.max_topics), rules.priors.eta)

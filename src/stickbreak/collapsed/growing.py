@@ -172,5 +172,4 @@ def _grown(
         sweep(state, priors, ONE_DRAW, seed, engine)
         priors = learn_drawn(state, priors, rules, number, judges, lengths, seed, engine)
     add_up(state, engine)
-    counts = np.ascontiguousarray(state.S[:, state.shown()].T) + priors.eta
-    return Grown(counts, priors, until.enough is None, until.draws > 0)
+    return Grown(state.topics(priors.eta), priors, until.enough is None, until.draws > 0)

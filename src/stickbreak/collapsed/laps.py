@@ -21,6 +21,7 @@ from stickbreak.collapsed.second_start import second_start_due, try_second_start
 from stickbreak.collapsed.shards import ONE_DRAW, Aside
 from stickbreak.collapsed.state import CollapsedState, Priors, assembled
 from stickbreak.collapsed.streaming import Topics
+from stickbreak.collapsed.trials import FORMED, begun_by_trial
 from stickbreak.collapsed.walking import Documents
 from stickbreak.fitting.checkpoint import require, whole_number
 from stickbreak.fitting.engine import Engine
@@ -48,6 +49,7 @@ class CollapsedLaps:
         self.state: CollapsedState
         self.rounds = Rounds(rules.merge_laps, rules.births)
         self.ending = Ending(rules.final_passes)
+        self.forming = False  # whether sampled passes form topics, before all else
         self._documents, self._engine = documents, engine
 
     @property
@@ -60,6 +62,10 @@ class CollapsedLaps:
         rules, counts, smallest = self.rules, self.rules.given, self.rules.smallest
         if counts is None and rules.births and rules.merge_laps:
             self._documents.set_aside(Aside(apart=rules.apart, apart_seed=rules.seed), self._engine)
+            begun = begun_by_trial(self._documents, rules, self._engine)
+            if begun is not None:
+                self.state, self.forming = begun, True
+                return
             counts = self._rough_topics()
             if counts is None:
                 counts = self._grown_topics(report, stop)
@@ -93,7 +99,12 @@ class CollapsedLaps:
 
     def laps(self, done: int) -> Iterator[Lap]:
         """Yield after every sweep."""
-        state, rules, engine = self.state, self.rules, self._engine
+        rules, engine = self.rules, self._engine
+        while self.forming and self.state.n_sweeps < FORMED:
+            yield self._forming_lap()
+        if self.forming:
+            self._begin_with_formed()
+        state = self.state
         while True:
             moving, made = state.n_sweeps < self.rounds.end, Made()
             if not moving:
@@ -115,6 +126,22 @@ class CollapsedLaps:
                 self.ending.after(state)
             columns = columns_of(self.priors, made)
             yield Lap(state.log_p / (float(lengths.sum()) or 1.0), state.shown().size, self._early(), columns)
+
+    def _forming_lap(self) -> Lap:
+        """Make a sampled pass with the first hyperparameters.                                        math.md (C26)"""
+        state, engine = self.state, self._engine
+        sweep(state, self.priors, ONE_DRAW, self.rules.seed, engine)
+        tokens = float(state.documents.lengths(engine).sum()) or 1.0
+        return Lap(state.log_p / tokens, state.shown().size, True, columns_of(self.priors))
+
+    def _begin_with_formed(self) -> None:
+        """Begin with the topics that sampled passes have formed, as with given ones.                 math.md (C26)"""
+        state, rules, engine = self.state, self.rules, self._engine
+        add_up(state, engine)
+        topics = state.topics(self.priors.eta)
+        self.state = given_start(state.documents, topics, rules.smallest, rules.seed, engine)
+        self.forming = False
+        self._hold_back()
 
     def _learn(self, lengths: Float, *, moving: bool) -> None:
         """Learn the hyperparameters after a pass.                                    math.md (C5), (C6), (C7), (C24)"""
@@ -190,6 +217,7 @@ class CollapsedLaps:
         state, priors = self.state, self.priors
         arrays = {**state.documents.packed(), "beta": state.beta, "tables": state.tables}
         values = {**priors.packed(), "n_sweeps": state.n_sweeps}
+        values["forming"] = self.forming
         more, plain = self.ending.packed()
         labels = state.steering.labels
         if labels is not None:
@@ -213,9 +241,11 @@ class CollapsedLaps:
         self.state = assembled(self._documents, beta, self.rules.steering)
         self.state.tables = tables
         self.state.n_sweeps = whole_number("n_sweeps", values["n_sweeps"])
+        self.forming = bool(values["forming"])
         self.rounds.restore(values)
         self.ending.restore(self.state, arrays, values, self.rules.priors)
-        self._hold_back()
+        if not self.forming:
+            self._hold_back()
 
 
 def columns_of(priors: Priors, made: Made | None = None) -> dict[str, float]:

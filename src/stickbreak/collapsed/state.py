@@ -57,6 +57,11 @@ class CollapsedState:
         """Return the topics that are shown: those that are kept, then the others with tokens, the largest first."""
         return alive(self.N, self.steering.n_kept)
 
+    def topics(self, eta: Eta) -> Float:
+        """Return the counts and eta of the topics that are shown, for documents to begin with, (K, W)."""
+        counts: Float = np.ascontiguousarray(self.S[:, self.shown()].T) + eta
+        return counts
+
 
 def assembled(documents: Documents, beta: Float, steering: Steering = UNSTEERED) -> CollapsedState:
     """Return the state that shares and corpus weights make."""
