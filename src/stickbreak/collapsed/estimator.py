@@ -47,8 +47,9 @@ class CollapsedHDP(StreamedCollapsed):
     its topic probabilities, given all other tokens. Only topics with a fair share of a token are kept. Smaller shares
     are rounded at random without bias, so memory and time do not grow with `n_topics` times the documents.
     A fit starts with one topic. Topics are split and merged as long as this predicts held-out tokens better, so their
-    number hardly depends on the start. Large collections do so on samples of their documents first (math.md (C17)).
-    Many short documents begin with as many topics as the words that occur together show (math.md (C25)).
+    number hardly depends on the start. Large collections begin with topics of words that occur together: short
+    documents with as many as these show (math.md (C25)), long ones with few or many, by a trial (math.md (C26)). Other
+    large ones, and the largest, begin on samples of their documents (math.md (C17)).
     `stickbreak fit` uses this method unless you name another.
 
     Parameters
@@ -80,7 +81,8 @@ class CollapsedHDP(StreamedCollapsed):
         Where the topics start. "random" puts every stored count in a random topic. You can also give topics: word
         distributions, expected counts, or a fitted model of any family over the same words. `n_topics` is then ignored.
     merge_laps : int, default=60
-        Number of passes, from the first, in which topics are split and merged. In these passes some of the tokens are
+        Number of passes, from the first, in which topics are split and merged. 15 passes in which topics of long
+        documents form (math.md (C26)) come before and do not count. In these passes some of the tokens are
         held out, others after every round of moves. A topic is split if its two halves predict the held-out tokens
         better by more than one standard error. Two topics are merged if this predicts them as well: at most one
         standard error worse, and at most 0.1 nats worse for each held-out token of the smaller topic. Topics that have

@@ -20,11 +20,13 @@ from stickbreak.collapsed.shards import ONE_DRAW, Shard
 from stickbreak.collapsed.state import CollapsedState
 from stickbreak.collapsed.walking import Documents, are_short
 from stickbreak.fitting.engine import Engine
+from stickbreak.fitting.laps import Callback, Stop
 from stickbreak.numerics.arrays import Float
 
 LEAST, MOST = 1 << 18, 1 << 23  # stored counts of a collection that begins like this
 MANY = 0.35  # times the root of the stored counts
-PASSES, FORMED = 5, 20  # sampled passes of a trial, and those after which the topics have formed
+PASSES = 5  # sampled passes of a trial
+FORMING = 15  # more of them, in which the topics that are taken go on to form
 
 
 class Trial(NamedTuple):
@@ -34,7 +36,9 @@ class Trial(NamedTuple):
     scores: Float  # of the documents set apart
 
 
-def begun_by_trial(documents: Documents, rules: Rules, engine: Engine) -> CollapsedState | None:
+def begun_by_trial(
+    documents: Documents, rules: Rules, engine: Engine, report: Callback, stop: Stop
+) -> CollapsedState | None:
     """Begin with the words beside few words or beside many, whichever predict better.                 math.md (C26)
 
     Parameters
@@ -43,6 +47,10 @@ def begun_by_trial(documents: Documents, rules: Rules, engine: Engine) -> Collap
         Those that are set apart have no part in the topics, and judge them.
     rules : Rules
     engine : Engine
+    report : callable
+        Called after the first trial, and after the last.
+    stop : callable
+        Whether to leave the other trials out.
 
     Returns
     -------
@@ -60,14 +68,16 @@ def begun_by_trial(documents: Documents, rules: Rules, engine: Engine) -> Collap
         return None
     few = min(found.n_shown, rules.max_topics)
     best = _trial(documents, found.topics(few, rules.priors.eta), judges, rules, engine)
+    report({"stage": "init", "done": 1, "total": 2})
     for n in (many, round(math.sqrt(few * many))):  # where many are too many, some may still be better than few
-        if n > few:
+        if n > few and not stop():
             other = _trial(documents, found.topics(n, rules.priors.eta), judges, rules, engine)
             better = (other.scores - best.scores).sum() > 0
             (best if better else other).state.documents.clear()
             if better:
                 best = other
                 break
+    report({"stage": "init", "done": 2, "total": 2})
     documents.take(best.state.documents)
     best.state.documents = documents
     return best.state
