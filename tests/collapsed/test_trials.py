@@ -133,7 +133,8 @@ def test_the_passes_that_form_topics_are_laps_with_the_first_hyperparameters(lon
 
 
 def test_a_resumed_fit_and_one_with_files_have_the_same_bits(long: tuple[Corpus, Any], tmp_path: Path) -> None:
-    corpus, settings = long[0][:600], {"random_state": 3, "final_passes": "expected"}
+    corpus = long[0][:600]
+    settings: dict[str, Any] = {"random_state": 3, "final_passes": "expected"}
     n_laps = FORMING + 2
     whole = CollapsedHDP(n_laps=n_laps, **settings).fit(corpus)
     for laps in (1, FORMING):
