@@ -10,7 +10,7 @@ import pytest
 from stickbreak import CollapsedHDP
 from stickbreak.collapsed import trials
 from stickbreak.collapsed.aside import FEWEST_DOCUMENTS
-from stickbreak.collapsed.cvb0 import ALONE
+from stickbreak.collapsed.cvb0 import ALONE, given_start
 from stickbreak.collapsed.memory import InMemory
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.shards import Aside
@@ -72,7 +72,7 @@ def test_the_documents_set_apart_choose(
     def given(documents: Documents, topics: np.ndarray, *more: Any) -> trials.Trial:
         asked.append(len(topics))
         found = {"few": asked[0], "many": 95, "between": round(np.sqrt(asked[0] * 95))}[best]
-        state = trials.given_start(documents.twin(), topics, 1.0, 0, ALONE)
+        state = given_start(documents.twin(), topics, 1.0, 0, ALONE)
         return trials.Trial(state, np.array([float(len(topics) == found), 0.0]))
 
     monkeypatch.setattr(trials, "_trial", given)
