@@ -1,8 +1,8 @@
-"""How many topics long documents begin with: trials of few and of many say (math.md (C26)).
+"""How many topics long documents begin with: trials of few and of more say (math.md (C26)).
 
 Words of long documents stand beside words of all their topics, so that co-occurrence shows fewer topics than there are.
 Its corners are rough topics all the same, and a few sampled passes form them. Documents that are set apart say whether
-few or many of them predict better.
+more of them predict better.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Trial(NamedTuple):
 def begun_by_trial(
     documents: Documents, rules: Rules, engine: Engine, report: Callback, stop: Stop
 ) -> CollapsedState | None:
-    """Begin with the words beside few words or beside many, whichever predict better.                 math.md (C26)
+    """Begin with the words beside few words, or beside more where these predict better.               math.md (C26)
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def begun_by_trial(
     rules : Rules
     engine : Engine
     report : callable
-        Called after the first trial, and after the last.
+        Called after each trial.
     stop : callable
         Whether to leave the other trials out.
 
@@ -68,16 +68,17 @@ def begun_by_trial(
         return None
     few = min(found.n_shown, rules.max_topics)
     best = _trial(documents, found.topics(few, rules.priors.eta), judges, rules, engine)
-    report({"stage": "init", "done": 1, "total": 2})
-    for n in (many, round(math.sqrt(few * many))):  # where many are too many, some may still be better than few
-        if n > few and not stop():
-            other = _trial(documents, found.topics(n, rules.priors.eta), judges, rules, engine)
-            better = (other.scores - best.scores).sum() > 0
-            (best if better else other).state.documents.clear()
-            if better:
-                best = other
-                break
-    report({"stage": "init", "done": 2, "total": 2})
+    for done, n in enumerate((round(math.sqrt(few * many)), many), 1):
+        report({"stage": "init", "done": done, "total": 3})
+        if n <= few or stop():
+            break
+        more = _trial(documents, found.topics(n, rules.priors.eta), judges, rules, engine)
+        if (more.scores - best.scores).sum() <= 0:
+            more.state.documents.clear()
+            break
+        best.state.documents.clear()
+        best = more
+    report({"stage": "init", "done": 3, "total": 3})
     documents.take(best.state.documents)
     best.state.documents = documents
     return best.state
