@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from stickbreak.numerics.corners import corners
 from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.numerics.streams import stream
 
+PURPOSE = "words beside words"  # of the stream of random numbers
 LEAST = 1 << 16  # stored counts of a collection of short documents that begins like this
 DOCUMENTS = 1 << 18  # at most, in which words are seen beside each other
 COUNTS = 1 << 19  # stored counts of long documents, at most
@@ -101,21 +102,20 @@ class Companions:
 
         Draws of weights predict worse than their expected shares.
         """
-        rng, rows = stream(seed, "words beside words"), taking_part(documents, engine)
-        short = are_short(documents.n_documents, documents.n_counts)
-        enough = DOCUMENTS if short else COUNTS * documents.n_documents // documents.n_counts
-        if rows.size > enough:
-            rows = np.sort(rng.choice(rows, enough, replace=False))
-        chosen = documents.chosen(rows)
-        if (chosen.counts.data % 1.0).any():
-            return None
-        halves, (least, most) = Halves.of(chosen, rng), DIMENSIONS
+        rng, rows = stream(seed, PURPOSE), taking_part(documents, engine)
+        chosen = documents.chosen(enough(rows, documents.n_documents, documents.n_counts, rng))
+        return None if (chosen.counts.data % 1.0).any() else cls.within(chosen, dimensions, rng)
+
+    @classmethod
+    def within(cls, corpus: Corpus, dimensions: int, rng: np.random.Generator) -> Companions | None:
+        """Look at all documents of a corpus of whole counts; None if no word is in enough of them."""
+        halves, (least, most) = Halves.of(corpus, rng), DIMENSIONS
         if not halves.words.size:
             return None
         first, second = halves.points(min(most, max(least, dimensions)), rng)
         with one_blas_thread():  # sums of several threads come in any order
             n_shown = shown(first, second, halves.weights())
-        return cls(n_shown, chosen.n_tokens, halves, (first + second) / 2)
+        return cls(n_shown, corpus.n_tokens, halves, (first + second) / 2)
 
     def topics(self, n: int, eta: Eta) -> Float:
         """Return the rows of n corners, or of as many as there are, as counts of all tokens and eta, (n, W).
@@ -126,6 +126,22 @@ class Companions:
             found = corners(self._points, n)
         counts = np.maximum(self._halves.rows(self._halves.words[found]), 0.0)
         return counts * (self.n_tokens / counts.sum()) + eta
+
+
+def enough(rows: Int, n_documents: int, n_counts: int, rng: np.random.Generator) -> Int:
+    """Return the documents in which words are seen beside each other: all of some, or a sample of these, ascending."""
+    most = DOCUMENTS if are_short(n_documents, n_counts) else COUNTS * n_documents // n_counts
+    return np.sort(rng.choice(rows, most, replace=False)) if rows.size > most else rows
+
+
+def are_shown(found: Companions | None, n_documents: int) -> TypeGuard[Companions]:
+    """Return whether co-occurrence in short documents shows enough topics to begin with."""
+    return found is not None and found.n_shown >= min(FEW * math.sqrt(n_documents), FEWEST)
+
+
+def dimensions_of(n_documents: int) -> int:
+    """Return in how many dimensions the topics of short documents are counted."""
+    return round(4 * FEW * math.sqrt(n_documents))
 
 
 def topics_of_companions(documents: Documents, rules: Rules, engine: Engine) -> Float | None:
@@ -149,8 +165,8 @@ def topics_of_companions(documents: Documents, rules: Rules, engine: Engine) -> 
     many_short = documents.n_counts >= LEAST and are_short(documents.n_documents, documents.n_counts)
     if not many_short or rules.final_passes == "expected" or rules.steering.n_kept:
         return None
-    few = FEW * math.sqrt(documents.n_documents)
-    found = Companions.of(documents, round(4 * few), rules.seed, engine)
-    if found is None or found.n_shown < min(few, FEWEST):
+    n = documents.n_documents
+    found = Companions.of(documents, dimensions_of(n), rules.seed, engine)
+    if not are_shown(found, n):
         return None
     return found.topics(min(found.n_shown, rules.max_topics), rules.priors.eta)

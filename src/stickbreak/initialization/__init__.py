@@ -2,6 +2,7 @@
 
 from stickbreak.initialization.base import Start, StartSettings, weights_of
 from stickbreak.initialization.births import births
+from stickbreak.initialization.companions import companions
 from stickbreak.initialization.seeding import SAMPLE, SAMPLE_PER_COMPONENT, gains_alone, seeded
 from stickbreak.initialization.start import (
     RESPONSIBILITY_BYTES,
@@ -22,6 +23,7 @@ __all__ = [
     "StartSettings",
     "births",
     "check_init",
+    "companions",
     "gains_alone",
     "make_start",
     "sample_bytes",
