@@ -11,7 +11,7 @@ import numpy as np
 from stickbreak.collapsed.companions import PURPOSE, Companions, are_shown, dimensions_of, enough
 from stickbreak.collapsed.walking import are_short
 from stickbreak.corpus import Corpus
-from stickbreak.initialization.base import Start, StartSettings, largest_first, weights_of
+from stickbreak.initialization.base import Start, StartSettings, even_weights
 from stickbreak.numerics.streams import stream
 
 LEAST = 1 << 20  # stored counts: fits of fewer predict better from sweeps over all of them, by 0.003 to 0.006
@@ -43,4 +43,4 @@ def companions(corpus: Corpus, settings: StartSettings) -> Start | None:
         return None
     topics = found.topics(settings.n_topics, 0.0)
     topics = topics * (corpus.n_tokens / topics.sum()) + settings.eta  # without it the fit predicts worse, by 0.015
-    return largest_first(Start(np.ascontiguousarray(topics.T), weights_of(topics.sum(axis=1))))
+    return Start(np.ascontiguousarray(topics.T), even_weights(len(topics)))  # each row has as many tokens
