@@ -200,6 +200,8 @@ def test_optimise_sticks_of_a_point_is_never_worse_and_stationary_and_leaves_ome
     assert stick_objective(*found, *fixed, POINT)[0] >= stick_objective(rho, omega, *fixed, POINT)[0]
     assert_no_slope(found, fixed, POINT)
     np.testing.assert_array_equal(found[1], omega)
+    wide = np.full(rho.size, 1e12)  # beyond the limit that a distribution has
+    np.testing.assert_array_equal(optimise_sticks(*fixed, rho, wide, bound=POINT)[1], wide)
 
 
 def test_objective_of_a_point_does_not_depend_on_the_order_of_the_topics():
