@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 from scipy.special import gammaln, polygamma, psi
+from scipy.stats import beta as beta_density
 
 
 def documents_of(corpus):
@@ -61,7 +62,9 @@ def quadratic_gain(rho, omega, alpha):
 
 
 def bound_of_normaliser(rho, omega, alpha, bound):
-    """The surrogate or the quadratic lower bound of E[c_D(alpha beta)].             math.md (V2), (V13)"""
+    """The surrogate or the quadratic lower bound of E[c_D(alpha beta)], or c_D itself.  math.md (V2), (V13), (V23)"""
+    if bound == "point":
+        return dirichlet_normaliser(alpha * expected_beta(rho))
     gain = quadratic_gain(rho, omega, alpha) if bound == "quadratic" else 0.0
     return expected_log_normaliser(rho, omega, alpha) + gain
 
@@ -89,7 +92,10 @@ def objective_terms(docs, r, theta, tau, rho, omega, *, alpha, gamma, eta, bound
         data += dirichlet_normaliser(prior) - dirichlet_normaliser(tau[:, k])
         data += float(np.sum((prior - tau[:, k]) * expected_log_phi[:, k]))
     u = 0.0
-    for k in range(n_topics):  # minus the divergence of q(u_k) from Beta(1, gamma)
+    for k in range(n_topics):  # minus the divergence of q(u_k) from Beta(1, gamma), or its log density at a point
+        if bound == "point":
+            u += beta_density.logpdf(rho[k], 1.0, gamma)
+            continue
         a, b = rho[k] * omega[k], (1 - rho[k]) * omega[k]
         u += dirichlet_normaliser([1.0, gamma]) - dirichlet_normaliser([a, b])
         u += (1 - a) * (psi(a) - psi(omega[k])) + (gamma - b) * (psi(b) - psi(omega[k]))
@@ -151,8 +157,13 @@ def local_step(doc, tau, prior, start=None, left=None, *, tolerance=1e-4, max_sw
 
 
 def stick_objective(rho, omega, T, n_documents, alpha, gamma, bound="surrogate"):
-    """L_G.                                                                          math.md (V10), (V13)"""
+    """L_G.                                                                   math.md (V10), (V13), (V23)"""
     n_topics = rho.size
+    if bound == "point":  # with the constants, K log gamma and D K log alpha
+        normaliser = n_documents * dirichlet_normaliser(alpha * expected_beta(rho))
+        prior = beta_density.logpdf(rho, 1.0, gamma).sum()
+        constants = n_topics * (np.log(gamma) + n_documents * np.log(alpha))
+        return normaliser + prior - constants + alpha * float(np.sum(expected_beta(rho) * T))
     log_u, log_rest = expected_log_sticks(rho, omega)
     total = alpha * float(np.sum(expected_beta(rho) * T))
     for k in range(n_topics):

@@ -1,14 +1,24 @@
-"""The quadratic bound: below the exact normaliser, above the surrogate, and its gradient."""
+"""The quadratic bound: below the exact normaliser, above the surrogate, and its gradient; the point likewise."""
 
 import numpy as np
 import pytest
 from scipy.special import gammaln
 
+from stickbreak import GaussianHDP, VariationalHDP
+from stickbreak.corpus import toy_bars
+from stickbreak.exceptions import InputError
 from stickbreak.likelihoods import DirichletMultinomial
-from stickbreak.variational.bound import expected_squares, quadratic_gain, quadratic_slopes
-from stickbreak.variational.global_step import optimise_sticks, stick_objective
+from stickbreak.variational.bound import (
+    POINT,
+    expected_squares,
+    point_gain,
+    point_slopes,
+    quadratic_gain,
+    quadratic_slopes,
+)
+from stickbreak.variational.global_step import optimise_sticks, stick_objective, sticks_of
 from stickbreak.variational.hdp import HDP
-from stickbreak.variational.objective import allocation_term, expected_log_normaliser
+from stickbreak.variational.objective import allocation_term, expected_log_normaliser, stick_term
 from stickbreak.variational.state import Summary, expected_beta
 
 from . import reference
@@ -155,3 +165,88 @@ def test_allocation_term_gains_once_for_every_document():
     low, high = (allocation_term(totals, rho, omega, alpha, bound) for bound in ("surrogate", "quadratic"))
     np.testing.assert_allclose(high - low, n_documents * reference.quadratic_gain(rho, omega, alpha), rtol=1e-9)
     assert expected_beta(rho).size == T.size
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_stick_objective_of_a_point_and_its_gradient_equal_the_twin(seed):
+    rho, omega, *fixed = stick_problem(seed, n_topics=1 + seed)
+    value, _, by_omega = stick_objective(rho, omega, *fixed, POINT)
+    np.testing.assert_allclose(value, reference.stick_objective(rho, omega, *fixed, POINT), rtol=1e-11)
+    assert not by_omega.any()
+    assert_slopes_equal_central_differences(rho, omega, fixed, POINT)
+
+
+def test_a_point_is_where_the_quadratic_bound_and_the_exact_expectation_meet_as_omega_grows():
+    rho, _, *_ = stick_problem(4)
+    certain = np.full(rho.size, 1e12)
+    low, at = (expected_log_normaliser(rho, certain, 0.3, bound) for bound in ("surrogate", POINT))
+    np.testing.assert_allclose(at - low, point_gain(0.3, expected_beta(rho)), rtol=1e-6)
+    assert low < expected_log_normaliser(rho, certain, 0.3, "quadratic") < at
+
+
+def test_slopes_of_the_gain_of_a_point_equal_central_differences():
+    beta, h = expected_beta(stick_problem(2)[0]), 1e-5
+    by_alpha, by_beta = point_slopes(1.7, beta)
+    np.testing.assert_allclose((point_gain(1.7 + h, beta) - point_gain(1.7 - h, beta)) / (2 * h), by_alpha, rtol=1e-7)
+    for k, step in enumerate(h * np.eye(beta.size)):
+        numeric = (point_gain(1.7, beta + step) - point_gain(1.7, beta - step)) / (2 * h)
+        np.testing.assert_allclose(numeric, by_beta[k], rtol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_optimise_sticks_of_a_point_is_never_worse_and_stationary_and_leaves_omega(seed):
+    rho, omega, *fixed = stick_problem(seed, n_topics=5)
+    found = optimise_sticks(*fixed, rho, omega, bound=POINT)
+    assert stick_objective(*found, *fixed, POINT)[0] >= stick_objective(rho, omega, *fixed, POINT)[0]
+    assert_no_slope(found, fixed, POINT)
+    np.testing.assert_array_equal(found[1], omega)
+    wide = np.full(rho.size, 1e12)  # beyond the limit that a distribution has
+    np.testing.assert_array_equal(optimise_sticks(*fixed, rho, wide, bound=POINT)[1], wide)
+
+
+def test_objective_of_a_point_does_not_depend_on_the_order_of_the_topics():
+    """The prior is a function of the rest alone, as prod_k (1 - u_k) = beta_{>K}.          math.md (V23)"""
+    rho, omega, T, n_documents, alpha, gamma = stick_problem(1)
+    order = np.random.default_rng(0).permutation(rho.size)
+    moved, values = sticks_of(expected_beta(rho)[:-1][order], omega)[0], []
+    for sticks, sums in ((rho, T), (moved, T[np.append(order, rho.size)])):
+        totals = Summary.zeros(0, rho.size)
+        totals.n_documents, totals.T = n_documents, sums
+        values.append(allocation_term(totals, sticks, omega, alpha, POINT) + stick_term(sticks, omega, gamma, POINT))
+    np.testing.assert_allclose(*values, rtol=1e-12)
+    np.testing.assert_allclose(
+        stick_term(rho, omega, gamma, POINT),
+        rho.size * np.log(gamma) + (gamma - 1) * np.log(expected_beta(rho)[-1]),
+        rtol=1e-12,
+    )
+
+
+def test_stochastic_step_of_a_point_mixes_the_sticks_themselves():
+    rho, omega, T, n_documents, alpha, gamma = stick_problem(3)
+    totals = Summary.zeros(0, rho.size)
+    totals.n_documents, totals.T = n_documents, T
+    model = HDP(DirichletMultinomial(0.1, 0), alpha, gamma, POINT)
+    best = model.best_sticks(totals, rho, omega)[0]
+    moved, wide = model.step_sticks(totals, rho, omega, 0.25, "interpolate")
+    np.testing.assert_allclose(moved, 0.75 * rho + 0.25 * best, rtol=1e-12)
+    np.testing.assert_allclose(wide, omega, rtol=1e-12)
+
+
+@pytest.mark.parametrize("schedule", ["memoized", "stochastic"])
+def test_fit_of_a_point_finds_the_bars(schedule):
+    corpus, truth = toy_bars(60, size=4, n_bars=4, tokens=40, seed=0)
+    model = VariationalHDP(n_topics=8, bound=POINT, schedule=schedule, n_laps=8, n_batches=2, random_state=0).fit(
+        corpus
+    )
+    near = np.abs(model.topic_word_[:, None] - truth.topic_word).sum(axis=2).min(axis=0)
+    assert near.max() < 0.4
+    if schedule == "memoized":
+        assert (np.diff(model.trace_["objective"]) > -1e-9).all()
+
+
+def test_the_natural_gradient_of_a_point_is_refused():
+    corpus, _ = toy_bars(10, size=4, n_bars=4, tokens=10, seed=0)
+    with pytest.raises(InputError, match="stick_rule is 'natural', which needs a distribution"):
+        VariationalHDP(bound=POINT, stick_rule="natural", schedule="stochastic").fit(corpus)
+    with pytest.raises(InputError, match="bound='point' has only their values"):
+        GaussianHDP(bound=POINT, stick_rule="natural").fit([np.eye(2)])

@@ -15,6 +15,7 @@ from stickbreak.corpus import Corpus, toy_bars
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.variational import hyperparameters
+from stickbreak.variational.bound import BOUNDS
 from stickbreak.variational.hyperparameters import GAMMA_LIMITS, best_gamma
 from stickbreak.variational.moves import Merge, Reorder
 
@@ -30,8 +31,6 @@ from .problems import (
     run_laps,
     schedule,
 )
-
-BOUNDS = ("surrogate", "quadratic")
 
 
 def stopped(bound="surrogate", n_batches=3, n_laps=2, **options):
@@ -97,7 +96,7 @@ def test_statistics_after_learning_alpha_are_those_of_the_new_theta(bound):
 def test_learned_gamma_is_the_maximum_of_the_whole_objective(bound):
     _, state, *q = stopped(bound)
     rho, omega = state.parameters.rho, state.parameters.omega
-    gamma = best_gamma(rho, omega, 10.0)
+    gamma = best_gamma(rho, omega, 10.0, bound)
 
     def recomputed(log_gamma):
         return -direct_objective(*q, state, replace(state.model, gamma=np.exp(log_gamma)))
@@ -109,11 +108,11 @@ def test_learned_gamma_is_the_maximum_of_the_whole_objective(bound):
 
 def test_learned_gamma_stays_within_its_limits_and_a_given_one_widens_them():
     even, wide = np.full(3, 1e-9), np.full(3, 1e12)
-    assert best_gamma(even, wide, 10.0) == GAMMA_LIMITS[1]
-    assert best_gamma(even, wide, 5e3) == 5e3
+    assert best_gamma(even, wide, 10.0, "surrogate") == GAMMA_LIMITS[1]
+    assert best_gamma(even, wide, 5e3, "surrogate") == 5e3
     last = np.full(3, 1 - 1e-9), np.full(3, 1e-3)
-    assert best_gamma(*last, 10.0) == GAMMA_LIMITS[0]
-    assert best_gamma(*last, 1e-3) == 1e-3
+    assert best_gamma(*last, 10.0, "surrogate") == GAMMA_LIMITS[0]
+    assert best_gamma(*last, 1e-3, "surrogate") == 1e-3
 
 
 def test_learned_eta_is_the_maximum_of_the_whole_objective():
@@ -262,7 +261,7 @@ def test_learned_alpha_comes_near_the_one_that_made_the_documents(bound):
     start.tau = 0.01 + 1e4 * np.eye(n_topics)
     start.tau_sum = start.tau.sum(axis=0)
     state, _ = run_laps(made, start, [], 12)
-    if bound == "quadratic":
+    if bound in ("quadratic", "point"):
         assert 2.6 < state.model.alpha < 3.4
     else:
         assert 0.5 < state.model.alpha < 2.6

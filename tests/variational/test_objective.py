@@ -6,6 +6,7 @@ from scipy.optimize import minimize
 from scipy.special import gammaln, psi
 
 from stickbreak.likelihoods import DirichletMultinomial
+from stickbreak.variational.bound import BOUNDS
 from stickbreak.variational.global_step import stick_objective
 from stickbreak.variational.hdp import HDP
 from stickbreak.variational.objective import allocation_term, expected_log_normaliser, objective, stick_term
@@ -40,8 +41,9 @@ def test_objective_terms_equal_the_oracle(oracle, index):
     np.testing.assert_allclose(HDP(likelihood, alpha, gamma).objective(totals, rho, omega, data), total, rtol=0)
 
 
+@pytest.mark.parametrize("bound", BOUNDS)
 @pytest.mark.parametrize("seed", range(5))
-def test_objective_from_statistics_equals_the_direct_sums(seed):
+def test_objective_from_statistics_equals_the_direct_sums(seed, bound):
     rng = np.random.default_rng(seed)
     n_documents, n_words, n_topics = 6, 8, int(rng.integers(1, 6))
     alpha, gamma, eta = rng.uniform(0.2, 3.0, 3)
@@ -53,12 +55,12 @@ def test_objective_from_statistics_equals_the_direct_sums(seed):
     theta = rng.uniform(0.05, 4.0, (n_documents, n_topics + 1))  # not at its optimum
     tau, rho = rng.uniform(0.1, 6.0, (n_words, n_topics)), rng.uniform(0.05, 0.95, n_topics)
     omega = rng.uniform(0.5, 80.0, n_topics)
-    settings = {"alpha": alpha, "gamma": gamma, "eta": eta}
+    settings = {"alpha": alpha, "gamma": gamma, "eta": eta, "bound": bound}
     direct = reference.objective_terms(docs, r, theta, tau, rho, omega, **settings)["total"]
     totals = summary_of(reference.statistics(docs, r, theta, n_words))
     data = DirichletMultinomial(eta, n_words).objective(totals.S, totals.N, tau)
     np.testing.assert_allclose(
-        objective(totals, rho, omega, alpha=alpha, gamma=gamma, data=data), direct, rtol=1e-12, atol=1e-11
+        objective(totals, rho, omega, alpha=alpha, gamma=gamma, data=data, bound=bound), direct, rtol=1e-12, atol=1e-11
     )
 
 
@@ -86,7 +88,16 @@ def test_objective_falls_with_every_empty_topic_as_the_oracle(oracle, index):
     assert (np.diff(values) < -1).all()
 
 
-def profiled(n_dk, n_empty, alpha, gamma):
+@pytest.mark.parametrize("index", range(4))
+def test_objective_of_a_point_rewards_every_empty_topic_by_the_logarithm_of_gamma(oracle, index):
+    """HKS, Sec. 3.2, with the errata: at gamma = 10 each is a gain, at gamma = 1 (index 2) it costs nothing."""
+    case = oracle["empty_topics"][index]
+    n_dk = np.array(case["N_dk"])
+    values = [profiled(n_dk, n_empty, case["alpha"], case["gamma"], "point") for n_empty in range(4)]
+    np.testing.assert_allclose(np.diff(values), np.log(case["gamma"]), rtol=0, atol=1e-2)
+
+
+def profiled(n_dk, n_empty, alpha, gamma, bound="surrogate"):
     """L_HDP + L_u at the optimum of theta and (rho, omega), the best of three starts.
 
     At the best theta, alpha E[beta] + N, only L_G's own gradient is left (theta is stationary).
@@ -98,8 +109,8 @@ def profiled(n_dk, n_empty, alpha, gamma):
     def loss(x):
         rho, omega = 1 / (1 + np.exp(-np.clip(x[:n_topics], -40, 15))), np.exp(np.clip(x[n_topics:], -6, 14))
         totals = allocation_statistics(tokens, alpha * expected_beta(rho) + tokens)
-        value = allocation_term(totals, rho, omega, alpha) + stick_term(rho, omega, gamma)
-        _, by_rho, by_omega = stick_objective(rho, omega, totals.T, n_documents, alpha, gamma)
+        value = allocation_term(totals, rho, omega, alpha, bound) + stick_term(rho, omega, gamma, bound)
+        _, by_rho, by_omega = stick_objective(rho, omega, totals.T, n_documents, alpha, gamma, bound)
         return -value, -np.concatenate([by_rho * rho * (1 - rho), by_omega * omega])
 
     best = -np.inf

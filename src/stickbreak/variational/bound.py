@@ -1,7 +1,7 @@
-"""The two lower bounds of the expected log normaliser of document weights, E[c_D(alpha beta)] (math.md (V2), (V13)).
+"""The expected log normaliser of document weights, E[c_D(alpha beta)] (math.md (V2), (V13), (V23)).
 
-Both begin with K log alpha + sum_k E log beta_k, which is all of the surrogate of Hughes, Kim and Sudderth (2015). The
-quadratic bound adds what this file computes.
+All begin with K log alpha + sum_k E log beta_k, which is all of the surrogate of Hughes, Kim and Sudderth (2015). The
+quadratic bound, and the exact value where q(u) is a point, add what this file computes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from scipy.special import gammaln, psi
 from stickbreak.numerics.arrays import Float
 from stickbreak.variational.kernels.statistics import squared_weights
 
-SURROGATE, QUADRATIC = BOUNDS = ("surrogate", "quadratic")
+SURROGATE, QUADRATIC, POINT = BOUNDS = ("surrogate", "quadratic", "point")
 
 _CURVATURE = np.pi**2 / 12  # log Gamma(1 + x) + gE x <= (pi^2 / 12) x^2 for x >= 0
 
@@ -49,3 +49,17 @@ def quadratic_slopes(alpha: float, squares: float) -> tuple[float, float]:
         return 0.0, 0.0
     by_alpha = float(psi(1.0 + alpha)) + np.euler_gamma - 2.0 * _CURVATURE * alpha * squares
     return by_alpha, -_CURVATURE * alpha**2
+
+
+def point_gain(alpha: float, beta: Float) -> float:
+    """Return how far c_D(alpha beta) is above the surrogate at a point beta (K + 1,), nats per document.  math.md (V23)
+
+    log Gamma(1 + alpha) - sum_{k <= K+1} log Gamma(1 + alpha beta_k): a weight may be the smallest double.
+    """
+    return float(gammaln(1.0 + alpha) - gammaln(1.0 + alpha * beta).sum())
+
+
+def point_slopes(alpha: float, beta: Float) -> tuple[float, Float]:
+    """Return the derivatives of `point_gain` by alpha and by each of beta, (K + 1,)."""
+    digammas = psi(1.0 + alpha * beta)
+    return float(psi(1.0 + alpha) - beta @ digammas), -alpha * digammas

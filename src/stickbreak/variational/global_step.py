@@ -1,4 +1,4 @@
-"""The global step for the sticks: (rho, omega) by L-BFGS in the unconstrained form (math.md (V10))."""
+"""The global step for the sticks: (rho, omega) by L-BFGS in the unconstrained form (math.md (V10), (V23))."""
 
 from __future__ import annotations
 
@@ -6,8 +6,18 @@ import numpy as np
 from scipy.optimize import minimize
 
 from stickbreak.numerics.arrays import Float
-from stickbreak.variational.bound import QUADRATIC, SURROGATE, expected_squares, quadratic_gain, quadratic_slopes
+from stickbreak.variational.bound import (
+    POINT,
+    QUADRATIC,
+    SURROGATE,
+    expected_squares,
+    point_gain,
+    point_slopes,
+    quadratic_gain,
+    quadratic_slopes,
+)
 from stickbreak.variational.kernels.statistics import stick_terms
+from stickbreak.variational.state import expected_beta
 
 SMALLEST_RHO = 1e-10  # math.md, numerical care
 SMALLEST_LOG_OMEGA = -20.0
@@ -31,15 +41,18 @@ def stick_objective(
         sum_d E log pi_dk.
     n_documents : int
     alpha, gamma : float
-    bound : {"surrogate", "quadratic"}, default="surrogate"
+    bound : {"surrogate", "quadratic", "point"}, default="surrogate"
 
     Returns
     -------
     value : float
         L_G.                                                                        math.md (V10)
     by_rho, by_omega : ndarray of shape (K,)
-        dL_G/drho, dL_G/domega.                                               math.md (V11), (V13)
+        dL_G/drho, dL_G/domega.                                        math.md (V11), (V13), (V23)
     """
+    if bound == POINT:
+        value, by_rho = _point_objective(rho, T, n_documents, alpha, gamma)
+        return value, by_rho, np.zeros(rho.size)
     by_rho, by_omega = np.empty(rho.size), np.empty(rho.size)
     value = stick_terms(rho, omega, T, float(n_documents), alpha, gamma, by_rho, by_omega)
     if bound == QUADRATIC:
@@ -49,6 +62,18 @@ def stick_objective(
         by_rho += slope * squares_by_rho
         by_omega += slope * squares_by_omega
     return value, by_rho, by_omega
+
+
+def _point_objective(rho: Float, T: Float, n_documents: int, alpha: float, gamma: float) -> tuple[float, Float]:
+    """Return L_G of the point u = rho and its gradient, (K,).                              math.md (V23)
+
+    Its row m is D / rho_m - (D (K + 1 - m) + gamma - 1) / (1 - rho_m) and what beta moves, by suffix sums as in (V11).
+    """
+    beta, after = expected_beta(rho), n_documents * np.arange(rho.size, 0, -1.0) + gamma - 1.0
+    value = n_documents * (np.log(rho).sum() + point_gain(alpha, beta)) + after @ np.log1p(-rho) + alpha * (beta @ T)
+    share = beta * (alpha * T + n_documents * point_slopes(alpha, beta)[1])
+    suffix = np.cumsum(share[::-1])[::-1][1:]
+    return float(value), (n_documents + share[:-1]) / rho - (after + suffix) / (1.0 - rho)
 
 
 def sticks_of(weights: Float, omega: float | Float) -> tuple[Float, Float]:
@@ -72,7 +97,7 @@ def optimise_sticks(
 ) -> tuple[Float, Float]:
     """Return the (rho, omega) that maximise L_G given T, never worse than the start.
 
-    Optimised over logit rho and log omega, the objective divided by D.
+    Optimised over logit rho and log omega, the objective divided by D. A point has no omega: it stays as it is.
 
     Parameters
     ----------
@@ -82,7 +107,7 @@ def optimise_sticks(
     alpha, gamma : float
     rho, omega : ndarray of shape (K,)
         Where to start.
-    bound : {"surrogate", "quadratic"}, default="surrogate"
+    bound : {"surrogate", "quadratic", "point"}, default="surrogate"
     max_iterations : int, default=200
 
     Returns
@@ -98,9 +123,8 @@ def optimise_sticks(
 
     def unpack(x: Float) -> tuple[Float, Float]:
         positive = 1 / (1 + np.exp(-np.clip(x[:n_topics], -40, 40)))
-        return np.clip(positive, SMALLEST_RHO, 1 - SMALLEST_RHO), np.exp(
-            np.clip(x[n_topics:], SMALLEST_LOG_OMEGA, most)
-        )
+        wide = omega.copy() if bound == POINT else np.exp(np.clip(x[n_topics:], SMALLEST_LOG_OMEGA, most))
+        return np.clip(positive, SMALLEST_RHO, 1 - SMALLEST_RHO), wide
 
     def loss(x: Float) -> tuple[float, Float]:
         r, o = unpack(x)

@@ -124,7 +124,7 @@ class HDP(Model[DocumentTopics]):
             found.store(state)
             model = replace(model, alpha=found.alpha)
         if "gamma" in names:
-            model = replace(model, gamma=best_gamma(sticks.rho, sticks.omega, model.gamma))
+            model = replace(model, gamma=best_gamma(sticks.rho, sticks.omega, model.gamma, self.bound))
         if "alpha" in names or "gamma" in names:
             sticks.rho, sticks.omega = model.best_sticks(state.totals, sticks.rho, sticks.omega)
         if set(names) & set(model.likelihood.hyperparameters):

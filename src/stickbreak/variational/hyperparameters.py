@@ -17,7 +17,7 @@ from stickbreak.fitting.hyperparameters import CONCENTRATION_LIMITS
 from stickbreak.fitting.shelves import Entry
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.maximum import maximiser
-from stickbreak.variational.bound import QUADRATIC, expected_squares, quadratic_slopes
+from stickbreak.variational.bound import POINT, QUADRATIC, expected_squares, point_slopes, quadratic_slopes
 from stickbreak.variational.document_prior import weight_statistics
 from stickbreak.variational.documents import DocumentTopics
 from stickbreak.variational.model import Inference
@@ -37,13 +37,14 @@ def due(names: Collection[str], *, settled: bool) -> tuple[str, ...]:
     return tuple(name for name in names if settled or name in ("alpha", "gamma"))
 
 
-def best_gamma(rho: Float, omega: Float, start: float) -> float:
+def best_gamma(rho: Float, omega: Float, start: float, bound: str) -> float:
     """Return the gamma that maximises L_u = K log gamma + gamma sum_k E log(1 - u_k) + ...          math.md (V15)
 
-    gamma = - K / sum_k E log(1 - u_k), within `GAMMA_LIMITS`; a start outside the limits widens them.
+    gamma = - K / sum_k E log(1 - u_k), within `GAMMA_LIMITS`; a start outside the limits widens them. Of a
+    point, E log(1 - u_k) is log(1 - rho_k).
     """
     low, high = min(GAMMA_LIMITS[0], start), max(GAMMA_LIMITS[1], start)
-    falling = -float(expected_log_sticks(rho, omega)[1].sum())
+    falling = -float(expected_log_sticks(rho, omega, bound)[1].sum())
     return high if falling * high <= rho.size else max(low, rho.size / falling)
 
 
@@ -78,7 +79,7 @@ def best_alpha(state: Inference[DocumentTopics], start: float, bound: str, execu
         Of an admixture.
     start : float
         alpha to start from.
-    bound : {"surrogate", "quadratic"}
+    bound : {"surrogate", "quadratic", "point"}
     executor : Executor
     """
     before = _at_alpha(state, start, bound, executor)
@@ -116,8 +117,12 @@ def _at_alpha(state: Inference[DocumentTopics], alpha: float, bound: str, execut
 
 def _normaliser_slope(rho: Float, omega: Float, alpha: float, bound: str) -> float:
     """Return the derivative by alpha of the bound of E[c_D(alpha beta)].                             math.md (V14)"""
-    gain = quadratic_slopes(alpha, expected_squares(rho, omega)[0])[0] if bound == QUADRATIC else 0.0
-    return rho.size / alpha + gain
+    slope = rho.size / alpha
+    if bound == QUADRATIC:
+        slope += quadratic_slopes(alpha, expected_squares(rho, omega)[0])[0]
+    elif bound == POINT:
+        slope += point_slopes(alpha, expected_beta(rho))[0]
+    return slope
 
 
 def _tokens(documents: DocumentTopics) -> Float:

@@ -1,4 +1,4 @@
-"""The objective of the HDP, in nats, with all its constants (math.md (V2), (V13), (V1), (V8))."""
+"""The objective of the HDP, in nats, with all its constants (math.md (V2), (V13), (V23), (V1), (V8))."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import betaln, psi
 
 from stickbreak.numerics.arrays import Float
-from stickbreak.variational.bound import QUADRATIC, SURROGATE, expected_squares, quadratic_gain
+from stickbreak.variational.bound import POINT, QUADRATIC, SURROGATE, expected_squares, point_gain, quadratic_gain
 from stickbreak.variational.state import Summary, expected_beta
 
 SMALLEST_GAIN = 1e-9  # of |L|: below it a difference of two objectives is rounding (math.md, numerical care)
@@ -19,30 +19,36 @@ def rises(new: Float | float, old: Float | float) -> Any:
     return new > old + np.where(np.isfinite(old), SMALLEST_GAIN * np.abs(old), 0.0)
 
 
-def expected_log_sticks(rho: Float, omega: Float) -> tuple[Float, Float]:
-    """Return E log u_k and E log(1 - u_k), each (K,).                              math.md, the model"""
+def expected_log_sticks(rho: Float, omega: Float, bound: str = SURROGATE) -> tuple[Float, Float]:
+    """Return E log u_k and E log(1 - u_k), each (K,); of a point log rho_k and log(1 - rho_k).  math.md, the model"""
+    if bound == POINT:
+        return np.log(rho), np.log1p(-rho)
     total = psi(omega)
     return psi(rho * omega) - total, psi((1 - rho) * omega) - total
 
 
 def expected_log_normaliser(rho: Float, omega: Float, alpha: float, bound: str = SURROGATE) -> float:
-    """Return a lower bound of E[c_D(alpha beta)].                         math.md (V2), (V13)
+    """Return a lower bound of E[c_D(alpha beta)], or its value at a point.      math.md (V2), (V13), (V23)
 
-    K log alpha + sum_k [ E log u_k + (K + 1 - k) E log(1 - u_k) ]; the quadratic bound adds its gain.
+    K log alpha + sum_k [ E log u_k + (K + 1 - k) E log(1 - u_k) ]; the quadratic bound and a point add their gains.
     """
     n_topics = rho.size
-    log_u, log_rest = expected_log_sticks(rho, omega)
+    log_u, log_rest = expected_log_sticks(rho, omega, bound)
     value = float(n_topics * np.log(alpha) + log_u.sum() + (np.arange(n_topics, 0, -1) * log_rest).sum())
     if bound == QUADRATIC:
         value += quadratic_gain(alpha, expected_squares(rho, omega)[0])
+    elif bound == POINT:
+        value += point_gain(alpha, expected_beta(rho))
     return value
 
 
-def stick_term(rho: Float, omega: Float, gamma: float) -> float:
-    """Return L_u = - sum_k KL(q(u_k) || Beta(1, gamma)).                           math.md (V1)
+def stick_term(rho: Float, omega: Float, gamma: float, bound: str = SURROGATE) -> float:
+    """Return L_u = - sum_k KL(q(u_k) || Beta(1, gamma)); of a point its log density.     math.md (V1), (V23)
 
     sum_k c_B(1, gamma) - c_B(a_k, b_k) + (1 - a_k) E log u_k + (gamma - b_k) E log(1 - u_k);  c_B = -betaln
     """
+    if bound == POINT:
+        return float((np.log(gamma) + (gamma - 1.0) * np.log1p(-rho)).sum())
     a, b = rho * omega, (1 - rho) * omega
     log_u, log_rest = expected_log_sticks(rho, omega)
     return float((np.log(gamma) + betaln(a, b) + (1 - a) * log_u + (gamma - b) * log_rest).sum())
@@ -63,4 +69,4 @@ def objective(
 ) -> float:
     """Return L = L_data + H_z + L_HDP + L_u; `data` is L_data of each topic.       math.md (V1)"""
     allocation = allocation_term(totals, rho, omega, alpha, bound)
-    return float(data.sum() + totals.H.sum() + allocation + stick_term(rho, omega, gamma))
+    return float(data.sum() + totals.H.sum() + allocation + stick_term(rho, omega, gamma, bound))

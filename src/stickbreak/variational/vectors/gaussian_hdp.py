@@ -21,7 +21,7 @@ from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.stochastic import StepRule
 from stickbreak.variational.vectors.fitted import FittedGaussianHDP, as_groups
 from stickbreak.variational.vectors.stored import Vectors
-from stickbreak.variational.words.requirements import check_learned
+from stickbreak.variational.words.requirements import check_learned, check_stick_rule
 
 
 class GaussianHDP(FittedGaussianHDP):
@@ -48,7 +48,7 @@ class GaussianHDP(FittedGaussianHDP):
     learn : sequence of {"alpha", "gamma", "scale"}, default=()
         Hyperparameters that are learned from the data. After each pass they are set to the maximum of the objective,
         beginning with the given values. "scale" is that of the Gaussian priors. Only the memoized schedule can learn.
-    bound : {"surrogate", "quadratic"}, default="surrogate"
+    bound : {"surrogate", "quadratic", "point"}, default="surrogate"
         Which lower bound of the expected log normaliser of the weights the objective has. See `VariationalHDP`.
     init : {"seeding"}, array-like of shape (K, dim) or fitted model, default="seeding"
         Where the components start. "seeding": from seeds, most drawn evenly and some as in k-means++. You can also give
@@ -229,6 +229,7 @@ class GaussianHDP(FittedGaussianHDP):
         super()._check_parameters()
         check_names("learn", self.learn, self._learnable)
         check_learned(self.learn, memoized=self.schedule == "memoized")
+        check_stick_rule(self.stick_rule, self.bound)
 
     def _documents(self, X: Any, *, reset: bool = False) -> Vectors:
         if not reset:

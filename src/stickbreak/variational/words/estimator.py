@@ -33,7 +33,13 @@ from stickbreak.variational.words.observed import (
     observations,
     sees_cells,
 )
-from stickbreak.variational.words.requirements import Plan, check_learned, check_likelihood, check_sizes
+from stickbreak.variational.words.requirements import (
+    Plan,
+    check_learned,
+    check_likelihood,
+    check_sizes,
+    check_stick_rule,
+)
 from stickbreak.variational.words.starting import StartedHDP
 
 DOCUMENTS_PER_BATCH = 10_000
@@ -78,9 +84,11 @@ class VariationalHDP(StartedHDP):
         numbers and names. The fit starts with them and with `n_topics` others, by collapsed inference.
     seed_tokens : float, default=100.0
         How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (C18)).
-    bound : {"surrogate", "quadratic"}, default="surrogate"
+    bound : {"surrogate", "quadratic", "point"}, default="surrogate"
         Which lower bound of the expected log normaliser of the weights the objective has. "surrogate", the paper's, is
         tight for alpha well below 1; "quadratic" is never below it, and nearly tight unless one topic dominates.
+        "point" keeps only the best value of the corpus weights, as earlier work did. Its objective rewards empty topics
+        if gamma is above 1, and cannot be compared with those of the other two (math.md (V23)).
     init : {"collapsed", "near-uniform", "documents", "anchors"} or given topics, default="collapsed"
         Where the topics start. "collapsed": a short collapsed run (CVB0); "near-uniform": nearly uniform topics;
         "documents": K random documents (the paper's start); "anchors": K anchor words (Arora et al. 2013). You can also
@@ -133,7 +141,7 @@ class VariationalHDP(StartedHDP):
         after a good start, such as "collapsed", 100 is better.
     stick_rule : {"interpolate", "natural"}, default="interpolate"
         How stochastic steps move the corpus weights. "interpolate": towards the optimum for the batch, scaled up;
-        "natural": along the natural gradient, which is unbiased.
+        "natural": along the natural gradient, which is unbiased, and which bound="point" does not have.
     total_documents : int or None, default=None
         Number of documents in the whole stream, for `partial_fit`. None: those seen so far, with those of the call.
     restarts : int, default=5
@@ -330,6 +338,7 @@ class VariationalHDP(StartedHDP):
         super()._check_parameters()
         check_names("moves", self.moves, MOVES)
         check_likelihood(self.likelihood, self.document_weights)
+        check_stick_rule(self.stick_rule, self.bound)
 
     def _n_batches(self, corpus: Corpus) -> int:
         """Return the number of batches of a lap."""

@@ -13,6 +13,8 @@ from stickbreak.fitting.requirements import check_memory
 from stickbreak.initialization import sample_bytes
 from stickbreak.likelihoods import WordLikelihood
 from stickbreak.storage.memory import memory_installed
+from stickbreak.variational.bound import POINT
+from stickbreak.variational.natural_gradient import NATURAL
 from stickbreak.variational.words.observed import LIKELIHOODS, sees_cells
 
 STORED_BYTES = 10.0  # of an entry of the stored S
@@ -30,6 +32,15 @@ def check_learned(names: Sequence[str], *, memoized: bool) -> None:
         raise InputError(
             f"learn is {tuple(names)!r}, but only the memoized schedule learns hyperparameters; "
             "fit with schedule='memoized', or set learn=()."
+        )
+
+
+def check_stick_rule(stick_rule: str, bound: str) -> None:
+    """Refuse the natural gradient of corpus weights of which only a point is kept."""
+    if bound == POINT and stick_rule == NATURAL:
+        raise InputError(
+            "stick_rule is 'natural', which needs a distribution of the corpus weights, but bound='point' has only "
+            "their values; set stick_rule='interpolate', or another bound."
         )
 
 
