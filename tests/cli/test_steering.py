@@ -93,7 +93,8 @@ def test_labels_become_topics_and_are_predicted(run, labelled, tmp_path):
 
 def test_labels_of_sampled_topics_are_predicted(run, refuse, labelled, tmp_path):
     gibbs = ("--labels", "theme", "--method", "gibbs", "--topics", "3")
-    said = refuse("fit", labelled, "--out", tmp_path / "m", *FIT, *gibbs)
+    (tmp_path / "broken.jsonl").write_text("{")
+    said = refuse("fit", tmp_path / "broken.jsonl", "--out", tmp_path / "m", *FIT, *gibbs)  # before anything is read
     assert "set representation='direct' (--representation direct)" in said
     options = (*gibbs, "--representation", "direct", "--checkpoint", tmp_path / "c")
     run("fit", labelled, "--out", tmp_path / "m", *FIT, *options)

@@ -97,6 +97,8 @@ class FitJob:
             check_target(self.checkpoint, overwrite=self.resume or self.force, advice=TAKEN_CHECKPOINT)
         if self.report is not None and self.report.absolute().parent != self.out.absolute():
             _check_file(self.report)
+        if self.labels is not None:
+            self._estimator()._check_labelled_fit()
 
     def run(self, material: Material) -> FitResult:
         """Fit what was read; write the model, then score it, then write the report.
@@ -145,13 +147,18 @@ class FitJob:
             path,
         )
 
+    def _estimator(self) -> Any:
+        """Return the estimator, not yet fitted."""
+        import stickbreak
+
+        return getattr(stickbreak, METHODS[self.method].estimator)(**self.parameters)
+
     def _fit(self, train: Material) -> Any:
         """Fit the estimator, showing its progress."""
         self._tell("loading (the first fit on a machine also compiles, which takes about a minute) ...")
-        import stickbreak
         from stickbreak.fitting.progress import FitProgress
 
-        model = getattr(stickbreak, METHODS[self.method].estimator)(**self.parameters)
+        model = self._estimator()
         options: dict[str, Any] = {}
         if self.checkpoint is not None:
             options = {"checkpoint": self.checkpoint, "resume": self.resume}
