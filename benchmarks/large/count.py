@@ -1,4 +1,4 @@
-"""Texts to counts: `stickbreak count` in this process and on workers, beside scikit-learn's CountVectorizer.
+"""Texts to counts: `stickbreak count` by threads and by workers, beside scikit-learn's CountVectorizer.
 
 Each in a process of its own, by the clock on the wall, with the peak memory of that process (workers have their own).
 Words are compiled before. JSON lines in files of 16 MB; CountVectorizer gets the texts that Python's json reads.
@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 
 import stickbreak
@@ -69,7 +70,7 @@ def measure(key: Record) -> Record:
     else:
         with stickbreak.cluster(key["workers"]) if key["workers"] else nullcontext():
             began = time.perf_counter()
-            n_words = stickbreak.count_files(folder / "*.jsonl", out).n_words
+            n_words = stickbreak.count_files(folder / "*.jsonl", out, n_jobs=key["threads"]).n_words
             seconds = time.perf_counter() - began
     peak.end()
     shutil.rmtree(out, ignore_errors=True)
@@ -80,7 +81,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("--texts", type=Path, help="JSON lines; default: package_summaries of STICKBREAK_DATA")
     parser.add_argument("--copies", type=int, default=1, help="how many times over")
-    parser.add_argument("--workers", nargs="+", type=int, default=[1, 2])
+    parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
+    parser.add_argument("--workers", nargs="*", type=int, default=[2])
+    parser.add_argument("--repeats", type=int, default=3, help="systems take turns; the table has the medians")
 
 
 def run(options: argparse.Namespace) -> str:
@@ -88,19 +91,24 @@ def run(options: argparse.Namespace) -> str:
     rows = []
     with TemporaryDirectory() as place:
         size = unpacked(options.texts or root() / "package_summaries" / "docs.jsonl.gz", Path(place), options.copies)
-        chosen = [("CountVectorizer", 0), ("count_files", 0), *(("count_files", n) for n in options.workers)]
-        for system, workers in chosen:
-            found = apart(measure, {"folder": place, "system": system, "workers": workers})
+        own = [("count_files", n, 0) for n in options.threads] + [("count_files", 1, n) for n in options.workers]
+        chosen = [("CountVectorizer", 1, 0), *own]
+        keys = [{"folder": place, "system": name, "threads": n, "workers": w} for name, n, w in chosen]
+        turns = [[apart(measure, key) for key in keys] for _ in range(options.repeats)]
+        for number, key in enumerate(keys):
+            found = {name: median(turn[number][name] for turn in turns) for name in turns[0][number]}
             rows.append(
                 {
-                    "system": system,
-                    "worker processes": workers or "none",
+                    "system": key["system"],
+                    "threads": key["threads"],
+                    "worker processes": key["workers"] or "none",
                     "MB": f"{size / 1e6:.0f}",
                     "seconds": f"{found['seconds']:.1f}",
+                    "times CountVectorizer": f"{median(t[0]['seconds'] / t[number]['seconds'] for t in turns):.1f}",
                     "MB/s": f"{size / 1e6 / found['seconds']:.1f}",
                     "processor seconds of the process": f"{found['cpu']:.1f}",
                     "its peak memory, MiB": f"{found['peak']:.0f}",
-                    "words": f"{found['words']:,}",
+                    "words": f"{found['words']:,.0f}",
                 }
             )
     return table(rows)

@@ -8,10 +8,12 @@ import typer
 
 from stickbreak.cli.documents import read_limits
 from stickbreak.cli.options import (
+    ALL_CORES,
     Cluster,
     Delimiter,
     Encoding,
     Format,
+    Jobs,
     Json,
     Keep,
     KeepCase,
@@ -68,6 +70,7 @@ def count(
     keep_case: KeepCase = False,
     strip_accents: StripAccents = None,
     tokenizer: Tokenizer = None,
+    jobs: Jobs = None,
     workers: Workers = None,
     cluster: Cluster = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing corpus folder.")] = False,
@@ -110,6 +113,7 @@ def count(
             delimiter=delimiter,
             limits=limits,
             overwrite=force,
+            n_jobs=jobs or ALL_CORES,
             callback=progress.update,
         )
     if json:

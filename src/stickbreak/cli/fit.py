@@ -27,7 +27,6 @@ from stickbreak.exceptions import InputError, ReadError
 
 __all__ = ["fit"]
 
-_ALL_CORES = -1
 _MARKUP = re.compile(r"\[(?=[a-z/#@])")  # what a terminal would take for a style, and swallow
 _OF_ONE_RUN = ("config", "force", "resume")  # not repeated by the file beside the model: what is there may be another
 
@@ -193,7 +192,7 @@ def fit(
         out=out,
         report=None if no_report else report or out / "report.html",
         method=method,
-        parameters=parameters | {"random_state": seed, "n_jobs": jobs or _ALL_CORES},
+        parameters=parameters | {"random_state": seed, "n_jobs": jobs or o.ALL_CORES},
         held_out=held_out,
         seed=seed,
         checkpoint=checkpoint,

@@ -22,6 +22,7 @@ Verbose = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print results and warnings only.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, metavar="NUMBER", help="Seed of the random numbers.")]
+ALL_CORES = -1
 Jobs = Annotated[
     int | None,
     typer.Option(

@@ -75,14 +75,15 @@ def count_files(
     delimiter: str | None = None,
     limits: ReadLimits | None = None,
     overwrite: bool = False,
+    n_jobs: int | None = None,
     callback: Callable[[dict[str, Any]], None] | None = None,
 ) -> Counted:
     r"""Count the words of texts of any size and write them to a corpus folder.
 
     Words and counts are those of `stickbreak.corpus.read`, of all files together. The texts are cut into jobs of about
-    8 MB by their content alone; in a block `with stickbreak.cluster(...)` its workers do them. Memory follows a job and
-    the number of different words, not the size of the collection. What is done is kept in the folder OUT.parts until
-    all is: after a kill the same call goes on where it was.
+    8 MB by their content alone; threads do them, or in a block `with stickbreak.cluster(...)` its workers. Memory
+    follows the jobs at work and the number of different words, not the size of the collection. What is done is kept in
+    the folder OUT.parts until all is: after a kill the same call goes on where it was.
 
     Parameters
     ----------
@@ -98,6 +99,9 @@ def count_files(
         Count exactly these words, without pruning.
     overwrite : bool
         Whether an existing corpus folder may be replaced.
+    n_jobs : int or None
+        Number of threads; None means 1, -1 all cores. They do not change the folder. A tokenizer of your own is called
+        in all of them.
     callback : callable, optional
         Called as the work goes on, with a dict of the "stage" ("count", then "write"), and of how many jobs or parts
         are "done" of how many in "total".
@@ -151,7 +155,7 @@ def count_files(
         jobs = list(jobs_of(pieces, STEP))
         known = [done_before(counting, job) for job in jobs]
         missing = [job for job, done in zip(jobs, known, strict=True) if done is None]
-        with engine(None) as runner:
+        with engine(n_jobs) as runner:
             told = _teller(callback, "count", len(jobs), before=len(jobs) - len(missing))
             new = iter(runner.run(count_job, missing, counting, told))
         parts = [part for done in known for part in (done or next(new)).parts]
