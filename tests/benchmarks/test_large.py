@@ -91,7 +91,7 @@ def test_lines_are_written_to_files_several_times_over(tmp_path, monkeypatch):
 
 def test_counting_is_measured(tmp_path):
     (tmp_path / "texts.jsonl").write_text('{"text": "bread and butter"}\n{"text": "olives"}\n{"text": ""}\n' * 30)
-    found = count.measure({"folder": str(tmp_path), "system": "count_files", "workers": 0})
+    found = count.measure({"folder": str(tmp_path), "system": "count_files", "threads": 2, "workers": 0})
     assert found["words"] == 3
     assert found["seconds"] > 0
     assert found["peak"] > 10

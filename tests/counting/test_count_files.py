@@ -112,18 +112,6 @@ def test_every_format_gives_the_corpus_of_read(tmp_path, step, kind):
     assert not (tmp_path / "counts.parts").exists()
 
 
-@pytest.mark.parametrize("n_jobs", [2, 3, -1])
-def test_threads_give_the_same_bytes(tmp_path, monkeypatch, n_jobs):
-    monkeypatch.setattr(counting, "STEP", 2000)
-    lines = [f"word{chr(97 + i % 23)} other{chr(97 + i % 7)} salt bread{chr(97 + i % 3)}" for i in range(700)]
-    (tmp_path / "texts.txt").write_text("\n".join(lines))
-    one = stickbreak.count_files(tmp_path / "texts.txt", tmp_path / "one")
-    many = stickbreak.count_files(tmp_path / "texts.txt", tmp_path / "many", n_jobs=n_jobs)
-    assert one.n_jobs == many.n_jobs > 5
-    files = [{file.name: file.read_bytes() for file in made.path.iterdir()} for made in (one, many)]
-    assert files[0] == files[1]
-
-
 def test_a_packed_file_is_several_parts_of_one_job(tmp_path, monkeypatch):
     monkeypatch.setattr(counting, "STEP", 500)
     small_blocks(monkeypatch, 500)
