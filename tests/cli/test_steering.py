@@ -39,7 +39,7 @@ def test_seeds_of_a_file_name_the_first_topics(run, documents, tmp_path):
     assert stickbreak.load(tmp_path / "again").seeds == model.seeds
 
 
-@pytest.mark.parametrize("method", ["variational", "gibbs", "hybrid"])
+@pytest.mark.parametrize("method", ["variational", "gibbs", "hybrid", "lda"])
 def test_every_method_with_seeds_names_its_first_topics(run, documents, tmp_path, method):
     (tmp_path / "seeds.toml").write_text('water = ["ship", "sail"]\nlaw = ["judge"]\n')
     short = ("--laps", "2", "--topics", "4", "--seeds", tmp_path / "seeds.toml", "--seed-tokens", "30")
@@ -69,7 +69,7 @@ def test_what_cannot_be_steered_is_said_in_one_sentence(refuse, documents, tmp_p
     said = refuse("fit", documents, *out, "--seeds", tmp_path / "missing.toml")
     assert "cannot be read" in said
     said = refuse("fit", documents, *out, "--method", "tree", "--seeds", "x.toml")
-    assert "--seeds is for --method collapsed, variational, gibbs or hybrid, but --method is tree" in said
+    assert "--seeds is for --method collapsed, variational, gibbs, hybrid or lda, but --method is tree" in said
     said = refuse("fit", documents, *out, "--method", "hybrid", "--labels", "theme")
     assert "--labels is for --method collapsed or gibbs, but --method is hybrid" in said
     assert "without --labels" in refuse("fit", documents, *out, "--label-separator", ";")

@@ -19,15 +19,16 @@ SMALLEST = 1 / 15  # share that is kept
 def steered_shares(given: tuple[Steering, int, int], shard: Shard) -> Outcome:
     """Give counts to the topics of the labels and seeds in their document, and to a free one.           math.md (C18)
 
-    A word of a seed has only topics of its seeds, and no share yet where the document may not use them.
+    A word of a seed has only topics of its seeds, and no share yet where the document may not use them. Where all
+    topics are known, any of them counts as free.
     """
     (steering, n_topics, seed), n_kept = given, given[0].n_kept
     assert steering.pseudo is not None
     words, number = np.unique(shard.word, return_inverse=True)
     seeds = (steering.pseudo[words].toarray() > 0).astype(np.float64)
     theta = document_weights(steering, shard, number, seeds, n_topics)
-    free = stream_at(seed, "collapsed steered start", shard.first).integers(n_kept, n_topics, size=len(theta))
-    theta[np.arange(len(theta)), free] = 1.0
+    rng, first_free = stream_at(seed, "collapsed steered start", shard.first), n_kept if n_kept < n_topics else 0
+    theta[np.arange(len(theta)), rng.integers(first_free, n_topics, size=len(theta))] += 1.0
     topic_word, of_seed = np.ones((words.size, n_topics)), seeds.any(axis=1)
     topic_word[of_seed] = 0.0
     topic_word[of_seed, :n_kept] = seeds[of_seed]

@@ -26,9 +26,13 @@ def counts_of(word, document, z, shape):
 
 
 def conditional(d, w, counts, a, eta):
-    """Return (n_dk + a_k)(n_kw + eta) / (n_k + W eta) of all topics, for counts without the token."""
+    """Return (n_dk + a_k)(n_kw + eta) / (n_k + W eta) of all topics, for counts without the token.
+
+    eta is a number, or a table (W, K).
+    """
     n_dk, n_wk, n_k = counts
-    return (n_dk[d] + a) * (n_wk[w] + eta) / (n_k + len(n_wk) * eta)
+    prior = np.broadcast_to(eta, n_wk.shape)
+    return (n_dk[d] + a) * (n_wk[w] + prior[w]) / (n_k + prior.sum(axis=0))
 
 
 def sweep(word, document, z, shape, a, eta, key):
@@ -86,7 +90,7 @@ def log_joint(word, document, z, shape, a, eta):
     """log p(x, z) of LDA, theta and phi integrated out.                                             math.md (L1)"""
     n_dk, n_wk, n_k = counts_of(word, document, z, shape)
     documents = gammaln(n_dk + a).sum() - gammaln(n_dk.sum(axis=1) + a.sum()).sum()
-    return documents + gammaln(n_wk + eta).sum() - gammaln(n_k + len(n_wk) * eta).sum()
+    return documents + gammaln(n_wk + eta).sum() - gammaln(n_k + np.broadcast_to(eta, n_wk.shape).sum(axis=0)).sum()
 
 
 def posterior(word, document, shape, a, eta):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from stickbreak.baselines.dirichlet import FIRST_LAP, fixed_point, is_due
 from stickbreak.baselines.lda.priors import Priors
@@ -15,6 +16,7 @@ from stickbreak.collapsed.memory import InMemory
 from stickbreak.collapsed.packing import Counts
 from stickbreak.collapsed.state import CollapsedState, assembled
 from stickbreak.collapsed.state import Priors as CollapsedPriors
+from stickbreak.collapsed.steering import UNSTEERED, add_pseudo, expected
 from stickbreak.collapsed.walking import Found, count_new
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.checkpoint import whole_number
@@ -34,18 +36,24 @@ class CVB0:
     n_topics : int
     seed : int
     engine : Engine
+    pseudo : csr_array of shape (W, n_kept), optional
+        Pseudo-counts of the first topics, which the tables hold.
     """
 
     window = 10  # shares are rounded at random
 
-    def __init__(self, corpus: Corpus, n_topics: int, seed: int, engine: Engine) -> None:
+    def __init__(
+        self, corpus: Corpus, n_topics: int, seed: int, engine: Engine, pseudo: sparse.csr_array | None = None
+    ) -> None:
         self._documents, self._n_topics, self._seed, self._engine = InMemory(corpus), n_topics, seed, engine
         self._n_tokens, self._lengths = float(corpus.n_tokens), np.asarray(corpus.document_lengths, np.float64)
+        self._steering = UNSTEERED if pseudo is None else expected(pseudo)
         self.state: CollapsedState
 
     def begin(self) -> None:
-        """Give every stored count to one topic, drawn at random."""
-        self.state = with_random_topics(self._documents, self._n_topics, self._seed, self._engine)
+        """Give every stored count to one topic, drawn at random, or to those of its seeds."""
+        given = self._documents, self._n_topics, self._seed, self._engine, self._steering
+        self.state = with_random_topics(*given)
 
     def lap(self, number: int, priors: Priors) -> float:
         """Update all shares; return the mean log p of a token given all others.                 math.md (C1), (C4)"""
@@ -73,7 +81,10 @@ class CVB0:
     def counts(self) -> Float:
         """Return the expected counts of words in topics, summed again: those that any fit with these shares has."""
         add_up(self.state, self._engine)
-        return self.state.S.copy()
+        S, N = self.state.S.copy(), self.state.N.copy()
+        if self._steering.pseudo is not None:
+            add_pseudo(self._steering.pseudo, S, N, -1.0)
+        return S
 
     def snapshot(self) -> Packed:
         """Return the shares."""
@@ -85,4 +96,4 @@ class CVB0:
         if K != self._n_topics:
             raise ValueError("its shares are of another number of topics")
         self._documents.restore(arrays, K)
-        self.state = assembled(self._documents, np.full(K, 1.0 / K))
+        self.state = assembled(self._documents, np.full(K, 1.0 / K), self._steering)

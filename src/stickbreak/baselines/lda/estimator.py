@@ -10,7 +10,7 @@ import numpy as np
 from stickbreak.baselines.lda.cvb0 import CVB0
 from stickbreak.baselines.lda.fitted import FittedLDA
 from stickbreak.baselines.lda.gibbs import ESTIMATES, Gibbs
-from stickbreak.baselines.lda.laps import Inference, LDALaps, row_of
+from stickbreak.baselines.lda.laps import Inference, LDALaps
 from stickbreak.baselines.lda.priors import Priors
 from stickbreak.baselines.lda.requirements import (
     COLLAPSED,
@@ -19,19 +19,30 @@ from stickbreak.baselines.lda.requirements import (
     MOST_TOPICS,
     check_eta,
     check_parameters,
+    check_room,
     check_sizes,
 )
 from stickbreak.baselines.lda.variational import Local, Online, Variational, learned, moved, step
 from stickbreak.collapsed.streaming import offset_for
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import refuse_fractions
-from stickbreak.fitting.constraints import CONCENTRATION, POSITIVES, STEPS, TOLERANCES, one_of, sweeps, whole
+from stickbreak.fitting.constraints import (
+    CONCENTRATION,
+    POSITIVES,
+    STEPS,
+    TOLERANCES,
+    TOPIC_PRIORS,
+    one_of,
+    sweeps,
+    whole,
+)
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Lap
 from stickbreak.fitting.loop import Interruption
 from stickbreak.fitting.requirements import check_tokens
 from stickbreak.fitting.steps import step_size
-from stickbreak.model.word_prior import check_one_eta
+from stickbreak.model.seeds import Seeds, plain_seeds
+from stickbreak.model.word_prior import base_of
 from stickbreak.numerics.streams import seed_from
 
 START_LAPS = 30  # of CVB0 over the first minibatch of a stream
@@ -48,15 +59,24 @@ class LDA(FittedLDA):
     Parameters
     ----------
     n_topics : int or None, default=None
-        Number of topics. None: 100, or a quarter of the tokens if the documents hold fewer than 100.
+        Number of topics, those of seeds among them. None: 100, or a quarter of the tokens if the documents hold fewer
+        than 100.
     alpha : float, default=5.0
         Concentration of the topic weights of a document: the sum over all topics, each of which has
         `alpha` / `n_topics` to begin with. If it is learned, this is its initial value.
-    eta : float, default=0.05
-        Pseudo-count of every word in every topic. If it is learned, this is its initial value.
+    eta : float or array-like of shape (W,) or (K, W), default=0.05
+        Pseudo-count of every word in every topic. If it is learned, this is its initial value. An array, which is not
+        learned, has a pseudo-count for each word, in all topics alike, or a row for each of the first topics, or for
+        all: these keep their numbers, and other topics have its smallest number for every word.
     learn : sequence of {"alpha", "eta"}, default=("alpha",)
         Hyperparameters that are learned from the data, from pass 10 on: alpha with a value for each topic, eta as one.
         Their priors are Gamma(1, 1).
+    seeds : dict of str to list of str, optional
+        Words of topics that you expect, by the names of these topics. They are the first of the `n_topics`, in this
+        order, and each keeps its number and its name, as its label. Words that the documents lack are left out, and a
+        warning names them.
+    seed_tokens : float, default=100.0
+        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (C18)).
     inference : {"gibbs", "cvb0", "variational"}, default="gibbs"
         How topics are found. "gibbs": each token has one topic, drawn given all others. "cvb0": each token has a
         probability of each topic, given all others. "variational": expectation and maximisation (Hoffman, Blei and
@@ -96,25 +116,27 @@ class LDA(FittedLDA):
     n_topics_ : int
         Number of topics K.
     topic_word_ : ndarray of shape (n_topics_, W)
-        Expected word distribution of each topic, the largest topic first.
+        Expected word distribution of each topic: those of seeds, or of rows of eta, in their order, then the largest
+        first.
     topic_weights_ : ndarray of shape (n_topics_,)
         Expected weights of the topics in a document, a_k / alpha. They sum to one, and are all alike if alpha is not
         learned.
     topic_prior_ : ndarray of shape (n_topics_,)
         a_k, the Dirichlet parameter of each topic in the prior of a document.
     components_ : ndarray of shape (n_topics_, W)
-        Expected tokens of each word in each topic, plus eta.
+        Expected tokens of each word in each topic, plus eta and the pseudo-tokens of seeds.
     alpha_, eta_ : float
-        The hyperparameters at the end, learned or given.
+        The hyperparameters at the end, learned or given. `eta_` is an array (W,) where one was given, and the smallest
+        number of a table.
     learned_ : list of str
         Names of the hyperparameters that were learned in the fit.
     objective_ : float
         Last entry of "objective" in `trace_`.
     trace_ : dict of ndarray of shape (n_laps_,)
         One entry for each pass: "lap" (its number), "objective", "n_topics", "seconds", "moved" (1 while it is too
-        early to stop), "alpha", "eta". The objective is in nats per token: each token given all others (with Gibbs
-        sampling as it is drawn), or the bound of variational inference. For `partial_fit` it is that of the documents
-        of a minibatch.
+        early to stop), "alpha", "eta" (unless it is an array). The objective is in nats per token: each token given
+        all others (with Gibbs sampling as it is drawn), or the bound of variational inference. For `partial_fit` it is
+        that of the documents of a minibatch.
     n_laps_ : int
         Number of passes done, plus the calls of `partial_fit`.
     n_steps_ : int
@@ -170,7 +192,7 @@ class LDA(FittedLDA):
         **STEPS,
         "n_topics": [None, whole(1, MOST_TOPICS)],
         "alpha": CONCENTRATION,
-        "eta": CONCENTRATION,
+        **TOPIC_PRIORS,
         "learn": [list, tuple],
         "inference": [one_of(INFERENCES)],
         "estimate": [one_of(ESTIMATES)],
@@ -185,8 +207,10 @@ class LDA(FittedLDA):
         *,
         n_topics: int | None = None,
         alpha: float = 5.0,
-        eta: float = 0.05,
+        eta: Any = 0.05,
         learn: Sequence[str] = ("alpha",),
+        seeds: Seeds | None = None,
+        seed_tokens: float = 100.0,
         inference: str = GIBBS,
         estimate: str = "average",
         n_laps: int = 300,
@@ -205,6 +229,8 @@ class LDA(FittedLDA):
         self.alpha = alpha
         self.eta = eta
         self.learn = learn
+        self.seeds = plain_seeds(seeds)
+        self.seed_tokens = seed_tokens
         self.inference = inference
         self.estimate = estimate
         self.n_laps = n_laps
@@ -220,7 +246,6 @@ class LDA(FittedLDA):
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
-        check_one_eta(self.eta, type(self).__name__)
         super()._check_parameters()
         check_parameters(self)
 
@@ -228,18 +253,29 @@ class LDA(FittedLDA):
         super()._check_documents(documents)
         if self.inference == GIBBS:
             refuse_fractions(documents)
-        check_sizes(self, documents, self._settled_topics(documents))
+        self._check_topics(documents, self._settled_topics(documents))
+
+    def _check_topics(self, documents: Corpus, n_topics: int) -> None:
+        """Refuse a number of topics that does not suit what is known of them, or the memory."""
+        self._check_words_of_eta(documents.n_words)
+        check_room(self, self._n_seeded, n_topics)
+        check_sizes(self, documents, n_topics)
 
     def _laps(self, documents: Corpus, seed: int, executor: Engine) -> LDALaps:
-        K = self.starting_topics(documents)
+        priors = self._given_priors(documents, self.starting_topics(documents))
+        K, pseudo = priors.a.size, priors.pseudo
         inference: Inference
         if self.inference == GIBBS:
-            inference = Gibbs(documents, K, seed, self.estimate)
+            inference = Gibbs(documents, K, seed, self.estimate, pseudo)
         elif self.inference == COLLAPSED:
-            inference = CVB0(documents, K, seed, executor)
+            inference = CVB0(documents, K, seed, executor, pseudo)
         else:
-            inference = Variational(documents, K, seed, self._local(), self._online(), executor)
-        return LDALaps(inference, Priors.even(K, float(self.alpha), float(self.eta)), tuple(self.learn))
+            inference = Variational(documents, K, seed, self._local(), self._online(), executor, pseudo)
+        return LDALaps(inference, priors, tuple(self.learn))
+
+    def _given_priors(self, documents: Corpus, n_topics: int) -> Priors:
+        """Return the priors to begin with."""
+        return Priors.even(n_topics, float(self.alpha), base_of(self.eta), self._word_prior(documents.words).pseudo)
 
     def _online(self) -> Online | None:
         """Return the steps of a fit in minibatches."""
@@ -260,13 +296,13 @@ class LDA(FittedLDA):
         check_eta(self.eta if first else self.eta_)
         if first:
             check_tokens(minibatch)
-            check_sizes(self, minibatch, self._settled_topics(minibatch, stream=True))
+            self._check_topics(minibatch, self._settled_topics(minibatch, stream=True))
 
     def _open_stream(self, minibatch: Corpus, total: int, executor: Engine, interruption: Interruption) -> Lap:
         """Take topics that CVB0 finds in the first minibatch; that is the first step."""
-        K, share = self._starting_topics(minibatch, stream=True), total / minibatch.n_documents
-        priors = Priors.even(K, float(self.alpha), float(self.eta))
-        start, log_p = CVB0(minibatch, K, seed_from(self.random_state), executor), 0.0
+        priors = self._given_priors(minibatch, self._starting_topics(minibatch, stream=True))
+        K, share, seed = priors.a.size, total / minibatch.n_documents, seed_from(self.random_state)
+        start, log_p = CVB0(minibatch, K, seed, executor, priors.pseudo), 0.0
         start.begin()
         for number in range(START_LAPS):
             if number:
@@ -275,7 +311,7 @@ class LDA(FittedLDA):
             priors = start.learned(priors, self.learn, number + 1)
         self.n_steps_, self.learning_offset_ = 0, offset_for(self.learning_offset, float(self.learning_decay), 1.0)
         self._take_topics(start.counts() * share, priors)
-        return Lap(log_p, K, False, row_of(priors))
+        return Lap(log_p, K, False, priors.row())
 
     def _step(self, minibatch: Corpus, total: int, executor: Engine, start: Lap | None) -> Lap:
         if start is None:
@@ -285,7 +321,8 @@ class LDA(FittedLDA):
 
     def _moved(self, minibatch: Corpus, total: int, executor: Engine) -> Lap:
         """Take a variational step.                                                                   math.md (L7)"""
-        priors, decay = Priors(self.topic_prior_, self.alpha_, self.eta_), float(self.learning_decay)
+        priors = Priors(self.topic_prior_, self.alpha_, self.eta_, self._pseudo)
+        decay = float(self.learning_decay)
         if self.learning_offset_ is None:
             of_all = minibatch.n_documents / (self.n_documents_seen_ + minibatch.n_documents)
             self.learning_offset_ = offset_for(self.learning_offset, decay, of_all)
@@ -295,4 +332,4 @@ class LDA(FittedLDA):
         self.components_, self._mean_log = np.ascontiguousarray(topics.T), moved(self._mean_log, found.mean_log, size)
         priors = learned(priors, self.learn, topics, self._mean_log)
         self.topic_prior_, self.alpha_, self.eta_ = priors.a, priors.alpha, priors.eta
-        return Lap(found.bound / float(minibatch.n_tokens), priors.a.size, False, row_of(priors))
+        return Lap(found.bound / float(minibatch.n_tokens), priors.a.size, False, priors.row())

@@ -15,18 +15,21 @@ from stickbreak.model.expected_counts import CountedTopics
 from stickbreak.model.prepared import once
 from stickbreak.model.spreading import spread
 from stickbreak.model.streaming import StreamingEstimator
+from stickbreak.model.topic_priors import TopicPriors
 from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.numerics.ranges import LARGEST_OFFSET, are_sums
 from stickbreak.path.pooled import pooled
 from stickbreak.prediction.document_weights import weights_and_rest
+from stickbreak.prediction.topics import shares_of
 
 
-class FittedLDA(CountedTopics, StreamingEstimator):
+class FittedLDA(TopicPriors, CountedTopics, StreamingEstimator):
     """The side of `LDA` that needs no fit of its own: it reads the fitted attributes."""
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ("components_", "topic_prior_", "_mean_log")
     _fitted_values: ClassVar[tuple[str, ...]] = (
-        *CountedTopics._fitted_values,
+        *TopicPriors._fitted_values,
         "alpha_",
         "eta_",
         "learning_offset_",
@@ -39,7 +42,7 @@ class FittedLDA(CountedTopics, StreamingEstimator):
     topic_prior_: Float
     _mean_log: Float  # (K,)  mean E log theta that steps have found; empty before the first
     alpha_: float
-    eta_: float
+    eta_: Eta
     learning_offset_: float | None
 
     @property
@@ -47,6 +50,12 @@ class FittedLDA(CountedTopics, StreamingEstimator):
         """Expected weights of the topics in a document, a_k / alpha, (K,)."""
         check_is_fitted(self)
         return self.topic_prior_ / self.topic_prior_.sum()
+
+    @property
+    def topic_shares_(self) -> Float:
+        """Share of the expected tokens that each topic has, (K,)."""
+        check_is_fitted(self)
+        return shares_of(self._tokens_of(self.components_, self.eta_))
 
     @spread
     def expected_weights(self, X: Any) -> Float:
@@ -77,12 +86,16 @@ class FittedLDA(CountedTopics, StreamingEstimator):
         """Make topic k a part of topic to[k]."""
         self.components_ = pooled(self._expected_counts()[0], to) + self.eta_
         self.topic_prior_, self._mean_log = pooled(self.topic_prior_, to), np.zeros(0)
+        self._pseudo = None  # a joined topic has no prior of its own
 
     def _take_topics(self, S: Float, priors: Priors) -> None:
-        """Copy counts (W, K) and priors into the fitted attributes, the largest topic first."""
-        order = np.argsort(-S.sum(axis=0), kind="stable")
+        """Copy counts (W, K) and priors into the fitted attributes: topics that are known, then the largest first."""
+        n_kept, sizes = priors.n_kept, S.sum(axis=0)
+        order = np.append(np.arange(n_kept), n_kept + np.argsort(-sizes[n_kept:], kind="stable"))
         self.components_ = np.ascontiguousarray(S[:, order].T) + priors.eta
-        self.alpha_, self.eta_ = priors.alpha, priors.eta
+        if priors.pseudo is not None:
+            self.components_[:n_kept] += priors.pseudo.T.toarray()
+        self.alpha_, self.eta_, self._pseudo = priors.alpha, priors.eta, priors.pseudo
         self.topic_prior_, self._mean_log = priors.a[order], np.zeros(0)
 
     def _check_fitted_state(self) -> None:

@@ -11,18 +11,21 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from stickbreak.baselines.by_word import ByWord
 from stickbreak.baselines.dirichlet import STEPS, fixed_point, is_due, tables_of
 from stickbreak.baselines.kernels import lists as list_kernels
 from stickbreak.baselines.lda.kernels import sweeps as sweep_kernels
 from stickbreak.baselines.lda.priors import Priors
+from stickbreak.baselines.lda.seeding import with_seeds
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
 from stickbreak.fitting.hyperparameters import opened
 from stickbreak.fitting.laps import Packed
-from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.keys import key_of
+from stickbreak.numerics.pseudo_counts import total_of
 from stickbreak.numerics.ranges import are_sums
 from stickbreak.numerics.streams import stream
 
@@ -41,20 +44,29 @@ class Gibbs:
     seed : int
     estimate : {"average", "last"}
         Whether the topics are an average over laps, or those of the last.
+    pseudo : csr_array of shape (W, n_kept), optional
+        Pseudo-counts of the first topics, with which the start begins.
     """
 
     window = 10  # laps are noisy
 
-    def __init__(self, corpus: Corpus, n_topics: int, seed: int, estimate: str) -> None:
+    def __init__(
+        self, corpus: Corpus, n_topics: int, seed: int, estimate: str, pseudo: sparse.csr_array | None = None
+    ) -> None:
         self._tokens, self._n_topics, self._seed = ByWord(corpus, n_topics), n_topics, seed
         self._keeps, self._mean, self._n_samples = estimate == "average", np.zeros((0, 0)), 0
         self._last_is_sample = False  # the last lap is in the mean
+        self._corpus, self._pseudo = corpus, pseudo
         self._z: NDArray[np.uint16]  # (N,)  word by word
 
     def begin(self) -> None:
         """Draw a topic for each token."""
         rng = stream(self._seed, "start of LDA")
-        self._take(rng.integers(self._n_topics, size=self._tokens.n_tokens).astype(np.uint16))
+        n_tokens, K = self._tokens.n_tokens, self._n_topics
+        if self._pseudo is None:
+            self._take(rng.integers(K, size=n_tokens).astype(np.uint16))
+        else:
+            self._take(with_seeds(self._corpus, self._tokens, self._pseudo, K, rng))
 
     def _take(self, z: NDArray[np.uint16]) -> None:
         self._z, self._lists = z, self._tokens.lists(z)
@@ -62,10 +74,9 @@ class Gibbs:
 
     def lap(self, number: int, priors: Priors) -> float:
         """Sweep once; return the mean log p of a token given all others, as it is drawn.             math.md (L2)"""
-        tokens, total_eta = self._tokens, priors.eta * (self._tokens.start.size - 1)
-        key = key_of(self._seed, number, "sweep of LDA")
+        tokens, key = self._tokens, key_of(self._seed, number, "sweep of LDA")
         of_tokens = tokens.start, tokens.where, self._z, self._lists, tokens.bits, self._n
-        log_total = sweep_kernels.sweep(*of_tokens, priors.a, priors.eta, total_eta, key)
+        log_total = sweep_kernels.sweep(*of_tokens, priors.a, *prior_of_words(priors, tokens.start.size - 1), key)
         list_kernels.sort(tokens.heads, self._lists)
         self._last_is_sample = self._keeps and number % SAMPLE_EVERY == 0
         if self._last_is_sample:
@@ -125,3 +136,20 @@ class Gibbs:
         require(is_table(mean, *shape) and are_sums(mean), "its mean counts are not those of these words")
         self._mean, self._n_samples, self._last_is_sample = mean.copy(), n_samples, bool(last_is_sample)
         self._take(z.copy())
+
+
+def prior_of_words(priors: Priors, n_words: int) -> tuple[NDArray[np.float32], Int, Int, Float, Float]:
+    """Return the prior of the words as a sweep takes it.                                        math.md (L1), (L9)
+
+    Returns
+    -------
+    tuple of ndarray
+        Eta of each word, (W,); where the pseudo-counts of each word begin, (W + 1,); their topics and these counts; and
+        the sum over the words of eta and the pseudo-counts of each topic, (K,).
+    """
+    eta, totals = np.full(n_words, priors.eta, np.float32), np.full(priors.a.size, total_of(priors.eta, n_words))
+    if priors.pseudo is None:
+        return eta, np.zeros(n_words + 1, np.int64), np.zeros(0, np.int64), np.zeros(0), totals
+    pseudo = priors.pseudo
+    totals[: priors.n_kept] += pseudo.sum(axis=0)
+    return eta, pseudo.indptr.astype(np.int64), pseudo.indices.astype(np.int64), pseudo.data, totals

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,8 +16,6 @@ from stickbreak.fitting.checkpoint import is_table, require
 from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.ranges import is_concentration
-
-COLUMNS = ("alpha", "eta")  # of the trace
 
 
 class Inference(Protocol):
@@ -34,7 +33,7 @@ class Inference(Protocol):
         """Return the priors after a lap, those that are not named as they were."""
 
     def counts(self) -> Float:
-        """Return the expected counts of words in topics, (W, K)."""
+        """Return the expected counts of words in topics, without pseudo-counts, (W, K)."""
 
     def snapshot(self) -> Packed:
         """Return all that the next laps depend on."""
@@ -62,7 +61,7 @@ class LDALaps:
     @property
     def columns(self) -> Collection[str]:
         """Columns of a trace of these laps, beyond those of every trace."""
-        return COLUMNS
+        return self.priors.row()
 
     def begin(self, report: Callback, stop: Stop) -> None:
         """Make the start: too short to be reported or stopped."""
@@ -76,27 +75,23 @@ class LDALaps:
             if self._learn:
                 self.priors = self.inference.learned(self.priors, self._learn, done)
             early = bool(self._learn) and done <= FIRST_LAP
-            yield Lap(objective, self.priors.a.size, early, row_of(self.priors))
+            yield Lap(objective, self.priors.a.size, early, self.priors.row())
 
     def snapshot(self) -> Packed:
         """Return all that the next laps depend on."""
         arrays, values = self.inference.snapshot()
-        return {**arrays, "a": self.priors.a}, {**values, "alpha": self.priors.alpha, "eta": self.priors.eta}
+        return {**arrays, "a": self.priors.a}, {**values, **self.priors.row()}
 
     def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], done: int) -> None:
         """Take up what `snapshot` returned."""
-        self.priors = checked(arrays["a"], values["alpha"], values["eta"], self.priors.a.size)
+        self.priors = checked(arrays["a"], values, self.priors)
         self.inference.restore(arrays, values)
 
 
-def row_of(priors: Priors) -> dict[str, float]:
-    """Return the columns of the trace that are the family's own."""
-    return dict(zip(COLUMNS, (priors.alpha, priors.eta), strict=True))
-
-
-def checked(a: NDArray, alpha: Any, eta: Any, n_topics: int) -> Priors:
-    """Return the priors that were saved; raise a ValueError for what cannot be."""
-    require(is_table(a, n_topics) and float(a.min()) > 0.0, "its priors are not those of its topics")
-    require(is_concentration(alpha) and is_concentration(eta), "its alpha or its eta is out of its range")
-    require(math.isclose(float(a.sum()), alpha, rel_tol=SUM_TOLERANCE), "its priors do not sum to alpha")
-    return Priors(np.array(a), alpha, eta)
+def checked(a: NDArray, values: Mapping[str, Any], given: Priors) -> Priors:
+    """Return the priors that were saved; raise a ValueError for what cannot be. What is not learned is as given."""
+    require(is_table(a, given.a.size) and float(a.min()) > 0.0, "its priors are not those of its topics")
+    saved = {name: values[name] for name in given.row()}
+    require(all(map(is_concentration, saved.values())), "its alpha or its eta is out of its range")
+    require(math.isclose(float(a.sum()), saved["alpha"], rel_tol=SUM_TOLERANCE), "its priors do not sum to alpha")
+    return replace(given, a=np.array(a), **saved)

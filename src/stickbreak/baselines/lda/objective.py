@@ -21,10 +21,11 @@ def divergence(parameters: Float, prior: Float) -> float:
     Parameters
     ----------
     parameters : ndarray of shape (n, m)
-    prior : ndarray of shape (m,)
+    prior : ndarray of shape (m,) or (n, m)
+        Of all rows, or of each.
     """
     log_norm = gammaln(parameters.sum(axis=1)).sum() - gammaln(parameters).sum()
-    of_prior = len(parameters) * (gammaln(prior.sum()) - gammaln(prior).sum())
+    of_prior = len(parameters) * np.mean(gammaln(prior.sum(axis=-1)) - gammaln(prior).sum(axis=-1))
     return float(log_norm - of_prior + ((parameters - prior) * expected_log(parameters)).sum())
 
 
@@ -33,6 +34,15 @@ def of_documents(count: NDArray, norm: Float, gamma: Float, a: Float) -> float:
     return float((count * np.log(norm)).sum()) - divergence(gamma, a)
 
 
-def of_topics(topics: Float, eta: float) -> float:
-    """Return the part of topics with parameters (K, W).                                             math.md (L6)"""
-    return -divergence(topics, np.full(topics.shape[1], eta))
+def of_topics(topics: Float, prior: Float | float) -> float:
+    """Return the part of topics with parameters (K, W).                                       math.md (L6), (L9)
+
+    Parameters
+    ----------
+    topics : ndarray of shape (K, W)
+    prior : float or ndarray
+        Of all words, or what goes with the table by word (W, K).
+    """
+    if isinstance(prior, np.ndarray):
+        return -divergence(topics, np.ascontiguousarray(prior.T))
+    return -divergence(topics, np.full(topics.shape[1], prior))

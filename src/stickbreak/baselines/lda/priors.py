@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import sparse
 
-from stickbreak.collapsed.learning import best_eta
+from stickbreak.collapsed.learning import eta_without_seeds
 from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.pseudo_counts import Eta, by_word
 from stickbreak.numerics.ranges import LARGEST, SMALLEST
 
 LEARNABLE = ("alpha", "eta")
@@ -16,16 +18,29 @@ SUM_TOLERANCE = 1e-9  # of the sum of the priors of the topics
 
 @dataclass(frozen=True, slots=True)
 class Priors:
-    """theta_d ~ Dir(a), phi_k ~ Dir(eta).                                                           math.md (L1)"""
+    """theta_d ~ Dir(a), phi_k ~ Dir(eta + b_k), the topics with b_k first.                    math.md (L1), (L9)"""
 
     a: Float  # (K,)  a_k = alpha m_k
     alpha: float  # their sum, the concentration of a document
-    eta: float
+    eta: Eta  # a number, or (W,)
+    pseudo: sparse.csr_array | None = None  # (W, n_kept)  b_k: not zero
 
     @classmethod
-    def even(cls, n_topics: int, alpha: float, eta: float) -> Priors:
-        """Return priors under which all topics are alike."""
-        return cls(np.full(n_topics, alpha / n_topics), alpha, eta)
+    def even(cls, n_topics: int, alpha: float, eta: Eta, pseudo: sparse.csr_array | None = None) -> Priors:
+        """Return priors under which all topics are as probable."""
+        return cls(np.full(n_topics, alpha / n_topics), alpha, eta, pseudo)
+
+    @property
+    def n_kept(self) -> int:
+        """Number of topics with pseudo-counts of their own."""
+        return 0 if self.pseudo is None else int(self.pseudo.shape[1])
+
+    def of_words(self) -> Float | float:
+        """Return eta + b_k as it is added to a table of words and topics, (W, K)."""
+        eta = by_word(self.eta)
+        if self.pseudo is None:
+            return eta
+        return np.asarray(eta + np.pad(self.pseudo.toarray(), ((0, 0), (0, self.a.size - self.n_kept))))
 
     def with_weights(self, a: Float) -> Priors:
         """Return the same with another a, taken back into its range."""
@@ -33,5 +48,14 @@ class Priors:
         return replace(self, a=a, alpha=float(a.sum()))
 
     def with_eta_of(self, S: Float) -> Priors:
-        """Return the same with the eta that maximises its posterior for expected counts S (W, K).     math.md (C7)"""
-        return replace(self, eta=best_eta(S, S.sum(axis=0), self.eta))
+        """Return the same with the eta that maximises its posterior for expected counts S (W, K).     math.md (C7)
+
+        Topics with pseudo-counts say nothing of it.
+        """
+        assert not isinstance(self.eta, np.ndarray)
+        return replace(self, eta=eta_without_seeds(S, S.sum(axis=0), self.n_kept, self.eta))
+
+    def row(self) -> dict[str, float]:
+        """Return those that are numbers: eta by word, which is not learned, stays what it was."""
+        numbers = {"alpha": self.alpha}
+        return numbers if isinstance(self.eta, np.ndarray) else {**numbers, "eta": self.eta}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
+
+import numpy as np
 
 from stickbreak.baselines.lda.priors import LEARNABLE
 from stickbreak.corpus import Corpus
@@ -22,7 +24,8 @@ WEIGHTS = 32.0  # of a document and a topic: parameters, weights, and what is th
 class Parameters(Protocol):
     """The parameters that are checked here."""
 
-    eta: float
+    eta: Any
+    seeds: Any
     learn: Sequence[str]
     inference: str
     batch_size: int | None
@@ -45,12 +48,22 @@ def check_parameters(given: Parameters) -> None:
         )
 
 
-def check_eta(eta: float) -> None:
+def check_eta(eta: Any) -> None:
     """Refuse an eta that variational inference cannot work with."""
-    if eta < SMALLEST_ETA:
+    if np.min(eta) < SMALLEST_ETA:
         raise InputError(
-            f"eta is {eta}, for which exp(psi(eta)) of variational inference is too small to be represented; "
+            f"eta is {np.min(eta)}, for which exp(psi(eta)) of variational inference is too small to be represented; "
             f"give {SMALLEST_ETA} or more, or fit with inference='gibbs' (--inference gibbs)."
+        )
+
+
+def check_room(given: Parameters, n_known: int, n_topics: int) -> None:
+    """Refuse fewer topics than those that seeds, or rows of eta, say something of."""
+    if n_known > n_topics:
+        known = "seeds" if given.seeds is not None else "rows of eta"
+        raise InputError(
+            f"{known} are {n_known}, but the fit has {n_topics} topic{'s' * (n_topics != 1)}, with theirs; give "
+            f"n_topics (--topics) of {n_known} or more."
         )
 
 

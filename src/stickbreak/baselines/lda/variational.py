@@ -22,6 +22,7 @@ from stickbreak.fitting.laps import Packed
 from stickbreak.fitting.steps import step_size
 from stickbreak.numerics.arrays import Float, for_kernels
 from stickbreak.numerics.maximum import maximiser
+from stickbreak.numerics.pseudo_counts import Eta, by_word
 from stickbreak.numerics.ranges import are_sums, is_concentration
 from stickbreak.numerics.streams import stream
 
@@ -108,21 +109,33 @@ class Variational:
     online : Online or None
         None: a lap is one step on all documents, and the objective never falls.
     executor : Executor
+    pseudo : csr_array of shape (W, n_kept), optional
+        Pseudo-counts of the first topics, with which the start begins.
     """
 
     def __init__(
-        self, corpus: Corpus, n_topics: int, seed: int, local: Local, online: Online | None, executor: Executor
+        self,
+        corpus: Corpus,
+        n_topics: int,
+        seed: int,
+        local: Local,
+        online: Online | None,
+        executor: Executor,
+        pseudo: sp.csr_array | None = None,
     ) -> None:
         self._corpus, self._n_topics, self._seed, self._executor = corpus, n_topics, seed, executor
         self._local, self._online, self.window = local, online, 0 if online else 1
-        self._n_steps, self._eta, self._bound = 0, 0.0, 0.0
+        self._n_steps, self._bound, self._pseudo = 0, 0.0, pseudo
+        self._eta: Eta = 0.0  # of the last step
         self._topics: Float  # (W, K)
         self._gamma = np.zeros((0, n_topics))  # (D, K) in batch, before the first lap none
         self._mean_log = np.zeros(0)  # (K,)  mean E log theta, before the first lap none
 
     def begin(self) -> None:
-        """Draw topics."""
+        """Draw topics; those with pseudo-counts have them."""
         self._topics = near_uniform(self._corpus.n_words, self._n_topics, self._seed)
+        if self._pseudo is not None:
+            self._topics[:, : self._pseudo.shape[1]] += self._pseudo.toarray()
 
     def lap(self, number: int, priors: Priors) -> float:
         """Visit all documents; return the bound, in nats per token.                                  math.md (L6)"""
@@ -132,14 +145,15 @@ class Variational:
 
     def _batch(self, priors: Priors) -> float:
         """Visit all documents from even weights, or from where they stood if that would lower the bound."""
-        of_topics = objective.of_topics(self._topics.T, priors.eta)
+        prior = priors.of_words()
+        of_topics = objective.of_topics(self._topics.T, prior)
         gamma = even_weights(self._corpus, priors.a)
         found = visit(self._corpus, self._topics, priors.a, gamma, self._local, self._executor)
         if self._gamma.size and found.bound + of_topics < self._bound:
             gamma = self._gamma
             found = visit(self._corpus, self._topics, priors.a, gamma, self._local, self._executor)
         self._gamma, self._mean_log, self._bound = gamma, found.mean_log, found.bound + of_topics
-        self._topics = priors.eta + found.statistics
+        self._topics = prior + found.statistics
         return self._bound
 
     def _minibatches(self, number: int, priors: Priors, online: Online) -> float:
@@ -151,7 +165,7 @@ class Variational:
             size, share = step_size(self._n_steps, online.decay, online.offset), n_documents / rows.size
             self._topics, found = step(minibatch, self._topics, priors, size, share, self._local, self._executor)
             self._mean_log, bound = moved(self._mean_log, found.mean_log, size), bound + found.bound
-        return bound + objective.of_topics(self._topics.T, priors.eta)
+        return bound + objective.of_topics(self._topics.T, priors.of_words())
 
     def learned(self, priors: Priors, names: Collection[str], number: int) -> Priors:
         """Return the priors that maximise the bound further.                                          math.md (L8)"""
@@ -161,22 +175,26 @@ class Variational:
 
     def counts(self) -> Float:
         """Return the expected counts of words in topics, (W, K)."""
-        return np.maximum(self._topics - self._eta, 0.0)
+        counts = self._topics - by_word(self._eta)
+        if self._pseudo is not None:
+            counts[:, : self._pseudo.shape[1]] -= self._pseudo.toarray()
+        return np.maximum(counts, 0.0)
 
     def snapshot(self) -> Packed:
         """Return the parameters."""
-        return {
-            "topics": self._topics.copy(),
-            "gamma": self._gamma.copy(),
-            "mean_log": self._mean_log.copy(),
-        }, {"n_steps": self._n_steps, "eta_of_topics": self._eta, "bound": self._bound}
+        values: dict[str, Any] = {"n_steps": self._n_steps, "bound": self._bound}
+        arrays = {"topics": self._topics.copy(), "gamma": self._gamma.copy(), "mean_log": self._mean_log.copy()}
+        if isinstance(self._eta, np.ndarray):
+            return {**arrays, "eta_of_topics": self._eta}, values
+        return arrays, {**values, "eta_of_topics": self._eta}
 
     def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> None:
         """Take up what `snapshot` returned."""
         topics, gamma, K = arrays["topics"], arrays["gamma"], self._n_topics
-        self._n_steps, self._eta = whole_number("n_steps", values["n_steps"]), values["eta_of_topics"]
-        self._bound = values["bound"]
-        require(is_concentration(self._eta), "its eta is out of its range")
+        self._n_steps, self._bound = whole_number("n_steps", values["n_steps"]), values["bound"]
+        self._eta = arrays["eta_of_topics"] if "eta_of_topics" in arrays else values["eta_of_topics"]
+        sound = is_table(self._eta, self._corpus.n_words) if np.ndim(self._eta) else is_concentration(self._eta)
+        require(sound, "its eta is out of its range")
         require(isinstance(self._bound, float) and are_sums(self._bound, signed=True), "its bound cannot be")
         require(
             is_table(topics, self._corpus.n_words, K) and are_sums(topics), "its topics are not those of these words"
@@ -207,7 +225,7 @@ def step(
     executor : Executor
     """
     found = visit(minibatch, topics, priors.a, even_weights(minibatch, priors.a), local, executor)
-    return (1.0 - size) * topics + size * (priors.eta + share * found.statistics), found
+    return (1.0 - size) * topics + size * (priors.of_words() + share * found.statistics), found
 
 
 def moved(mean: Float, of_minibatch: Float, size: float) -> Float:
@@ -229,7 +247,9 @@ def learned(priors: Priors, names: Collection[str], topics: Float, mean_log: Flo
     """
     if "alpha" in names:
         priors = priors.with_weights(best_a(priors.a, mean_log))
-    return replace(priors, eta=best_eta(topics, priors.eta)) if "eta" in names else priors
+    if "eta" not in names or isinstance(priors.eta, np.ndarray):
+        return priors
+    return replace(priors, eta=best_eta(topics, priors.eta, priors.pseudo))
 
 
 def inverse_digamma(y: Float) -> Float:
@@ -250,12 +270,23 @@ def best_a(a: Float, mean_log: Float) -> Float:
     return a
 
 
-def best_eta(topics: Float, start: float) -> float:
-    """Return the eta that maximises the bound, given q of topics with parameters (W, K).             math.md (L8)"""
+def best_eta(topics: Float, start: float, pseudo: sp.csr_array | None = None) -> float:
+    """Return the eta that maximises the bound, given q of topics with parameters (W, K).       math.md (L8), (L9)
+
+    The first topics have `pseudo`, counts (W, n_kept), beside eta.
+    """
     n_words, n_topics = topics.shape
     total_log = float(objective.expected_log(topics.T).sum())
 
     def slope(eta: float) -> float:
-        return float(n_topics * n_words * (digamma(n_words * eta) - digamma(eta)) + total_log)
+        alike = n_topics * n_words * (digamma(n_words * eta) - digamma(eta)) + total_log
+        return float(alike if pseudo is None else alike + more_slope(eta, pseudo))
 
     return maximiser(slope, start, ETA_LIMITS)
+
+
+def more_slope(eta: float, pseudo: sp.csr_array) -> float:
+    """Return how much the pseudo-counts (W, n_kept) add to the slope of the bound in eta.            math.md (L9)"""
+    n_words, of_words = pseudo.shape[0], pseudo.data
+    of_totals = digamma(n_words * eta + pseudo.sum(axis=0)) - digamma(n_words * eta)
+    return float(n_words * of_totals.sum() - (digamma(eta + of_words) - digamma(eta)).sum())

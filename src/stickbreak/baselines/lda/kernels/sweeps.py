@@ -23,14 +23,23 @@ _WHOLE = np.float32(1.0)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _begin_word(begin, end, z, inverse, a, eta, n_w, phi, sums):
-    """Count the topics of a word; phi_k = (n_kw + eta) / (n_k + W eta), and the sums of a_k phi_k, the total last."""
+def _prior_of_word(w, eta, start, topic, pseudo, prior):
+    """prior[k] = eta_w + b_kw."""
+    for k in range(np.uint64(prior.size)):
+        prior[k] = eta[w]
+    for j in range(np.uint64(start[w]), np.uint64(start[w + _ONE])):
+        prior[np.uint64(topic[j])] = np.float32(np.float64(eta[w]) + pseudo[j])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _begin_word(begin, end, z, inverse, a, prior, n_w, phi, sums):
+    """Count the topics of a word; phi_k = (n_kw + prior_k) / (n_k + total_k), and the sums of a_k phi_k, total last."""
     for k in range(np.uint64(n_w.size)):
         n_w[k] = 0
     for i in range(begin, end):
         n_w[np.uint64(z[i])] += 1
     for k in range(np.uint64(n_w.size)):
-        phi[k] = (np.float32(n_w[k]) + eta) * inverse[k]
+        phi[k] = (np.float32(n_w[k]) + prior[k]) * inverse[k]
     last, total = np.uint64(sums.size) - _ONE, 0.0
     for c in range(last):
         of_block = 0.0
@@ -78,8 +87,8 @@ def _of_all(u, own, less, change, a, phi, sums):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def sweep(start, where, z, lists, bits, n, a, eta, total_eta, key):
-    """Draw the topic of each token given all others; return the sum of log of the totals.            math.md (L2)
+def sweep(start, where, z, lists, bits, n, a, eta, known, topic, pseudo, total, key):
+    """Draw the topic of each token given all others; return the sum of log of the totals.     math.md (L2), (L9)
 
     Parameters
     ----------
@@ -95,40 +104,50 @@ def sweep(start, where, z, lists, bits, n, a, eta, total_eta, key):
     n : ndarray of shape (K,)
         Tokens of each topic.
     a : ndarray of shape (K,)
-    eta, total_eta : float
+    eta : ndarray of shape (W,)
+    known, topic, pseudo : ndarray
+        Word w has the pseudo-counts pseudo[known[w]] to pseudo[known[w + 1]] in these topics, beside eta.
+    total : ndarray of shape (K,)
+        Sum of eta and the pseudo-counts of each topic.
     key : uint64
         Word w has the stream of that number.
     """
     K, N, none = n.size, np.uint64(z.size), np.uint64(n.size)
     inverse, phi, n_w = np.zeros(K + 1, np.float32), np.zeros(K + 1, np.float32), np.zeros(K, np.int64)
     value, part = np.zeros(K + 2 * EIGHT, np.float32), np.zeros(K // EIGHT + 2, np.float32)
-    sums, rng, single, last = np.zeros((K + 31) // 32 + 1), np.empty(1, np.uint64), np.float32(eta), (K + 31) // 32
+    sums, rng, prior, last = (
+        np.zeros((K + 31) // 32 + 1),
+        np.empty(1, np.uint64),
+        np.zeros(K, np.float32),
+        (K + 31) // 32,
+    )
     log_p, product, mask = 0.0, 1.0, (_ONE << bits) - _ONE
     for k in range(K):
-        inverse[k] = 1.0 / (n[k] + total_eta)
+        inverse[k] = 1.0 / (n[k] + total[k])
     for w in range(np.uint64(start.size - 1)):
         begin, end = np.uint64(start[w]), np.uint64(start[w + _ONE])
         if begin == end:
             continue
         open_stream(rng, key, w)
-        _begin_word(begin, end, z, inverse, a, single, n_w, phi, sums)
+        _prior_of_word(w, eta, known, topic, pseudo, prior)
+        _begin_word(begin, end, z, inverse, a, prior, n_w, phi, sums)
         for i in range(begin, end):
             prefetch(lists, where[min(i + _AHEAD, N - _ONE)])
             old, head = np.uint64(z[i]), np.uint64(where[i])
             size = np.uint64(lists[head])
             blocks = (size + _SEVEN) >> _THREE
-            inverse_less = np.float32(1.0 / (n[old] - 1 + total_eta))
-            less = (np.float32(n_w[old] - 1) + single) * inverse_less
+            inverse_less = np.float32(1.0 / (n[old] - 1 + total[old]))
+            less = (np.float32(n_w[old] - 1) + prior[old]) * inverse_less
             _weigh(lists, head + _ONE, blocks, bits, old, less, phi, value, part)
             of_document = 0.0
             for c in range(blocks):
                 of_document += np.float64(part[c])
             change = a[old] * (np.float64(less) - np.float64(phi[old]))
-            total = of_document + max(sums[last] + change, LEAST)
-            product *= total
+            of_all = of_document + max(sums[last] + change, LEAST)
+            product *= of_all
             if not LEAST_PRODUCT < product < MOST_PRODUCT:
                 log_p, product = log_p + math.log(product), 1.0
-            u = uniform(rng) * total
+            u = uniform(rng) * of_all
             if u < of_document:
                 s = draw(u, size, blocks, value, part)
                 new = np.uint64(lists[head + _ONE + s]) & mask
@@ -145,8 +164,8 @@ def sweep(start, where, z, lists, bits, n, a, eta, total_eta, key):
             n_w[new] += 1
             n[old] -= 1
             n[new] += 1
-            inverse[old], inverse[new] = inverse_less, np.float32(1.0 / (n[new] + total_eta))
-            more = (np.float32(n_w[new]) + single) * inverse[new]
+            inverse[old], inverse[new] = inverse_less, np.float32(1.0 / (n[new] + total[new]))
+            more = (np.float32(n_w[new]) + prior[new]) * inverse[new]
             gain = a[new] * (np.float64(more) - np.float64(phi[new]))
             phi[old], phi[new] = less, more
             sums[old >> _FIVE] += change
