@@ -34,6 +34,10 @@ class LabelledTopics(JoinedTopics):
         """How many of the first topics keep their numbers, and so their labels, whatever a call changes."""
         return 0
 
+    def _keeps_number(self, k: int) -> bool:
+        """Whether a topic keeps its number, and so its label, whatever a call changes."""
+        return k < self._n_kept
+
     @property
     def labels_(self) -> dict[int, str]:
         """The labels that were given, by the number of the topic."""
@@ -155,8 +159,7 @@ class LabelledTopics(JoinedTopics):
                 shown = self.shown_topics(1, most=_MOST_TOPICS).numbers
                 numbers = np.union1d(shown, [k for k in labels if self._is_topic(k)])
                 kept = kept_labels(labels, before, self.word_distributions(numbers), numbers)
-                fixed = {k: label for k, label in labels.items() if k < self._n_kept}
-                self._labels = {k: label for k, label in labels.items() if k in fixed or k in kept}
+                self._labels = {k: label for k, label in labels.items() if self._keeps_number(k) or k in kept}
 
     def _is_topic(self, k: int) -> bool:
         """Whether a number is that of a topic."""

@@ -14,9 +14,8 @@ import stickbreak
 from stickbreak import LDA
 from stickbreak.baselines.lda import objective
 from stickbreak.baselines.lda.cvb0 import CVB0
-from stickbreak.baselines.lda.gibbs import Gibbs
+from stickbreak.baselines.lda.gibbs import Gibbs, with_seeds
 from stickbreak.baselines.lda.priors import Priors
-from stickbreak.baselines.lda.seeding import with_seeds
 from stickbreak.baselines.lda.variational import Local, best_eta, near_uniform, step
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError

@@ -18,11 +18,11 @@ from stickbreak.baselines.dirichlet import STEPS, fixed_point, is_due, tables_of
 from stickbreak.baselines.kernels import lists as list_kernels
 from stickbreak.baselines.lda.kernels import sweeps as sweep_kernels
 from stickbreak.baselines.lda.priors import Priors
-from stickbreak.baselines.lda.seeding import with_seeds
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
 from stickbreak.fitting.hyperparameters import opened
 from stickbreak.fitting.laps import Packed
+from stickbreak.initialization.near_seeds import NearSeeds
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.pseudo_counts import total_of
@@ -31,6 +31,7 @@ from stickbreak.numerics.streams import stream
 
 ESTIMATES = ("average", "last")
 SAMPLE_EVERY = 5  # laps
+SEEDED_AT_ONCE = 1 << 20  # tokens, of which there are a dozen numbers each
 LATE = 3  # how much the mean prefers late samples: sample s weighs about s ** LATE
 
 
@@ -62,11 +63,10 @@ class Gibbs:
     def begin(self) -> None:
         """Draw a topic for each token."""
         rng = stream(self._seed, "start of LDA")
-        n_tokens, K = self._tokens.n_tokens, self._n_topics
         if self._pseudo is None:
-            self._take(rng.integers(K, size=n_tokens).astype(np.uint16))
+            self._take(rng.integers(self._n_topics, size=self._tokens.n_tokens).astype(np.uint16))
         else:
-            self._take(with_seeds(self._corpus, self._tokens, self._pseudo, K, rng))
+            self._take(with_seeds(self._corpus, self._tokens, self._pseudo, self._n_topics, rng))
 
     def _take(self, z: NDArray[np.uint16]) -> None:
         self._z, self._lists = z, self._tokens.lists(z)
@@ -153,3 +153,20 @@ def prior_of_words(priors: Priors, n_words: int) -> tuple[NDArray[np.float32], I
     pseudo = priors.pseudo
     totals[: priors.n_kept] += pseudo.sum(axis=0)
     return eta, pseudo.indptr.astype(np.int64), pseudo.indices.astype(np.int64), pseudo.data, totals
+
+
+def with_seeds(
+    corpus: Corpus, tokens: ByWord, pseudo: sparse.csr_array, n_topics: int, rng: np.random.Generator
+) -> NDArray[np.uint16]:
+    """Draw a topic for each token, word by word: of a seed, or a free one; any is free where all are known.
+
+    math.md (C18), (L9)
+    """
+    near, n_kept, z = NearSeeds(corpus, pseudo), int(pseudo.shape[1]), np.empty(tokens.n_tokens, np.uint16)
+    for first in range(0, z.size, SEEDED_AT_ONCE):
+        last = min(first + SEEDED_AT_ONCE, z.size)
+        word = np.searchsorted(tokens.start, np.arange(first, last), side="right") - 1
+        seed = near.draw(word, np.searchsorted(tokens.heads, tokens.where[first:last]), rng)
+        free = rng.integers(n_kept if n_kept < n_topics else 0, n_topics, size=last - first)
+        z[first:last] = np.where(seed >= 0, seed, free)
+    return z

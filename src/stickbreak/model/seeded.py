@@ -1,0 +1,71 @@
+"""What an estimator is told of topics before a fit: the words of some, under a name each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from stickbreak.fitting.checkpoint import require
+from stickbreak.model.seeds import Seeds, check_seeds, plain_seeds
+from stickbreak.model.topic_model import TopicModel
+
+
+class SeededTopics(TopicModel):
+    """The side of a model whose seeds keep their numbers and names.
+
+    A fit counts pseudo-tokens of the words of a seed as if they had been seen at its topic.
+    """
+
+    seeds: Seeds | None
+    seed_tokens: float
+    _pseudo: sparse.csr_array | None = None  # (W, n_seeded)  pseudo-counts of the fit
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, as in scikit-learn; seeds of any kind of mapping become a dict.
+
+        Returns
+        -------
+        self
+        """
+        if "seeds" in params:
+            params["seeds"] = plain_seeds(params["seeds"])
+        return super().set_params(**params)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.seeds is not None:
+            check_seeds(self.seeds)
+            self.seeds = plain_seeds(self.seeds)
+
+    def _seed_names(self) -> tuple[str, ...]:
+        """Return the names of the seeds."""
+        return tuple(self.seeds or ())
+
+    def _seed_numbers(self) -> Sequence[int]:
+        """Return the number of the topic of each seed."""
+        return range(len(self._seed_names()))
+
+    def _take_names(self, documents: Any) -> None:
+        super()._take_names(documents)
+        self._labels = dict(zip(self._seed_numbers(), self._seed_names(), strict=True)) or None
+
+    def _description(self, arrays: dict[str, NDArray]) -> dict[str, Any]:
+        described = super()._description(arrays)
+        if self._pseudo is None:
+            return described
+        arrays |= {f"pseudo.{name}": getattr(self._pseudo, name) for name in ("data", "indices", "indptr")}
+        return {**described, "n_seeded": int(self._pseudo.shape[1])}
+
+    @classmethod
+    def _from_description(cls, parameters: dict[str, Any], arrays: dict[str, NDArray], meta: dict[str, Any]) -> Self:
+        model = super()._from_description(parameters, arrays, meta)
+        if "n_seeded" in meta:
+            parts = tuple(arrays[f"pseudo.{name}"] for name in ("data", "indices", "indptr"))
+            model._pseudo = sparse.csr_array(parts, shape=(model.n_features_in_, int(meta["n_seeded"])))
+            model._pseudo.check_format(full_check=True)
+            require(bool((model._pseudo.data > 0).all() and np.isfinite(model._pseudo.data).all()), "a seed is damaged")
+        return model
