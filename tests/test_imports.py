@@ -22,7 +22,7 @@ ROOMS = [  # from the bottom to the top; a module imports from its own room and 
     {"fitting"},
     {"counting", "prediction"},
     {"path", "plots", "questions"},
-    {"model"},
+    {"model", "sparse_gibbs"},
     {"collapsed"},
     {"initialization"},
     {module.split(".")[1] for module in (stickbreak.ESTIMATORS | stickbreak.VECTOR_ESTIMATORS).values()}

@@ -20,8 +20,8 @@ from benchmarks.harness.peers import ETA, TomotopyLDA
 from benchmarks.harness.tables import table
 from benchmarks.harness.units import processor_seconds
 from stickbreak.baselines.lda.gibbs import Gibbs
-from stickbreak.baselines.lda.priors import Priors
 from stickbreak.corpus import Corpus
+from stickbreak.sparse_gibbs.priors import Priors
 
 NANO = 1e9
 EARLY = slice(1, 6)  # passes, without the first, which may compile ...

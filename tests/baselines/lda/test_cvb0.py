@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from stickbreak.baselines.lda.cvb0 import CVB0
-from stickbreak.baselines.lda.priors import Priors
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.sparse_gibbs.priors import Priors
 
 ONE = Engine(ThreadExecutor(1))
 

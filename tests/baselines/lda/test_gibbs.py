@@ -6,9 +6,9 @@ from scipy.special import gammaln
 from tests.sampling.laws import ALARM, chi_square, largest_z, z_scores
 
 from stickbreak.baselines.lda.gibbs import Gibbs
-from stickbreak.baselines.lda.priors import Priors
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.numerics.keys import key_of
+from stickbreak.sparse_gibbs.priors import Priors
 
 from . import reference
 
@@ -75,7 +75,7 @@ def test_first_draw_of_a_sweep_has_the_dense_conditional(n_topics):
     p = reference.conditional(document[0], word[0], counts, a, 0.3)
     chain, seen = chain_at(corpus, z, n_topics), np.zeros(n_topics)
     for number in range(8000):
-        chain._take(np.asarray(z, np.uint16))
+        chain.take(np.asarray(z, np.uint16))
         chain.lap(number + 1, priors_of(a, 0.3))
         seen[topics(chain)[0]] += 1
     assert chi_square(seen, p / p.sum()) > ALARM
@@ -92,7 +92,7 @@ def test_sweep_leaves_the_exact_posterior_as_it_is(counts, a, eta):
     rng, seen = np.random.default_rng(1), np.zeros(len(states))
     chain, place = chain_at(corpus, states[0], n_topics), n_topics ** np.arange(word.size)[::-1]
     for number in range(20_000):
-        chain._take(states[rng.choice(len(states), p=p)].astype(np.uint16))
+        chain.take(states[rng.choice(len(states), p=p)].astype(np.uint16))
         chain.lap(number + 1, priors_of(a, eta))
         seen[topics(chain) @ place] += 1
     assert chi_square(seen, p) > ALARM

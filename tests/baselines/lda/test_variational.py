@@ -7,7 +7,6 @@ from sklearn.decomposition import LatentDirichletAllocation
 
 from stickbreak import LDA
 from stickbreak.baselines.lda import objective
-from stickbreak.baselines.lda.priors import Priors
 from stickbreak.baselines.lda.variational import (
     Local,
     Online,
@@ -22,6 +21,7 @@ from stickbreak.baselines.lda.variational import (
 )
 from stickbreak.corpus import planted_lda
 from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.sparse_gibbs.priors import Priors
 
 TO_THE_END = Local(2000, 1e-12)
 ONE = ThreadExecutor(1)

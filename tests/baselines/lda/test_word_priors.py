@@ -15,12 +15,12 @@ from stickbreak import LDA
 from stickbreak.baselines.lda import objective
 from stickbreak.baselines.lda.cvb0 import CVB0
 from stickbreak.baselines.lda.gibbs import Gibbs, with_seeds
-from stickbreak.baselines.lda.priors import Priors
 from stickbreak.baselines.lda.variational import Local, best_eta, near_uniform, step
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.numerics.keys import key_of
+from stickbreak.sparse_gibbs.priors import Priors
 
 from . import reference
 from .test_cvb0 import ONE, shares
@@ -77,7 +77,7 @@ def test_a_sweep_leaves_the_exact_posterior_as_it_is(counts: Any, a: Any, eta: A
     rng, seen = np.random.default_rng(1), np.zeros(len(states))
     chain, place = chain_at(corpus, states[0], n_topics), n_topics ** np.arange(word.size)[::-1]
     for number in range(20_000):
-        chain._take(states[rng.choice(len(states), p=p)].astype(np.uint16))
+        chain.take(states[rng.choice(len(states), p=p)].astype(np.uint16))
         chain.lap(number + 1, priors)
         seen[topics(chain) @ place] += 1
     assert chi_square(seen, p) > ALARM

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from stickbreak.baselines.dirichlet import FIRST_LAP, fixed_point, is_due
-from stickbreak.baselines.lda.priors import Priors
+from stickbreak.baselines.lda.learning import with_eta_of
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE, Update, add_up, update, with_random_topics
 from stickbreak.collapsed.memory import InMemory
 from stickbreak.collapsed.packing import Counts
@@ -25,6 +24,8 @@ from stickbreak.fitting.hyperparameters import opened
 from stickbreak.fitting.laps import Packed
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.keys import key_of
+from stickbreak.sparse_gibbs.dirichlet import FIRST_LAP, fixed_point, is_due
+from stickbreak.sparse_gibbs.priors import Priors
 
 
 class CVB0:
@@ -76,7 +77,7 @@ class CVB0:
         """Return the priors after a lap.                                                       math.md (L4), (C7)"""
         if "alpha" in names and number >= FIRST_LAP:  # its tables depend on the shares, so it moves with these
             priors = priors.with_weights(fixed_point(self.state.tables, opened(priors.alpha, self._lengths)))
-        return priors.with_eta_of(self.state.S) if "eta" in names and is_due(number) else priors
+        return with_eta_of(priors, self.state.S) if "eta" in names and is_due(number) else priors
 
     def counts(self) -> Float:
         """Return the expected counts of words in topics, summed again: those that any fit with these shares has."""

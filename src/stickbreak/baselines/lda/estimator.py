@@ -11,7 +11,6 @@ from stickbreak.baselines.lda.cvb0 import CVB0
 from stickbreak.baselines.lda.fitted import FittedLDA
 from stickbreak.baselines.lda.gibbs import ESTIMATES, Gibbs
 from stickbreak.baselines.lda.laps import Inference, LDALaps
-from stickbreak.baselines.lda.priors import Priors
 from stickbreak.baselines.lda.requirements import (
     COLLAPSED,
     GIBBS,
@@ -44,6 +43,7 @@ from stickbreak.fitting.steps import step_size
 from stickbreak.model.seeds import Seeds, plain_seeds
 from stickbreak.model.word_prior import base_of
 from stickbreak.numerics.streams import seed_from
+from stickbreak.sparse_gibbs.priors import Priors
 
 START_LAPS = 30  # of CVB0 over the first minibatch of a stream
 

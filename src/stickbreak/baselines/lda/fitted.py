@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from stickbreak.baselines.lda.priors import LEARNABLE, SUM_TOLERANCE, Priors
+from stickbreak.baselines.lda.learning import LEARNABLE
 from stickbreak.fitting.checkpoint import check_learned, is_table, require, whole_number
 from stickbreak.fitting.engine import engine
 from stickbreak.model.expected_counts import CountedTopics
@@ -22,6 +22,7 @@ from stickbreak.numerics.ranges import LARGEST_OFFSET, are_sums
 from stickbreak.path.pooled import pooled
 from stickbreak.prediction.document_weights import weights_and_rest
 from stickbreak.prediction.topics import shares_of
+from stickbreak.sparse_gibbs.priors import SUM_TOLERANCE, Priors
 
 
 class FittedLDA(TopicPriors, CountedTopics, StreamingEstimator):

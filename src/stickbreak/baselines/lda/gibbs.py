@@ -1,41 +1,27 @@
-"""Collapsed Gibbs sampling for LDA, sparse and word by word, and the mean of its topics over passes.
-
-math.md (L2), (L3). Griffiths and Steyvers (2004); buckets as in Yao, Mimno and McCallum (2009), words one after another
-as in Yu et al. (2015).
-"""
+"""Gibbs sampling for LDA: the chain of `sparse_gibbs/` with its start, seeds and what it learns. math.md (L2), (L9)."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Collection
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from stickbreak.baselines.by_word import ByWord
-from stickbreak.baselines.dirichlet import STEPS, fixed_point, is_due, tables_of
-from stickbreak.baselines.kernels import lists as list_kernels
-from stickbreak.baselines.lda.kernels import sweeps as sweep_kernels
-from stickbreak.baselines.lda.priors import Priors
+from stickbreak.baselines.lda.learning import with_eta_of
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.checkpoint import is_table, require, whole_number
-from stickbreak.fitting.hyperparameters import opened
-from stickbreak.fitting.laps import Packed
 from stickbreak.initialization.near_seeds import NearSeeds
-from stickbreak.numerics.arrays import Float, Int
-from stickbreak.numerics.keys import key_of
-from stickbreak.numerics.pseudo_counts import total_of
-from stickbreak.numerics.ranges import are_sums
 from stickbreak.numerics.streams import stream
+from stickbreak.sparse_gibbs.by_word import ByWord
+from stickbreak.sparse_gibbs.chain import Chain
+from stickbreak.sparse_gibbs.dirichlet import is_due
+from stickbreak.sparse_gibbs.priors import Priors
 
 ESTIMATES = ("average", "last")
-SAMPLE_EVERY = 5  # laps
 SEEDED_AT_ONCE = 1 << 20  # tokens, of which there are a dozen numbers each
-LATE = 3  # how much the mean prefers late samples: sample s weighs about s ** LATE
 
 
-class Gibbs:
+class Gibbs(Chain):
     """A chain.
 
     Parameters
@@ -49,110 +35,25 @@ class Gibbs:
         Pseudo-counts of the first topics, with which the start begins.
     """
 
-    window = 10  # laps are noisy
-
     def __init__(
         self, corpus: Corpus, n_topics: int, seed: int, estimate: str, pseudo: sparse.csr_array | None = None
     ) -> None:
-        self._tokens, self._n_topics, self._seed = ByWord(corpus, n_topics), n_topics, seed
-        self._keeps, self._mean, self._n_samples = estimate == "average", np.zeros((0, 0)), 0
-        self._last_is_sample = False  # the last lap is in the mean
+        super().__init__(corpus, n_topics, seed, averages=estimate == "average")
         self._corpus, self._pseudo = corpus, pseudo
-        self._z: NDArray[np.uint16]  # (N,)  word by word
 
     def begin(self) -> None:
         """Draw a topic for each token."""
         rng = stream(self._seed, "start of LDA")
         if self._pseudo is None:
-            self._take(rng.integers(self._n_topics, size=self._tokens.n_tokens).astype(np.uint16))
+            self.take(rng.integers(self._n_topics, size=self._tokens.n_tokens).astype(np.uint16))
         else:
-            self._take(with_seeds(self._corpus, self._tokens, self._pseudo, self._n_topics, rng))
-
-    def _take(self, z: NDArray[np.uint16]) -> None:
-        self._z, self._lists = z, self._tokens.lists(z)
-        self._n = np.bincount(z, minlength=self._n_topics).astype(np.int64)
-
-    def lap(self, number: int, priors: Priors) -> float:
-        """Sweep once; return the mean log p of a token given all others, as it is drawn.             math.md (L2)"""
-        tokens, key = self._tokens, key_of(self._seed, number, "sweep of LDA")
-        of_tokens = tokens.start, tokens.where, self._z, self._lists, tokens.bits, self._n
-        log_total = sweep_kernels.sweep(*of_tokens, priors.a, *prior_of_words(priors, tokens.start.size - 1), key)
-        list_kernels.sort(tokens.heads, self._lists)
-        self._last_is_sample = self._keeps and number % SAMPLE_EVERY == 0
-        if self._last_is_sample:
-            self._mean = self._with_sample()
-            self._n_samples += 1
-        lengths = tokens.lengths[tokens.lengths > 0]
-        others = float((lengths * np.log(lengths - 1 + priors.alpha)).sum())
-        return (float(log_total) - others) / tokens.n_tokens
+            self.take(with_seeds(self._corpus, self._tokens, self._pseudo, self._n_topics, rng))
 
     def learned(self, priors: Priors, names: Collection[str], number: int) -> Priors:
         """Return the priors after a lap.                                                      math.md (L4), (C7)"""
-        if not is_due(number):
-            return priors
         if "alpha" in names:
-            pairs = self._tokens.pairs(self._lists)
-            for _ in range(STEPS):
-                tables = tables_of(pairs, priors.a)
-                priors = priors.with_weights(fixed_point(tables, opened(priors.alpha, self._tokens.lengths)))
-        return priors.with_eta_of(self._last()) if "eta" in names else priors
-
-    def counts(self) -> Float:
-        """Return the counts of the words in the topics, of the last lap or their mean, (W, K)."""
-        if not self._keeps:
-            return self._last()
-        return self._mean.copy() if self._last_is_sample else self._with_sample()
-
-    def _last(self) -> Float:
-        """Return the counts of this lap."""
-        counts = np.zeros((self._tokens.start.size - 1, self._n_topics))
-        list_kernels.add_words(self._tokens.start, self._z, 1.0, counts)
-        return counts
-
-    def _with_sample(self) -> Float:
-        """Return the mean counts with those of this lap as one more sample.                          math.md (L3)"""
-        if not self._n_samples:
-            return self._last()
-        share = (LATE + 1.0) / (self._n_samples + 1.0 + LATE)
-        mean = self._mean * (1.0 - share)
-        list_kernels.add_words(self._tokens.start, self._z, share, mean)
-        return mean
-
-    def snapshot(self) -> Packed:
-        """Return the topic of each token, and the mean."""
-        values = {"n_samples": self._n_samples, "last_is_sample": self._last_is_sample}
-        return {"z": self._z.copy(), "mean": self._mean.copy()}, values
-
-    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> None:
-        """Take up what `snapshot` returned."""
-        z, mean, n_samples = arrays["z"], arrays["mean"], whole_number("n_samples", values["n_samples"])
-        last_is_sample = values["last_is_sample"]
-        require(last_is_sample in (False, bool(n_samples)), "its last lap cannot be a sample")
-        require(
-            z.shape == (self._tokens.n_tokens,) and z.dtype == np.uint16, "its topics are not those of these tokens"
-        )
-        require(int(z.max(initial=0)) < self._n_topics, "its tokens have topics that are not there")
-        shape = (self._tokens.start.size - 1, self._n_topics) if n_samples else (0, 0)
-        require(is_table(mean, *shape) and are_sums(mean), "its mean counts are not those of these words")
-        self._mean, self._n_samples, self._last_is_sample = mean.copy(), n_samples, bool(last_is_sample)
-        self._take(z.copy())
-
-
-def prior_of_words(priors: Priors, n_words: int) -> tuple[NDArray[np.float32], Int, Int, Float, Float]:
-    """Return the prior of the words as a sweep takes it.                                        math.md (L1), (L9)
-
-    Returns
-    -------
-    tuple of ndarray
-        Eta of each word, (W,); where the pseudo-counts of each word begin, (W + 1,); their topics and these counts; and
-        the sum over the words of eta and the pseudo-counts of each topic, (K,).
-    """
-    eta, totals = np.full(n_words, priors.eta, np.float32), np.full(priors.a.size, total_of(priors.eta, n_words))
-    if priors.pseudo is None:
-        return eta, np.zeros(n_words + 1, np.int64), np.zeros(0, np.int64), np.zeros(0), totals
-    pseudo = priors.pseudo
-    totals[: priors.n_kept] += pseudo.sum(axis=0)
-    return eta, pseudo.indptr.astype(np.int64), pseudo.indices.astype(np.int64), pseudo.data, totals
+            priors = self.with_weights(priors, number)
+        return with_eta_of(priors, self._last()) if "eta" in names and is_due(number) else priors
 
 
 def with_seeds(

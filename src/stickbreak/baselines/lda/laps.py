@@ -10,12 +10,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from stickbreak.baselines.dirichlet import FIRST_LAP
-from stickbreak.baselines.lda.priors import SUM_TOLERANCE, Priors
 from stickbreak.fitting.checkpoint import is_table, require
 from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.ranges import is_concentration
+from stickbreak.sparse_gibbs.dirichlet import FIRST_LAP
+from stickbreak.sparse_gibbs.priors import SUM_TOLERANCE, Priors
 
 
 class Inference(Protocol):

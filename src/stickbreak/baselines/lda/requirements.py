@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from stickbreak.baselines.lda.priors import LEARNABLE
+from stickbreak.baselines.lda.learning import LEARNABLE
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.requirements import check_bytes, check_memory, check_names

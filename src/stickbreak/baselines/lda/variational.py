@@ -11,10 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import digamma, polygamma
 
-from stickbreak.baselines.dirichlet import FIRST_LAP
 from stickbreak.baselines.lda import objective
 from stickbreak.baselines.lda.kernels import ascent
-from stickbreak.baselines.lda.priors import Priors
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
 from stickbreak.fitting.executor import Executor, shards
@@ -25,6 +23,8 @@ from stickbreak.numerics.maximum import maximiser
 from stickbreak.numerics.pseudo_counts import Eta, by_word
 from stickbreak.numerics.ranges import are_sums, is_concentration
 from stickbreak.numerics.streams import stream
+from stickbreak.sparse_gibbs.dirichlet import FIRST_LAP
+from stickbreak.sparse_gibbs.priors import Priors
 
 SHARD_COUNTS = 16_384  # stored counts of the documents that a thread takes at a time
 START_SHAPE = 100.0  # of the Gamma distribution of the first topics: nearly alike

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from stickbreak.baselines.dirichlet import is_due
 from stickbreak.baselines.nested_crp.kernels.sweeps import stick_weights, sweep
 from stickbreak.baselines.nested_crp.state import Priors, Tokens, Tree
 from stickbreak.corpus import Corpus
@@ -18,6 +17,7 @@ from stickbreak.fitting.laps import Packed
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.streams import stream
+from stickbreak.sparse_gibbs.dirichlet import is_due
 
 
 class Chain:

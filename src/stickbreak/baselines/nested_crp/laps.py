@@ -8,12 +8,12 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from stickbreak.baselines.dirichlet import FIRST_LAP
 from stickbreak.baselines.nested_crp.gibbs import Chain
 from stickbreak.baselines.nested_crp.state import Priors
 from stickbreak.fitting.checkpoint import require
 from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
 from stickbreak.numerics.ranges import is_concentration
+from stickbreak.sparse_gibbs.dirichlet import FIRST_LAP
 
 
 class NestedLaps:

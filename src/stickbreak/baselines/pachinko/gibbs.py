@@ -12,9 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import digamma
 
-from stickbreak.baselines.by_word import ByWord
-from stickbreak.baselines.dirichlet import STEPS, fixed_point, is_due, tables_of
-from stickbreak.baselines.kernels import lists as list_kernels
 from stickbreak.baselines.pachinko.kernels import sweeps as sweep_kernels
 from stickbreak.baselines.pachinko.kernels.exchange import exchange
 from stickbreak.baselines.pachinko.state import FIRST_LAP, Paths, Priors
@@ -25,6 +22,9 @@ from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.ranges import are_sums
 from stickbreak.numerics.streams import stream
+from stickbreak.sparse_gibbs.by_word import ByWord
+from stickbreak.sparse_gibbs.dirichlet import STEPS, fixed_point, is_due, tables_of
+from stickbreak.sparse_gibbs.kernels import lists as list_kernels
 
 ESTIMATES = ("average", "last")
 SAMPLE_EVERY = 5  # laps

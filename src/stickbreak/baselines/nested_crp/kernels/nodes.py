@@ -1,14 +1,14 @@
 """The nodes of a tree with their documents and tokens; twins in tests/baselines/nested_crp/reference.py.
 
-The nodes of a word stand in a list (`baselines/kernels/lists.py`): count << bits | node, in any order.
+The nodes of a word stand in a list (`sparse_gibbs/kernels/lists.py`): count << bits | node, in any order.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from stickbreak.baselines.kernels.lists import place_of
 from stickbreak.numerics.compiling import njit
+from stickbreak.sparse_gibbs.kernels.lists import place_of
 
 FREE = -1  # level of a number that no node has
 _ONE = np.uint64(1)

@@ -1,6 +1,6 @@
 """A sweep of Gibbs sampling for Pachinko allocation, word by word; a twin in tests/baselines/pachinko/reference.py.
 
-math.md (P3). The paths of a document stand in lists (`baselines/kernels/lists.py`). Weights of paths are single
+math.md (P3). The paths of a document stand in lists (`sparse_gibbs/kernels/lists.py`). Weights of paths are single
 precision, made of whole counts; sums of many are double.
 """
 
@@ -10,10 +10,10 @@ import math
 
 import numpy as np
 
-from stickbreak.baselines.kernels.lists import EIGHT, draw, move, place_of
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import open_stream, uniform
 from stickbreak.numerics.prefetch import prefetch
+from stickbreak.sparse_gibbs.kernels.lists import EIGHT, draw, move, place_of
 
 LEAST = 1e-60  # what rounding leaves of the sum over all paths at the least
 LEAST_PRODUCT, MOST_PRODUCT = 1e-200, 1e200  # of totals, whose logarithm is taken once for many

@@ -10,10 +10,10 @@ import math
 
 import numpy as np
 
-from stickbreak.baselines.kernels.lists import EIGHT, draw, move, place_of
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import open_stream, uniform
 from stickbreak.numerics.prefetch import prefetch
+from stickbreak.sparse_gibbs.kernels.lists import EIGHT, draw, move, place_of
 
 LEAST = 1e-60  # what rounding leaves of the sum of a_k phi_k at the least
 LEAST_PRODUCT, MOST_PRODUCT = 1e-200, 1e200  # of totals, whose logarithm is taken once for many

@@ -7,12 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from stickbreak.collapsed.learning import eta_without_seeds
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.pseudo_counts import Eta, by_word
 from stickbreak.numerics.ranges import LARGEST, SMALLEST
 
-LEARNABLE = ("alpha", "eta")
 SUM_TOLERANCE = 1e-9  # of the sum of the priors of the topics
 
 
@@ -46,14 +44,6 @@ class Priors:
         """Return the same with another a, taken back into its range."""
         a = np.clip(a, SMALLEST, LARGEST / a.size)
         return replace(self, a=a, alpha=float(a.sum()))
-
-    def with_eta_of(self, S: Float) -> Priors:
-        """Return the same with the eta that maximises its posterior for expected counts S (W, K).     math.md (C7)
-
-        Topics with pseudo-counts say nothing of it.
-        """
-        assert not isinstance(self.eta, np.ndarray)
-        return replace(self, eta=eta_without_seeds(S, S.sum(axis=0), self.n_kept, self.eta))
 
     def row(self) -> dict[str, float]:
         """Return those that are numbers: eta by word, which is not learned, stays what it was."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from stickbreak.baselines.kernels import lists as list_kernels
-from stickbreak.baselines.kernels.lists import EIGHT
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import whole_counts
 from stickbreak.numerics.arrays import Int
+from stickbreak.sparse_gibbs.kernels import lists as list_kernels
+from stickbreak.sparse_gibbs.kernels.lists import EIGHT
 
 Lists = NDArray[np.unsignedinteger]
 
