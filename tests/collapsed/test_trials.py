@@ -1,24 +1,24 @@
 """Long documents begin with the words beside few words or beside more: the documents set apart choose."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 from stickbreak import CollapsedHDP
 from stickbreak.collapsed import trials
-from stickbreak.collapsed.aside import FEWEST_DOCUMENTS
-from stickbreak.collapsed.cvb0 import ALONE, given_start
+from stickbreak.collapsed.cvb0 import ALONE
 from stickbreak.collapsed.memory import InMemory
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.shards import Aside
-from stickbreak.collapsed.state import CollapsedState, Priors
-from stickbreak.collapsed.trials import FORMING, PASSES, begun_by_trial
-from stickbreak.collapsed.walking import Documents
+from stickbreak.collapsed.state import Priors
+from stickbreak.collapsed.trials import FORMING, PASSES, topics_by_trial
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.fitting.laps import Stop
+from stickbreak.numerics.arrays import Float
 
 RULES = Rules(1, 500, Priors(1.0, 1.0, 0.05), 1 / 15, (), 0, 60, births=True, held_back=0.1, final_passes="auto")
 
@@ -41,25 +41,51 @@ def never() -> bool:
 
 def begun(
     corpus: Corpus, rules: Rules = RULES, stop: Stop = never, told: list[Mapping[str, Any]] | None = None
-) -> CollapsedState | None:
+) -> Float | None:
     documents = InMemory(corpus)
     documents.set_aside(Aside(apart=0.05, apart_seed=rules.seed), ALONE)
-    return begun_by_trial(documents, rules, ALONE, (told if told is not None else []).append, stop)
+    return topics_by_trial(documents, rules, ALONE, (told if told is not None else []).append, stop)
 
 
 def test_it_begins_with_the_few_topics_that_are_planted(long: tuple[Corpus, Any]) -> None:
     corpus, truth = long
     told: list[Mapping[str, Any]] = []
-    state = begun(corpus, told=told)
-    assert state is not None
-    assert state.n_sweeps == PASSES
-    assert 11 <= state.beta.size <= 13
-    apart = corpus.n_tokens - state.N.sum()
-    assert 0.02 < apart / corpus.n_tokens < 0.08  # the documents set apart have no part
-    assert state.topics(0.25).min() == 0.25  # documents set apart may have words that the others lack
-    near = np.abs(truth.topic_word[:, None] - (state.S / state.N).T[None]).sum(axis=2).min(axis=1)
-    assert np.mean(near < 0.7) > 0.7  # two different topics are nearly 2 apart
-    assert [row["done"] for row in told] == [1, 3]
+    topics = begun(corpus, told=told)
+    assert topics is not None
+    assert 11 <= len(topics) <= 13
+    assert topics.min() == 0.05  # documents set apart may have words that the others lack
+    apart = 1.0 - (topics - 0.05).sum() / corpus.n_tokens
+    assert 0.02 < apart < 0.08  # the documents set apart have no part
+    shares = topics / topics.sum(axis=1, keepdims=True)
+    near = np.abs(truth.topic_word[:, None] - shares[None]).sum(axis=2).min(axis=1)
+    assert np.mean(near < 0.35) > 0.9  # two different topics are nearly 2 apart
+    done = [row["done"] for row in told]
+    assert done == sorted(set(done))
+    assert done[-1] == told[-1]["total"] == FORMING + 2 * PASSES
+
+
+class Judged:
+    """Topics that form by themselves, and score what the test says."""
+
+    asked: ClassVar[list[int]] = []
+    best = ""
+
+    def __init__(self, corpus: Corpus, topics: Float, *more: Any) -> None:
+        self.asked.append(len(topics))
+        self.given, self.passes = topics, 0
+
+    def go_on(self) -> None:
+        self.passes += 1
+
+    def topics(self) -> Float:
+        assert self.passes == FORMING
+        return self.given
+
+    def scores(self, *more: Any) -> Float:
+        assert self.passes == PASSES
+        n, between = len(self.given), round(np.sqrt(self.asked[0] * 95))
+        score = {"few": -n, "many": n, "between": -abs(n - between)}[self.best]
+        return np.array([float(score), 0.0])
 
 
 @pytest.mark.parametrize(("best", "tried"), [("few", 2), ("many", 3), ("between", 3)])
@@ -67,34 +93,26 @@ def test_the_documents_set_apart_choose(
     best: str, tried: int, long: tuple[Corpus, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Many are some times the root of the stored counts, and between is the geometric mean of few and many."""
-    asked: list[int] = []
-
-    def given(documents: Documents, topics: np.ndarray, *more: Any) -> trials.Trial:
-        asked.append(len(topics))
-        between = round(np.sqrt(asked[0] * 95))
-        score = {"few": -len(topics), "many": len(topics), "between": -abs(len(topics) - between)}[best]
-        state = given_start(documents.twin(), topics, 1.0, 0, ALONE)
-        return trials.Trial(state, np.array([float(score), 0.0]))
-
-    monkeypatch.setattr(trials, "_trial", given)
+    monkeypatch.setattr(trials, "Trial", Judged)
+    monkeypatch.setattr(Judged, "asked", asked := [])
+    monkeypatch.setattr(Judged, "best", best)
     monkeypatch.setattr(trials, "MANY", 95 / np.sqrt(long[0].counts.nnz))
-    state = begun(long[0])
-    assert state is not None
+    topics = begun(long[0])
+    assert topics is not None
     assert 11 <= asked[0] <= 13
     assert asked[1:] == [round(np.sqrt(asked[0] * 95)), 95][: tried - 1]
-    assert state.beta.size == asked[{"few": 0, "between": 1, "many": 2}[best]]
+    assert len(topics) == asked[{"few": 0, "between": 1, "many": 2}[best]]
 
 
-def test_a_fit_that_is_stopped_has_the_few(long: tuple[Corpus, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trials, "scores", lambda *given: np.arange(3.0) * given[2].size)  # of many topics more
-    many = begun(long[0])
-    few = begun(long[0], stop=lambda: True)
+def test_a_fit_that_is_stopped_has_the_few_after_a_pass(long: tuple[Corpus, Any]) -> None:
+    told: list[Mapping[str, Any]] = []
+    few = begun(long[0], stop=lambda: True, told=told)
     assert few is not None
-    assert many is not None
-    assert few.beta.size < 15 < many.beta.size
+    assert len(few) < 15
+    assert len(told) == 1
 
 
-@pytest.mark.parametrize("case", ["short", "few counts", "very many", "weights", "none apart"])
+@pytest.mark.parametrize("case", ["short", "few counts", "very many", "many tokens", "weights", "few apart"])
 def test_other_collections_begin_otherwise(
     case: str, long: tuple[Corpus, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -105,14 +123,22 @@ def test_other_collections_begin_otherwise(
         monkeypatch.setattr(trials, "LEAST", 1 << 18)
     elif case == "very many":
         monkeypatch.setattr(trials, "MOST", 30_000)
+    elif case == "many tokens":
+        monkeypatch.setattr(trials, "MOST_TOKENS", 60_000)
     elif case == "weights":
         corpus = Corpus.from_counts(corpus.counts * 0.7)
     else:
-        monkeypatch.setattr(trials, "LEAST", 1000)
-        corpus = corpus[: FEWEST_DOCUMENTS - 1]
-        assert begun_by_trial(InMemory(corpus), RULES, ALONE, lambda row: None, never) is None
-        return
+        monkeypatch.setattr(trials, "JUDGES", 90)
     assert begun(corpus) is None
+
+
+def test_eta_by_word_is_part_of_the_topics(long: tuple[Corpus, Any]) -> None:
+    corpus = long[0]
+    eta = np.linspace(0.02, 0.1, corpus.n_words)
+    topics = begun(corpus, replace(RULES, priors=Priors(1.0, 1.0, eta)))
+    assert topics is not None
+    assert (topics >= eta).all()
+    assert np.isclose(topics.min(axis=0), eta).mean() > 0.9  # few words are in all topics
 
 
 def test_the_start_does_not_matter(long: tuple[Corpus, Any]) -> None:
@@ -127,24 +153,21 @@ def test_of_one_topic_there_is_one() -> None:
     assert CollapsedHDP(n_laps=30, random_state=0).fit(corpus).n_topics_ == 1
 
 
-def test_the_passes_that_form_topics_are_laps_with_the_first_hyperparameters(long: tuple[Corpus, Any]) -> None:
-    model = CollapsedHDP(n_laps=FORMING + 2, merge_laps=4, random_state=0).fit(long[0])
-    assert set(model.trace_["alpha"]) == {model.alpha_}
-    assert f"until pass {FORMING + 4} at most" in model.stop_reason_
-
-
 def test_a_resumed_fit_and_one_with_files_have_the_same_bits(long: tuple[Corpus, Any], tmp_path: Path) -> None:
     corpus = long[0][:600]
     settings: dict[str, Any] = {"random_state": 3, "final_passes": "expected"}
-    n_laps = FORMING + 2
-    whole = CollapsedHDP(n_laps=n_laps, **settings).fit(corpus)
-    for laps in (1, FORMING):
-        CollapsedHDP(n_laps=laps, **settings).fit(corpus, checkpoint=tmp_path / str(laps))
-        again = CollapsedHDP(n_laps=n_laps, n_jobs=2, **settings)
-        again.fit(corpus, checkpoint=tmp_path / str(laps), resume=True)
-        np.testing.assert_array_equal(again.components_, whole.components_)
-    filed = CollapsedHDP(n_laps=n_laps, scratch=tmp_path / "scratch", **settings).fit(corpus)
+    whole = CollapsedHDP(n_laps=3, **settings).fit(corpus)
+    CollapsedHDP(n_laps=1, **settings).fit(corpus, checkpoint=tmp_path / "fit")
+    again = CollapsedHDP(n_laps=3, n_jobs=2, **settings).fit(corpus, checkpoint=tmp_path / "fit", resume=True)
+    np.testing.assert_array_equal(again.components_, whole.components_)
+    filed = CollapsedHDP(n_laps=3, scratch=tmp_path / "scratch", **settings).fit(corpus)
     np.testing.assert_array_equal(filed.components_, whole.components_)
+
+
+def test_a_short_fit_has_all_tokens(long: tuple[Corpus, Any]) -> None:
+    corpus = long[0][:600]
+    model = CollapsedHDP(n_laps=2, random_state=0).fit(corpus)
+    assert model.components_.sum() - model.eta_ * model.components_.size == pytest.approx(corpus.n_tokens)
 
 
 def test_it_is_left_out_without_births(long: tuple[Corpus, Any]) -> None:

@@ -21,7 +21,7 @@ from stickbreak.collapsed.second_start import second_start_due, try_second_start
 from stickbreak.collapsed.shards import ONE_DRAW, Aside
 from stickbreak.collapsed.state import CollapsedState, Priors, assembled
 from stickbreak.collapsed.streaming import Topics
-from stickbreak.collapsed.trials import FORMING, PASSES, begun_by_trial
+from stickbreak.collapsed.trials import topics_by_trial
 from stickbreak.collapsed.walking import Documents
 from stickbreak.fitting.checkpoint import require, whole_number
 from stickbreak.fitting.engine import Engine
@@ -49,8 +49,6 @@ class CollapsedLaps:
         self.state: CollapsedState
         self.rounds = Rounds(rules.merge_laps, rules.births)
         self.ending = Ending(rules.final_passes)
-        self.formed = 0  # laps, before all others, in which sampled passes form topics
-        self.forming = False  # whether these are under way
         self._documents, self._engine = documents, engine
 
     @property
@@ -63,11 +61,9 @@ class CollapsedLaps:
         rules, counts, smallest = self.rules, self.rules.given, self.rules.smallest
         if counts is None and rules.births and rules.merge_laps:
             self._documents.set_aside(Aside(apart=rules.apart, apart_seed=rules.seed), self._engine)
-            begun = begun_by_trial(self._documents, rules, self._engine, report, stop)
-            if begun is not None:
-                self.state, self.formed, self.forming = begun, FORMING, True
-                return
-            counts = self._rough_topics()
+            counts = topics_by_trial(self._documents, rules, self._engine, report, stop)
+            if counts is None:
+                counts = self._rough_topics()
             if counts is None:
                 counts = self._grown_topics(report, stop)
             if self.ending.kind == "sampled" and self.rounds.end == 0:
@@ -101,10 +97,6 @@ class CollapsedLaps:
     def laps(self, done: int) -> Iterator[Lap]:
         """Yield after every sweep."""
         rules, engine = self.rules, self._engine
-        while self.forming and self.state.n_sweeps < PASSES + self.formed:
-            yield self._forming_lap()
-        if self.forming:
-            self._begin_with_formed()
         state = self.state
         while True:
             moving, made = state.n_sweeps < self.rounds.end, Made()
@@ -127,22 +119,6 @@ class CollapsedLaps:
                 self.ending.after(state)
             columns = columns_of(self.priors, made)
             yield Lap(state.log_p / (float(lengths.sum()) or 1.0), state.shown().size, self._early(), columns)
-
-    def _forming_lap(self) -> Lap:
-        """Make a sampled pass with the first hyperparameters.                                        math.md (C26)"""
-        state, engine = self.state, self._engine
-        sweep(state, self.priors, ONE_DRAW, self.rules.seed, engine)
-        tokens = float(state.documents.lengths(engine).sum()) or 1.0
-        return Lap(state.log_p / tokens, state.shown().size, True, columns_of(self.priors))
-
-    def _begin_with_formed(self) -> None:
-        """Begin with the topics that sampled passes have formed, as with given ones.                 math.md (C26)"""
-        state, rules, engine = self.state, self.rules, self._engine
-        add_up(state, engine)
-        topics = state.topics(self.priors.eta)
-        self.state = given_start(state.documents, topics, rules.smallest, rules.seed, engine)
-        self.forming = False
-        self._hold_back()
 
     def _learn(self, lengths: Float, *, moving: bool) -> None:
         """Learn the hyperparameters after a pass.                                    math.md (C5), (C6), (C7), (C24)"""
@@ -183,9 +159,9 @@ class CollapsedLaps:
         """Take tokens out that decide about moves and about the last passes."""
         lap, end, rules = self.state.n_sweeps, self.rounds.end, self.rules
         aside = Aside()
-        if self.forming or (end and self.ending.undecided) or 0 < self.ending.judged >= self.ending.passes:
+        if (end and self.ending.undecided) or 0 < self.ending.judged >= self.ending.passes:
             aside = replace(aside, apart=rules.apart, apart_seed=rules.seed)
-        if end and not self.forming and (lap <= end or self.ending.undecided):  # they come back before the next pass
+        if end and (lap <= end or self.ending.undecided):  # they come back before the next pass
             aside = replace(aside, held=rules.held_back, held_seed=rules.seed, turn=self.rounds.turn(lap))
         self.state.set_aside(aside, self._engine)
 
@@ -203,8 +179,8 @@ class CollapsedLaps:
 
     def left_over(self) -> str:
         """Say what more passes would do, of a fit that ends before the last ones have begun."""
-        end = self.formed + self.rounds.end
-        if self.forming or self.state.n_sweeps < self.rounds.end:
+        end = self.rounds.end
+        if self.state.n_sweeps < end:
             if self.rules.births:
                 return f" Topics are split and merged until pass {end} at most: more passes may change their number."
             return f" Topics are merged until pass {end} at most: more passes may leave fewer topics."
@@ -218,7 +194,6 @@ class CollapsedLaps:
         state, priors = self.state, self.priors
         arrays = {**state.documents.packed(), "beta": state.beta, "tables": state.tables}
         values = {**priors.packed(), "n_sweeps": state.n_sweeps}
-        values |= {"formed": self.formed, "forming": self.forming}
         more, plain = self.ending.packed()
         labels = state.steering.labels
         if labels is not None:
@@ -242,7 +217,6 @@ class CollapsedLaps:
         self.state = assembled(self._documents, beta, self.rules.steering)
         self.state.tables = tables
         self.state.n_sweeps = whole_number("n_sweeps", values["n_sweeps"])
-        self.formed, self.forming = whole_number("formed", values["formed"]), bool(values["forming"])
         self.rounds.restore(values)
         self.ending.restore(self.state, arrays, values, self.rules.priors)
         self._hold_back()
