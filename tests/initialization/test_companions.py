@@ -1,5 +1,6 @@
 """The start of many short documents from the words beside a word, which the hybrid takes."""
 
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -33,6 +34,16 @@ def test_topics_are_those_that_are_planted(short: tuple[Corpus, Any], monkeypatc
     topics = start.counts / start.counts.sum(axis=0)
     distances = np.abs(truth.topic_word[:, None] - topics.T[None]).sum(axis=2)
     assert np.unique(distances.argmin(axis=1)).size >= 34  # nearly each of the 40 has one of its own
+
+
+def test_there_are_as_many_topics_as_are_asked_for_or_none(
+    short: tuple[Corpus, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(MODULE, "LEAST", 1000)
+    start = companions(short[0], replace(SETTINGS, n_topics=300))  # more than the least number of dimensions
+    assert start is not None
+    assert start.counts.shape == (600, 300)
+    assert companions(short[0], replace(SETTINGS, n_topics=550)) is None  # too few words are in enough documents
 
 
 @pytest.mark.parametrize("n_documents", [1500, 8000])

@@ -14,7 +14,8 @@ from dataclasses import replace
 import numpy as np
 
 from stickbreak.collapsed.aside import halved
-from stickbreak.collapsed.companions import Companions, taking_part
+from stickbreak.collapsed.companions import Companions
+from stickbreak.collapsed.growing import taking_part
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.sampled import scores
 from stickbreak.collapsed.shards import Shard

@@ -224,3 +224,34 @@ def test_mean_of_the_topics_holds_each_sample_once_and_weighs_late_ones_more(n_l
     restored = Gibbs(corpus, 4, seed, "average")
     restored.restore(*chain.snapshot())
     np.testing.assert_array_equal(restored.counts(), chain.counts())
+
+
+def test_words_beside_words_are_near_planted_topics_before_the_first_pass():
+    corpus, truth = planted_lda(1500, 400, n_topics=15, mean_tokens=50, alpha=0.1, seed=2)
+    near = {}
+    for init in ("cooccurrence", "random"):
+        chain = Gibbs(corpus, 15, 0, "last", init=init)
+        chain.begin()
+        found = chain.counts()
+        assert found.sum() == corpus.n_tokens
+        near[init] = np.abs(truth.topic_word[:, None] - (found / found.sum(axis=0)).T[None]).sum(axis=2).min(axis=1)
+    assert np.median(near["cooccurrence"]) < 1.1
+    assert np.median(near["random"]) > 1.5  # two different topics are nearly 2 apart
+
+
+def test_topics_are_random_where_too_few_words_are_in_enough_documents():
+    corpus = planted_lda(30, 20, n_topics=3, mean_tokens=20, seed=0)[0]
+    beside, random = (Gibbs(corpus, 19, 4, "last", init=init) for init in ("cooccurrence", "random"))
+    beside.begin()
+    random.begin()
+    np.testing.assert_array_equal(topics(beside), topics(random))
+
+
+def test_topics_of_tokens_are_drawn_in_proportion_to_given_ones():
+    corpus = Corpus.from_counts(np.array([[6000, 0, 4000], [0, 3, 0]]))
+    chain = Gibbs(corpus, 3, 1, "last")
+    chain.begin_near(np.array([[1.0, 0.0, 3.0], [3.0, 0.0, 0.0], [4.0, 2.0, 1.0]]))
+    counts = chain.counts()
+    np.testing.assert_allclose(counts[0] / 6000, [1 / 8, 3 / 8, 4 / 8], atol=0.03)  # five standard errors
+    np.testing.assert_array_equal(counts[1], [0, 0, 3])
+    np.testing.assert_allclose(counts[2] / 4000, [0.75, 0.0, 0.25], atol=0.035)

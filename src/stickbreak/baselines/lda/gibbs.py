@@ -10,6 +10,7 @@ from scipy import sparse
 
 from stickbreak.baselines.lda.learning import with_eta_of
 from stickbreak.corpus import Corpus
+from stickbreak.initialization.companions import beside_words
 from stickbreak.initialization.near_seeds import NearSeeds
 from stickbreak.numerics.streams import stream
 from stickbreak.sparse_gibbs.by_word import ByWord
@@ -18,6 +19,7 @@ from stickbreak.sparse_gibbs.dirichlet import is_due
 from stickbreak.sparse_gibbs.priors import Priors
 
 ESTIMATES = ("average", "last")
+STARTS = COOCCURRENCE, RANDOM = ("cooccurrence", "random")
 SEEDED_AT_ONCE = 1 << 20  # tokens, of which there are a dozen numbers each
 
 
@@ -33,21 +35,33 @@ class Gibbs(Chain):
         Whether the topics are an average over laps, or those of the last.
     pseudo : csr_array of shape (W, n_kept), optional
         Pseudo-counts of the first topics, with which the start begins.
+    init : {"random", "cooccurrence"}
+        The start without pseudo-counts.
     """
 
     def __init__(
-        self, corpus: Corpus, n_topics: int, seed: int, estimate: str, pseudo: sparse.csr_array | None = None
+        self,
+        corpus: Corpus,
+        n_topics: int,
+        seed: int,
+        estimate: str,
+        pseudo: sparse.csr_array | None = None,
+        init: str = RANDOM,
     ) -> None:
         super().__init__(corpus, n_topics, seed, averages=estimate == "average")
-        self._corpus, self._pseudo = corpus, pseudo
+        self._corpus, self._pseudo, self._init = corpus, pseudo, init
 
     def begin(self) -> None:
-        """Draw a topic for each token."""
+        """Draw a topic for each token: near the words beside some words, near seeds, or at random.   math.md (C25)"""
         rng = stream(self._seed, "start of LDA")
-        if self._pseudo is None:
+        if self._pseudo is not None:
+            self.take(with_seeds(self._corpus, self._tokens, self._pseudo, self._n_topics, rng))
+            return
+        topics = beside_words(self._corpus, self._n_topics, self._seed) if self._init == COOCCURRENCE else None
+        if topics is None:
             self.take(rng.integers(self._n_topics, size=self._tokens.n_tokens).astype(np.uint16))
         else:
-            self.take(with_seeds(self._corpus, self._tokens, self._pseudo, self._n_topics, rng))
+            self.begin_near(topics)
 
     def learned(self, priors: Priors, names: Collection[str], number: int) -> Priors:
         """Return the priors after a lap.                                                      math.md (L4), (C7)"""
