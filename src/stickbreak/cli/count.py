@@ -83,7 +83,8 @@ def count(
     lines, CSV, TSV or Parquet stands for its files; in any other folder each file
     is a document. The work is cut into jobs of about 8 MB. What is done stays in
     the folder OUT.parts until all is: after a kill the same command goes on. With
-    --cluster all machines must see the input and the folder of --out.
+    --cluster all machines must see the input and the folder of --out. A --tokenizer
+    of your own has one thread, unless --jobs gives it more.
     """
     on_workers = workers_alone(workers, cluster)
     for given in inputs:
@@ -113,7 +114,7 @@ def count(
             delimiter=delimiter,
             limits=limits,
             overwrite=force,
-            n_jobs=jobs or ALL_CORES,
+            n_jobs=jobs or (ALL_CORES if tokenizer is None else 1),  # theirs may not bear threads
             callback=progress.update,
         )
     if json:

@@ -151,8 +151,8 @@ class Material(ABC):
         """Write how it was read into the folder of a model."""
 
     @abstractmethod
-    def starting(self, model: Any) -> int:
-        """Return the number of topics that a fit to it starts with."""
+    def starting(self, model: Any) -> int | None:
+        """Return the number of topics that a fit to it starts with; None where the fit finds it."""
 
     @abstractmethod
     def score(self, model: Any, seed: int, train: Self) -> Score:

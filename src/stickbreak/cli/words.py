@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Words"]
 
+LARGE = 1 << 16  # pairs of document and word, from which on births begin with topics that they find
 Texts = Callable[[Sequence[int]], list[str]] | Sequence[str]
 
 
@@ -148,9 +149,11 @@ class Words(Material):
 
         self.settings.remember(folder, self.path, np.asarray(self.data.counts.sum(axis=0)).ravel().tolist())
 
-    def starting(self, model: Any) -> int:
-        """Return the number of topics that a fit to them starts with."""
-        return int(model.starting_topics(self.data))
+    def starting(self, model: Any) -> int | None:
+        """Return the number of topics that a fit to them starts with; None where the fit finds it."""
+        given = model.get_params(deep=False)
+        found = given.get("births", False) and (given["n_topics"] is None or self.data.counts.nnz >= LARGE)
+        return None if found else int(model.starting_topics(self.data))
 
     def score(self, model: Any, seed: int, train: Self) -> Score:
         """Complete the halves of the documents, beside the frequencies of words in the documents of the fit."""

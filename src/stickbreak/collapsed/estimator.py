@@ -55,8 +55,9 @@ class CollapsedHDP(StreamedCollapsed):
     Parameters
     ----------
     n_topics : int or None, default=None
-        Number of topics to start with. Splits and merges change it; `max_topics` limits it. None: 1, or without
-        `births` 200 (`max_topics` if that is less, and a quarter of the tokens if the documents hold fewer).
+        Number of topics to start with. Splits and merges change it; `max_topics` limits it. A fit to a large
+        collection with `births` finds its own start (math.md (C25), (C26)). None: 1, or without `births` 200
+        (`max_topics` if that is less, and a quarter of the tokens if the documents hold fewer).
         `partial_fit` has no splits: there None means 200, too.
     alpha : float, default=5.0
         Concentration of the topic weights of a document. If it is learned, this is its initial value.

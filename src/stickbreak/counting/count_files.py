@@ -22,6 +22,7 @@ from stickbreak.counting.part import Part
 from stickbreak.counting.parts_folder import folder_of_parts
 from stickbreak.exceptions import InputError, InvalidCorpus, NoDocuments, WriteError
 from stickbreak.fitting.engine import engine
+from stickbreak.fitting.executor import count_jobs
 from stickbreak.storage.atomic import TAKEN, told_as_write_error
 from stickbreak.storage.places import PathLike, place_of
 from stickbreak.storage.urls import Location
@@ -103,8 +104,8 @@ def count_files(
         Number of threads; None means 1, -1 all cores. They do not change the folder. A tokenizer of your own is called
         in all of them.
     callback : callable, optional
-        Called as the work goes on, with a dict of the "stage" ("count", then "write"), and of how many jobs or parts
-        are "done" of how many in "total".
+        Called as the work goes on, in any of the threads but in one at a time, with a dict of the "stage" ("count",
+        then "write"), and of how many jobs or parts are "done" of how many in "total".
 
     Returns
     -------
@@ -131,6 +132,7 @@ def count_files(
     >>> stickbreak.count_files(folder / "*.txt", folder / "counts", format="lines").open()
     Corpus(4 documents, 3 words, 8 tokens)
     """
+    count_jobs(n_jobs)
     options = checked_options(text)
     if options.phrases is True:
         raise InputError(

@@ -81,9 +81,10 @@ class HybridHDP(FittedHybrid):
         passes over the same documents it does better.
     init : {"random", "collapsed", "near-uniform", "documents", "anchors"} or given topics, default="collapsed"
         Where the topics start. "collapsed", "near-uniform", "documents" and "anchors" find topics first (see
-        `VariationalHDP`). "random", the paper's start, puts tokens in random topics; it costs nothing but needs more
-        passes, and suits very many topics. You can also give topics: word distributions, expected counts, or a fitted
-        model of topics over the same words.
+        `VariationalHDP`). Of many short documents (2^20 stored counts) "collapsed" takes the words that stand beside a
+        word, in place of sweeps (math.md (C25)). "random", the paper's start, puts tokens in random topics; it costs
+        nothing but needs more passes, and suits very many topics. You can also give topics: word distributions,
+        expected counts, or a fitted model of topics over the same words.
     init_sweeps : int, default=50
         Number of sweeps of the collapsed start.
     n_laps : int, default=5

@@ -7,6 +7,7 @@ from tests.sampling.laws import ALARM, chi_square, largest_z, z_scores
 
 from stickbreak.baselines.lda.gibbs import Gibbs
 from stickbreak.corpus import Corpus, planted_lda
+from stickbreak.initialization.companions import beside_words
 from stickbreak.numerics.keys import key_of
 from stickbreak.sparse_gibbs.priors import Priors
 
@@ -228,23 +229,21 @@ def test_mean_of_the_topics_holds_each_sample_once_and_weighs_late_ones_more(n_l
 
 def test_words_beside_words_are_near_planted_topics_before_the_first_pass():
     corpus, truth = planted_lda(1500, 400, n_topics=15, mean_tokens=50, alpha=0.1, seed=2)
-    near = {}
-    for init in ("cooccurrence", "random"):
-        chain = Gibbs(corpus, 15, 0, "last", init=init)
-        chain.begin()
-        found = chain.counts()
-        assert found.sum() == corpus.n_tokens
-        near[init] = np.abs(truth.topic_word[:, None] - (found / found.sum(axis=0)).T[None]).sum(axis=2).min(axis=1)
-    assert np.median(near["cooccurrence"]) < 1.1
-    assert np.median(near["random"]) > 1.5  # two different topics are nearly 2 apart
+    chain = Gibbs(corpus, 15, 0, "last")
+    chain.begin()
+    found = chain.counts()
+    assert found.sum() == corpus.n_tokens
+    near = np.abs(truth.topic_word[:, None] - (found / found.sum(axis=0)).T[None]).sum(axis=2).min(axis=1)
+    assert np.median(near) < 1.1  # two different topics are nearly 2 apart, and one and a random one 1.6
 
 
 def test_topics_are_random_where_too_few_words_are_in_enough_documents():
     corpus = planted_lda(30, 20, n_topics=3, mean_tokens=20, seed=0)[0]
-    beside, random = (Gibbs(corpus, 19, 4, "last", init=init) for init in ("cooccurrence", "random"))
-    beside.begin()
-    random.begin()
-    np.testing.assert_array_equal(topics(beside), topics(random))
+    assert beside_words(corpus, 19, 4) is None
+    chain = Gibbs(corpus, 19, 4, "last")
+    chain.begin()
+    n = np.bincount(topics(chain), minlength=19)
+    assert ((n - n.mean()) ** 2 / n.mean()).sum() < 50  # 18 degrees of freedom
 
 
 def test_topics_of_tokens_are_drawn_in_proportion_to_given_ones():

@@ -9,7 +9,7 @@ import numpy as np
 
 from stickbreak.baselines.lda.cvb0 import CVB0
 from stickbreak.baselines.lda.fitted import FittedLDA
-from stickbreak.baselines.lda.gibbs import COOCCURRENCE, ESTIMATES, STARTS, Gibbs
+from stickbreak.baselines.lda.gibbs import ESTIMATES, Gibbs
 from stickbreak.baselines.lda.laps import Inference, LDALaps
 from stickbreak.baselines.lda.requirements import (
     COLLAPSED,
@@ -78,14 +78,11 @@ class LDA(FittedLDA):
     seed_tokens : float, default=100.0
         How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (C18)).
     inference : {"gibbs", "cvb0", "variational"}, default="gibbs"
-        How topics are found. "gibbs": each token has one topic, drawn given all others. "cvb0": each token has a
+        How topics are found. "gibbs": each token has one topic, drawn given all others; at first each topic is the
+        words that stand beside one word (math.md (L2)). "cvb0": each token has a
         probability of each topic, given all others. "variational": expectation and maximisation (Hoffman, Blei and
         Bach 2010), whose objective, a lower bound of the log-likelihood, never falls. Gibbs sampling needs whole
         counts. The other two also take weights, and use `n_jobs` threads.
-    init : {"cooccurrence", "random"}, default="cooccurrence"
-        Where the topics of Gibbs sampling start. "cooccurrence": each is the words that stand beside one word, in the
-        same documents (math.md (C25)); topics at random where documents show too few such words, or with seeds.
-        "random": each token has a topic at random.
     estimate : {"average", "last"}, default="average"
         What the topics of Gibbs sampling are made of: the mean over every fifth pass, in which late ones weigh more,
         or the last pass.
@@ -199,7 +196,6 @@ class LDA(FittedLDA):
         **TOPIC_PRIORS,
         "learn": [list, tuple],
         "inference": [one_of(INFERENCES)],
-        "init": [one_of(STARTS)],
         "estimate": [one_of(ESTIMATES)],
         "batch_size": [None, whole(1)],
         "local_sweeps": [sweeps(1)],
@@ -217,7 +213,6 @@ class LDA(FittedLDA):
         seeds: Seeds | None = None,
         seed_tokens: float = 100.0,
         inference: str = GIBBS,
-        init: str = COOCCURRENCE,
         estimate: str = "average",
         n_laps: int = 300,
         tolerance: float | None = 1e-4,
@@ -238,7 +233,6 @@ class LDA(FittedLDA):
         self.seeds = plain_seeds(seeds)
         self.seed_tokens = seed_tokens
         self.inference = inference
-        self.init = init
         self.estimate = estimate
         self.n_laps = n_laps
         self.tolerance = tolerance
@@ -273,7 +267,7 @@ class LDA(FittedLDA):
         K, pseudo = priors.a.size, priors.pseudo
         inference: Inference
         if self.inference == GIBBS:
-            inference = Gibbs(documents, K, seed, self.estimate, pseudo, init=self.init)
+            inference = Gibbs(documents, K, seed, self.estimate, pseudo)
         elif self.inference == COLLAPSED:
             inference = CVB0(documents, K, seed, executor, pseudo)
         else:

@@ -19,7 +19,6 @@ from stickbreak.sparse_gibbs.dirichlet import is_due
 from stickbreak.sparse_gibbs.priors import Priors
 
 ESTIMATES = ("average", "last")
-STARTS = COOCCURRENCE, RANDOM = ("cooccurrence", "random")
 SEEDED_AT_ONCE = 1 << 20  # tokens, of which there are a dozen numbers each
 
 
@@ -35,8 +34,6 @@ class Gibbs(Chain):
         Whether the topics are an average over laps, or those of the last.
     pseudo : csr_array of shape (W, n_kept), optional
         Pseudo-counts of the first topics, with which the start begins.
-    init : {"random", "cooccurrence"}
-        The start without pseudo-counts.
     """
 
     def __init__(
@@ -46,10 +43,9 @@ class Gibbs(Chain):
         seed: int,
         estimate: str,
         pseudo: sparse.csr_array | None = None,
-        init: str = RANDOM,
     ) -> None:
         super().__init__(corpus, n_topics, seed, averages=estimate == "average")
-        self._corpus, self._pseudo, self._init = corpus, pseudo, init
+        self._corpus, self._pseudo = corpus, pseudo
 
     def begin(self) -> None:
         """Draw a topic for each token: near the words beside some words, near seeds, or at random.   math.md (C25)"""
@@ -57,7 +53,7 @@ class Gibbs(Chain):
         if self._pseudo is not None:
             self.take(with_seeds(self._corpus, self._tokens, self._pseudo, self._n_topics, rng))
             return
-        topics = beside_words(self._corpus, self._n_topics, self._seed) if self._init == COOCCURRENCE else None
+        topics = beside_words(self._corpus, self._n_topics, self._seed)
         if topics is None:
             self.take(rng.integers(self._n_topics, size=self._tokens.n_tokens).astype(np.uint16))
         else:
