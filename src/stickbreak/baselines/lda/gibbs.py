@@ -18,20 +18,18 @@ from stickbreak.baselines.dirichlet import STEPS, fixed_point, is_due, tables_of
 from stickbreak.baselines.kernels import lists as list_kernels
 from stickbreak.baselines.lda.kernels import sweeps as sweep_kernels
 from stickbreak.baselines.lda.priors import Priors
+from stickbreak.baselines.word_prior import prior_of_words, seeds_of_tokens
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
 from stickbreak.fitting.hyperparameters import opened
 from stickbreak.fitting.laps import Packed
-from stickbreak.initialization.near_seeds import NearSeeds
-from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.keys import key_of
-from stickbreak.numerics.pseudo_counts import total_of
 from stickbreak.numerics.ranges import are_sums
 from stickbreak.numerics.streams import stream
 
 ESTIMATES = ("average", "last")
 SAMPLE_EVERY = 5  # laps
-SEEDED_AT_ONCE = 1 << 20  # tokens, of which there are a dozen numbers each
 LATE = 3  # how much the mean prefers late samples: sample s weighs about s ** LATE
 
 
@@ -61,12 +59,16 @@ class Gibbs:
         self._z: NDArray[np.uint16]  # (N,)  word by word
 
     def begin(self) -> None:
-        """Draw a topic for each token."""
+        """Draw a topic for each token: of a seed, or a free one.                               math.md (C18), (L9)"""
         rng = stream(self._seed, "start of LDA")
+        n_tokens, K = self._tokens.n_tokens, self._n_topics
         if self._pseudo is None:
-            self._take(rng.integers(self._n_topics, size=self._tokens.n_tokens).astype(np.uint16))
-        else:
-            self._take(with_seeds(self._corpus, self._tokens, self._pseudo, self._n_topics, rng))
+            self._take(rng.integers(K, size=n_tokens).astype(np.uint16))
+            return
+        n_kept = int(self._pseudo.shape[1])
+        free = rng.integers(n_kept if n_kept < K else 0, K, size=n_tokens)  # where all are known, any is free
+        seed = seeds_of_tokens(self._corpus, self._tokens, self._pseudo, rng)
+        self._take(np.where(seed >= 0, seed, free).astype(np.uint16))
 
     def _take(self, z: NDArray[np.uint16]) -> None:
         self._z, self._lists = z, self._tokens.lists(z)
@@ -76,7 +78,8 @@ class Gibbs:
         """Sweep once; return the mean log p of a token given all others, as it is drawn.             math.md (L2)"""
         tokens, key = self._tokens, key_of(self._seed, number, "sweep of LDA")
         of_tokens = tokens.start, tokens.where, self._z, self._lists, tokens.bits, self._n
-        log_total = sweep_kernels.sweep(*of_tokens, priors.a, *prior_of_words(priors, tokens.start.size - 1), key)
+        of_words = prior_of_words(priors.eta, priors.pseudo, tokens.start.size - 1, self._n_topics)
+        log_total = sweep_kernels.sweep(*of_tokens, priors.a, *of_words, key)
         list_kernels.sort(tokens.heads, self._lists)
         self._last_is_sample = self._keeps and number % SAMPLE_EVERY == 0
         if self._last_is_sample:
@@ -136,37 +139,3 @@ class Gibbs:
         require(is_table(mean, *shape) and are_sums(mean), "its mean counts are not those of these words")
         self._mean, self._n_samples, self._last_is_sample = mean.copy(), n_samples, bool(last_is_sample)
         self._take(z.copy())
-
-
-def prior_of_words(priors: Priors, n_words: int) -> tuple[NDArray[np.float32], Int, Int, Float, Float]:
-    """Return the prior of the words as a sweep takes it.                                        math.md (L1), (L9)
-
-    Returns
-    -------
-    tuple of ndarray
-        Eta of each word, (W,); where the pseudo-counts of each word begin, (W + 1,); their topics and these counts; and
-        the sum over the words of eta and the pseudo-counts of each topic, (K,).
-    """
-    eta, totals = np.full(n_words, priors.eta, np.float32), np.full(priors.a.size, total_of(priors.eta, n_words))
-    if priors.pseudo is None:
-        return eta, np.zeros(n_words + 1, np.int64), np.zeros(0, np.int64), np.zeros(0), totals
-    pseudo = priors.pseudo
-    totals[: priors.n_kept] += pseudo.sum(axis=0)
-    return eta, pseudo.indptr.astype(np.int64), pseudo.indices.astype(np.int64), pseudo.data, totals
-
-
-def with_seeds(
-    corpus: Corpus, tokens: ByWord, pseudo: sparse.csr_array, n_topics: int, rng: np.random.Generator
-) -> NDArray[np.uint16]:
-    """Draw a topic for each token, word by word: of a seed, or a free one; any is free where all are known.
-
-    math.md (C18), (L9)
-    """
-    near, n_kept, z = NearSeeds(corpus, pseudo), int(pseudo.shape[1]), np.empty(tokens.n_tokens, np.uint16)
-    for first in range(0, z.size, SEEDED_AT_ONCE):
-        last = min(first + SEEDED_AT_ONCE, z.size)
-        word = np.searchsorted(tokens.start, np.arange(first, last), side="right") - 1
-        seed = near.draw(word, np.searchsorted(tokens.heads, tokens.where[first:last]), rng)
-        free = rng.integers(n_kept if n_kept < n_topics else 0, n_topics, size=last - first)
-        z[first:last] = np.where(seed >= 0, seed, free)
-    return z
