@@ -9,8 +9,10 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from stickbreak.backoff_tree.sampler import TreeSampler
+from stickbreak.backoff_tree.seeding import KnownWords
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.backoff_tree.taxonomy import taxonomy_of
 
@@ -72,11 +74,11 @@ def backoff(tree, table):
 
 
 class Pass:
-    """The counts of a pass as its draws change them."""
+    """The counts of a pass as its draws change them; `pseudo` (W, L) are those that no draw changes."""
 
-    def __init__(self, tokens, z, trees, L):
+    def __init__(self, tokens, z, trees, pseudo):
         self.of_documents, self.of_words = trees
-        self.table = np.zeros((tokens.n_words, L), int)
+        self.table = pseudo.copy()
         np.add.at(self.table, (tokens.word, z), 1)
         self.prob, self.C = backoff(self.of_words, self.table)
 
@@ -94,20 +96,26 @@ class Pass:
         return product / product.sum(), log_p
 
 
-def scores(shape, seed, at_once):
+def scores(shape, seed, at_once, seeded=False):
     """Return z-scores of a chain of passes, after the score of each pass has been compared."""
     rng = np.random.default_rng(seed)
     deltas = random_delta(rng, shape.depth), random_delta(rng, shape.depth)
     corpus = small_corpus(rng, n_documents=8, most=9)
     tokens, documents = tokens_of(corpus)
     trees = [Dense(shape.branching, delta) for delta in deltas]
-    sampler, L = TreeSampler(blocks_of(corpus), shape, *deltas, seed, at_once=at_once), shape.n_leaves
+    L, known, pseudo = shape.n_leaves, None, np.zeros((tokens.n_words, shape.n_leaves), int)
+    if seeded:
+        leaves, own = rng.choice(L, size=2, replace=False), rng.integers(0, 3, size=(tokens.n_words, 2))
+        own[8] = 0  # the word of one token
+        known, pseudo[:, leaves] = KnownWords(shape, leaves, sparse.csr_array(own.astype(float))), own
+    sampler = TreeSampler(blocks_of(corpus), shape, *deltas, seed, at_once=at_once, known=known)
     sampler.begin()
+    n_all = tokens.word.size + pseudo.sum()
     excess, variance, uniform = np.zeros(L + 6), np.zeros(L + 6), []
     for _ in range(N_PASSES):
         before = leaves_of(sampler)
         mean_log_p, after, total, i = sampler.sweep(ONE), leaves_of(sampler), 0.0, 0
-        now = Pass(tokens, before, trees, L)
+        now = Pass(tokens, before, trees, pseudo)
         for words in documents:
             document = np.bincount(before[i : i + len(words)], minlength=L)
             for w in words:
@@ -116,7 +124,7 @@ def scores(shape, seed, at_once):
                 if at_once:
                     now.table[w, old] -= 1
                 p, log_p = now.conditional(document, w, None if at_once else old)
-                total += -np.log(tokens.word.size) if log_p is None else log_p
+                total += -np.log(n_all) if log_p is None else log_p
                 stays, log = np.arange(L) == old, np.log(p)
                 word = now.table[w] - (not at_once) * stays
                 told = np.vstack([np.eye(L), stays, document > 0, word > 0, document, word, log])
@@ -137,8 +145,10 @@ def scores(shape, seed, at_once):
     )
 
 
+@pytest.mark.parametrize("seeded", [False, True], ids=["", "seeded"])
 @pytest.mark.parametrize("at_once", [True, False], ids=["serial", "parallel"])
-def test_leaves_are_drawn_from_the_conditional(at_once, seed):
-    z = np.concatenate([scores(shape, 8 * seed + case, at_once) for case, shape in enumerate(SHAPES)])
+def test_leaves_are_drawn_from_the_conditional(at_once, seeded, seed):
+    shapes = SHAPES[::3] if seeded else SHAPES
+    z = np.concatenate([scores(shape, 8 * seed + case, at_once, seeded) for case, shape in enumerate(shapes)])
     assert np.abs(z).max() < largest_z(z.size, None)
     assert np.sqrt(np.mean(z**2)) < 1.5

@@ -39,7 +39,7 @@ def test_seeds_of_a_file_name_the_first_topics(run, documents, tmp_path):
     assert stickbreak.load(tmp_path / "again").seeds == model.seeds
 
 
-@pytest.mark.parametrize("method", ["variational", "gibbs", "hybrid", "lda"])
+@pytest.mark.parametrize("method", ["variational", "gibbs", "hybrid", "lda", "pachinko"])
 def test_every_method_with_seeds_names_its_first_topics(run, documents, tmp_path, method):
     (tmp_path / "seeds.toml").write_text('water = ["ship", "sail"]\nlaw = ["judge"]\n')
     short = ("--laps", "2", "--topics", "4", "--seeds", tmp_path / "seeds.toml", "--seed-tokens", "30")
@@ -47,6 +47,16 @@ def test_every_method_with_seeds_names_its_first_topics(run, documents, tmp_path
     model = stickbreak.load(tmp_path / "model")
     assert model.labels_ == {0: "water", 1: "law"}
     assert model.top_words(2)[1][0] == "judge"
+
+
+def test_seeds_of_a_tree_name_its_leaves(run, documents, tmp_path):
+    (tmp_path / "seeds.toml").write_text('water = ["ship", "sail"]\nlaw = ["judge"]\n')
+    tree = ("--method", "tree", "--branching", "2,2", "--laps", "5", "--seeds", tmp_path / "seeds.toml")
+    run("fit", documents, "--out", tmp_path / "model", *FIT, *tree)
+    told = json.loads(run("topics", tmp_path / "model", "--json").stdout)["topics"]
+    assert {"water", "law"} <= {row.get("label") for row in told}
+    assert stickbreak.load(tmp_path / "model").labels_ == {0: "water", 2: "law"}
+    assert run("tree", tmp_path / "model").exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -68,8 +78,9 @@ def test_what_cannot_be_steered_is_said_in_one_sentence(refuse, documents, tmp_p
     out = ("--out", tmp_path / "model", *FIT)
     said = refuse("fit", documents, *out, "--seeds", tmp_path / "missing.toml")
     assert "cannot be read" in said
-    said = refuse("fit", documents, *out, "--method", "tree", "--seeds", "x.toml")
-    assert "--seeds is for --method collapsed, variational, gibbs, hybrid or lda, but --method is tree" in said
+    said = refuse("fit", documents, *out, "--method", "online-hdp", "--seeds", "x.toml")
+    methods = "collapsed, variational, gibbs, hybrid, tree, lda, pachinko or hierarchical-pachinko"
+    assert f"--seeds is for --method {methods}, but --method is online-hdp" in said
     said = refuse("fit", documents, *out, "--method", "hybrid", "--labels", "theme")
     assert "--labels is for --method collapsed or gibbs, but --method is hybrid" in said
     assert "without --labels" in refuse("fit", documents, *out, "--label-separator", ";")

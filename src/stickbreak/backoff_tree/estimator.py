@@ -14,14 +14,16 @@ from stickbreak.backoff_tree.blocks import LEAVES, Blocks
 from stickbreak.backoff_tree.fitted import FittedTree
 from stickbreak.backoff_tree.laps import TreeLaps
 from stickbreak.backoff_tree.requirements import check_parameters, check_sizes, tree_settings
+from stickbreak.backoff_tree.shape import Shape
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.all_or_nothing import all_or_nothing
-from stickbreak.fitting.constraints import one_of, whole
+from stickbreak.fitting.constraints import TOPIC_PRIORS, one_of, whole
 from stickbreak.fitting.engine import Engine, workers_now
 from stickbreak.fitting.executor import count_jobs
 from stickbreak.fitting.laps import Callback
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.fitting.shelves import InMemory, OnDisk
+from stickbreak.model.seeds import Seeds, plain_seeds
 from stickbreak.storage.places import PathLike, place_of
 
 
@@ -52,6 +54,14 @@ class BackoffTreeTopics(FittedTree):
     learn : sequence of {"alpha", "eta"}, default=("alpha", "eta")
         Hyperparameters that are learned from the data. Their discounts maximise the leave-one-out probability of the
         leaves of documents, and of words.
+    seeds : dict of str to list of str, optional
+        Words of leaves that you expect, by the names of these leaves, which they keep as labels. In a tree of paths a
+        name is the path of a leaf. Otherwise the seeds are at leaves evenly from left to right, in this order
+        (`seed_leaves_`), so seeds are not near each other. Words that the documents lack are left out, and a warning
+        names them.
+    seed_tokens : float, default=100.0
+        How strong seeds are: the pseudo-tokens that each adds to its leaf, shared by its words in whole numbers, at
+        least one for each (math.md (T16)).
     learn_every : int, default=5
         Number of sweeps between two searches for the learned discounts.
     n_laps : int, default=100
@@ -85,19 +95,22 @@ class BackoffTreeTopics(FittedTree):
         Number of leaves of the tree, L.
     branching_ : list of int or list of str
         Children of a node at each level, or the path of each leaf from left to right.
+    seed_leaves_ : list of int
+        The leaf of each seed, in their order. In a larger tree, after `expand`, it is the first below.
     tree_ : TopicNode
         The root of the tree. Every node has `children`, `parent` and `top_words`; `node_of` gives the leaves.
     leaves_ : ndarray of shape (K,)
         The leaves with tokens. Leaves are numbered from left to right.
     leaf_tokens_ : ndarray of shape (K,)
-        Number of tokens of each leaf in `leaves_`.
+        Number of tokens of each leaf in `leaves_`, without the pseudo-tokens of seeds.
     topic_shares_ : ndarray of shape (K,)
         Share of the tokens of the fit that each topic has. They sum to one.
     topic_weights_ : ndarray of shape (K,)
         Share of all tokens that each of these leaves has.
     leaf_word_ : scipy.sparse.csr_array of shape (K, W)
-        Number of tokens of each word at each of these leaves. It stands for `components_` of the other families, which
-        a tree does not have: a dense table of topics and words would be too large for a million leaves.
+        Number of tokens, and pseudo-tokens, of each word at each of these leaves. It stands for `components_` of the
+        other families, which a tree does not have: a dense table of topics and words would be too large for a million
+        leaves.
     topic_word_ : ndarray of shape (K, W)
         Word distributions of these leaves, if the table takes at most half a gigabyte (else use `word_distributions`).
     alpha_levels_, eta_levels_ : ndarray of shape (levels,)
@@ -150,6 +163,8 @@ class BackoffTreeTopics(FittedTree):
         "alpha": [Real, "array-like"],
         "eta": [Real, "array-like"],
         "learn": [list, tuple],
+        "seeds": TOPIC_PRIORS["seeds"],
+        "seed_tokens": TOPIC_PRIORS["seed_tokens"],
         "learn_every": [whole(1)],
         "stages": [list, tuple],
         "stage_sweeps": [whole(1)],
@@ -165,6 +180,8 @@ class BackoffTreeTopics(FittedTree):
         alpha: float | Sequence[float] = 0.5,
         eta: float | Sequence[float] = 0.5,
         learn: Sequence[str] = ("alpha", "eta"),
+        seeds: Seeds | None = None,
+        seed_tokens: float = 100.0,
         learn_every: int = 5,
         n_laps: int = 100,
         stages: Sequence[int] = (),
@@ -180,6 +197,8 @@ class BackoffTreeTopics(FittedTree):
         self.alpha = alpha
         self.eta = eta
         self.learn = learn
+        self.seeds = plain_seeds(seeds)
+        self.seed_tokens = seed_tokens
         self.learn_every = learn_every
         self.n_laps = n_laps
         self.stages = stages
@@ -233,7 +252,12 @@ class BackoffTreeTopics(FittedTree):
         scratch = None if executor.workers is None else executor.workers.scratch
         scratch = scratch if self.scratch is None else place_of(self.scratch)
         leaves = InMemory(LEAVES) if scratch is None else OnDisk(LEAVES, scratch)
-        return TreeLaps(Blocks(documents, executor, leaves), tree_settings(self), seed, executor)
+        settings = tree_settings(self)
+        known = self._known(documents, settings.shape)
+        return TreeLaps(Blocks(documents, executor, leaves), settings, seed, executor, known)
+
+    def _whole_tree(self) -> Shape:
+        return tree_settings(self).shape
 
     def _settled(self, documents: Corpus) -> dict[str, Any]:
         return {}

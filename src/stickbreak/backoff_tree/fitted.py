@@ -15,6 +15,7 @@ from stickbreak.backoff_tree.learning import LEARNABLE
 from stickbreak.backoff_tree.model import TreeModel
 from stickbreak.backoff_tree.ranking import ranked_words
 from stickbreak.backoff_tree.requirements import checked_leaves
+from stickbreak.backoff_tree.seeded import SeededTree
 from stickbreak.backoff_tree.sequence import TreeRule
 from stickbreak.backoff_tree.shape import shape_of
 from stickbreak.backoff_tree.state import WordCounts
@@ -26,7 +27,6 @@ from stickbreak.fitting.engine import engine
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.model.spreading import spread
-from stickbreak.model.topic_model import TopicModel
 from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.numerics.ranges import are_discounts
 from stickbreak.prediction.completion import Completion, checked_seen, scored_documents
@@ -36,7 +36,7 @@ from stickbreak.prediction.words import words_to_show
 _MOST_NUMBERS = 1 << 26  # of a dense table of words of leaves: 512 MiB
 
 
-class FittedTree(TopicModel):
+class FittedTree(SeededTree):
     """The side of `BackoffTreeTopics` that needs no fit of its own: it reads the fitted attributes."""
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = (
@@ -46,10 +46,7 @@ class FittedTree(TopicModel):
         "alpha_levels_",
         "eta_levels_",
     )
-    _fitted_values: ClassVar[tuple[str, ...]] = (
-        "branching_",
-        *TopicModel._fitted_values,
-    )
+    _fitted_values: ClassVar[tuple[str, ...]] = ("branching_", *SeededTree._fitted_values)
     _learnable: ClassVar[tuple[str, ...]] = LEARNABLE
     objective_name: ClassVar[str] = "log probability of each word given all others"
 
@@ -85,9 +82,9 @@ class FittedTree(TopicModel):
 
     @property
     def leaf_tokens_(self) -> Int:
-        """Tokens of each topic, (K,)."""
+        """Tokens of each topic, (K,); 0 of a seed whose leaf no token is at."""
         check_is_fitted(self)
-        return self._model.n_tokens[self.leaves_]
+        return self._model.own_tokens[self.leaves_]
 
     @property
     def topic_weights_(self) -> Float:
@@ -228,7 +225,7 @@ class FittedTree(TopicModel):
         for j, (of, at) in enumerate(zip(ranges, leaves, strict=True)):
             shares[np.searchsorted(numbers, at), j] = self.word_count_[of]
         total = self.word_count_.sum(dtype=np.int64)
-        return numbers, self._model.n_tokens[numbers] / total, shares / total
+        return numbers, self._model.own_tokens[numbers] / total, shares / total
 
     def node_of(self, leaf: int) -> TopicNode:
         """Return the leaf as a node of the tree; its `parent`, and theirs, lead to the root.
@@ -353,9 +350,9 @@ class FittedTree(TopicModel):
 
     def _build(self) -> TreeModel:
         """Make the words' trees: nothing that is saved or pickled, as the fitted attributes say all."""
-        counts = WordCounts(self.word_start_, self.word_leaf_, self.word_count_)
+        counts, shape = WordCounts(self.word_start_, self.word_leaf_, self.word_count_), shape_of(self.branching_, 0)
         with ThreadExecutor(1) as executor:
-            return TreeModel(counts, shape_of(self.branching_, 0), self.alpha_levels_, self.eta_levels_, executor)
+            return TreeModel(counts, shape, self.alpha_levels_, self.eta_levels_, executor, self._pseudo_in(shape))
 
     def __getstate__(self) -> Any:
         return {name: value for name, value in super().__getstate__().items() if name != "_model"}
@@ -376,6 +373,7 @@ class FittedTree(TopicModel):
         self.word_start_, self.word_leaf_, self.word_count_ = laps.finish()
         self.alpha_levels_, self.eta_levels_ = sampler.delta_doc.copy(), sampler.delta_word.copy()
         self.branching_ = sampler.shape.as_values
+        self._take_seeds(sampler.known, sampler.shape)
         self._model = self._build()
 
     def _check_fitted_state(self) -> None:
@@ -392,6 +390,7 @@ class FittedTree(TopicModel):
         inner[start[:-1][start[:-1] < leaf.size]] = False
         if (leaf[1:] <= leaf[:-1])[inner[1:]].any():
             raise ValueError("the leaves of a word do not ascend")
+        self._check_seeds(shape)
         for delta in (self.alpha_levels_, self.eta_levels_):
             require(is_table(delta, shape.depth) and are_discounts(delta), "its discounts do not fit its tree")
         check_end(self)

@@ -13,6 +13,7 @@ from stickbreak.backoff_tree.blocks import Blocks
 from stickbreak.backoff_tree.discounts import MOST
 from stickbreak.backoff_tree.learning import learn
 from stickbreak.backoff_tree.sampler import TreeSampler
+from stickbreak.backoff_tree.seeding import KnownWords
 from stickbreak.backoff_tree.shape import Shape, shape_of
 from stickbreak.backoff_tree.state import WordCounts
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
@@ -45,11 +46,15 @@ class TreeLaps:
     settings : TreeSettings
     seed : int
     engine : Engine
+    known : KnownWords, optional
+        Pseudo-tokens of seeds.
     """
 
     window = 0
 
-    def __init__(self, blocks: Blocks, settings: TreeSettings, seed: int, engine: Engine) -> None:
+    def __init__(
+        self, blocks: Blocks, settings: TreeSettings, seed: int, engine: Engine, known: KnownWords | None = None
+    ) -> None:
         self.settings, self._engine = settings, engine
         depth = min((*settings.stages, settings.shape.depth))
         self.sampler = TreeSampler(
@@ -59,6 +64,7 @@ class TreeLaps:
             settings.delta_word[:depth],
             seed,
             at_once=settings.at_once,
+            known=known,
         )
         self._likelihood: dict[str, float] = {}
 
@@ -80,8 +86,9 @@ class TreeLaps:
         )
 
     def finish(self) -> WordCounts:
-        """Return the tokens of each word at each leaf."""
-        return self.sampler.counts(self._engine)[0]
+        """Return the tokens of each word at each leaf, without pseudo-tokens."""
+        sampler = self.sampler
+        return sampler.counts(self._engine)[0] if sampler.known is None else sampler.own_counts(self._engine)
 
     def laps(self, done: int) -> Iterator[Lap]:
         """Yield after every pass; `done` were done before."""

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from stickbreak.backoff_tree.backoff import Backoff, solve_backoff
+from stickbreak.backoff_tree.counting import merged
 from stickbreak.backoff_tree.kernels import fixed as fixed_kernels
 from stickbreak.backoff_tree.leaf_words import LeafWords
 from stickbreak.backoff_tree.lists import Totals, directories, lists_of
@@ -29,17 +30,27 @@ class TreeModel:
     Parameters
     ----------
     counts : WordCounts
-        With one token at least.
+        Of the documents, with one token at least.
     shape : TreeShape
     delta_doc, delta_word : ndarray of shape (depth,)
     executor : Executor
         Of the work of the constructor.
+    pseudo : WordCounts, optional
+        Pseudo-tokens of seeds, which the trees have, too.                                        math.md (T16)
     """
 
     def __init__(
-        self, counts: WordCounts, shape: Shape, delta_doc: Float, delta_word: Float, executor: Executor
+        self,
+        counts: WordCounts,
+        shape: Shape,
+        delta_doc: Float,
+        delta_word: Float,
+        executor: Executor,
+        pseudo: WordCounts | None = None,
     ) -> None:
-        self.shape = shape
+        self.shape, self.own_tokens = shape, Totals.of(counts, shape.n_leaves).n_tokens
+        if pseudo is not None:
+            counts = merged(counts, [pseudo], shape.n_leaves, executor)
         self.of_documents, self.of_words = Discounts.of(delta_doc, shape), Discounts.of(delta_word, shape)
         self.words = lists_of(counts)
         self.n_tokens, n_words, of_word = Totals.of(counts, shape.n_leaves)

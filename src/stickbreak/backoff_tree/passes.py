@@ -57,7 +57,7 @@ class Pass:
     trees: WordTrees
     of_documents: Discounts
     peak: float  # C of (T6)
-    n_tokens: int  # N of the whole collection
+    n_tokens: int  # N of the whole collection, with pseudo-tokens
     key: np.uint64
     at_once: bool = False  # whether each draw changes the trees of the words
 

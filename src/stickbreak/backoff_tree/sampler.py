@@ -6,10 +6,11 @@ import numpy as np
 
 from stickbreak.backoff_tree.backoff import Backoff, solve_backoff
 from stickbreak.backoff_tree.blocks import Blocks
-from stickbreak.backoff_tree.counting import count_tokens
+from stickbreak.backoff_tree.counting import count_tokens, merged
 from stickbreak.backoff_tree.discounts import within
 from stickbreak.backoff_tree.lists import Totals
 from stickbreak.backoff_tree.passes import Pass, WordTrees, sampled
+from stickbreak.backoff_tree.seeding import KnownWords
 from stickbreak.backoff_tree.shape import Shape
 from stickbreak.backoff_tree.state import Discounts, WordCounts
 from stickbreak.fitting.engine import Engine
@@ -35,6 +36,8 @@ class TreeSampler:
     seed : int
     at_once : bool
         Whether each draw changes the words' trees at once (serial), or all are merged after the pass (parallel).
+    known : KnownWords, optional
+        Pseudo-tokens, which the trees of the words have beside the tokens.
 
     Attributes
     ----------
@@ -49,17 +52,28 @@ class TreeSampler:
     backoff: Backoff
 
     def __init__(
-        self, blocks: Blocks, shape: Shape, delta_doc: Float, delta_word: Float, seed: int, *, at_once: bool
+        self,
+        blocks: Blocks,
+        shape: Shape,
+        delta_doc: Float,
+        delta_word: Float,
+        seed: int,
+        *,
+        at_once: bool,
+        known: KnownWords | None = None,
     ) -> None:
-        self.blocks, self.shape, self.seed, self.at_once = blocks, shape, seed, at_once
+        self.blocks, self.shape, self.seed, self.at_once, self.known = blocks, shape, seed, at_once, known
         self.delta_doc, self.delta_word = np.array(delta_doc, np.float64), np.array(delta_word, np.float64)
         self.n_passes, self.settled = 0, False
         self._counted: tuple[WordCounts, Totals] | None = None
 
     def begin(self) -> None:
-        """Put every token at a leaf at random."""
+        """Put every token at a leaf at random, or at that of a seed."""
         rng, L = np.random.Generator(np.random.Philox(key=int(key_of(self.seed, 0, "leaves")))), self.shape.n_leaves
-        self.blocks.put(rng.integers(L, size=size, dtype=np.int32) for size in self.blocks.sizes)
+        if self.known is None:
+            self.blocks.put(rng.integers(L, size=size, dtype=np.int32) for size in self.blocks.sizes)
+        else:
+            self.blocks.put(self.known.start(self.blocks, self.shape, rng))
         self.recount()
 
     def recount(self) -> None:
@@ -67,11 +81,17 @@ class TreeSampler:
         self._counted = None
 
     def counts(self, engine: Engine) -> tuple[WordCounts, Totals]:
-        """Return the tokens of each word at each leaf, and what they add up to."""
+        """Return the tokens of each word at each leaf, pseudo-tokens too, and what they add up to.  math.md (T16)"""
         if self._counted is None:
-            counts = count_tokens(self.blocks, self.shape.n_leaves, engine)
+            counts = self.own_counts(engine)
+            if self.known is not None:
+                counts = merged(counts, [self.known.counts_in(self.shape)], self.shape.n_leaves, engine)
             self._counted = counts, Totals.of(counts, self.shape.n_leaves)
         return self._counted
+
+    def own_counts(self, engine: Engine) -> WordCounts:
+        """Return the tokens of each word at each leaf that documents have."""
+        return count_tokens(self.blocks, self.shape.n_leaves, engine)
 
     def solve(self, engine: Engine) -> Backoff:
         """Return the backoff of the leaves and discounts as they are."""
@@ -99,7 +119,7 @@ class TreeSampler:
         room = np.minimum(totals.of_word, shape.n_leaves) if self.at_once else None
         trees = WordTrees.of(counts, shape, Discounts.of(self.delta_word, shape), backoff.scale, engine, room=room)
         of_documents, key = Discounts.of(self.delta_doc, shape), key_of(self.seed, self.n_passes, "tree")
-        return Pass(trees, of_documents, backoff.peak, self.blocks.n_tokens, key, self.at_once)
+        return Pass(trees, of_documents, backoff.peak, int(totals.of_word.sum()), key, self.at_once)
 
     def expand(self, shape: Shape, delta_doc: float, delta_word: float, most: float) -> None:
         """Make leaves nodes of a tree with a level more; their tokens go to leaves below at random.     math.md (T9)
@@ -116,7 +136,10 @@ class TreeSampler:
         before, self.shape, self.settled = self.shape, shape, False
         purpose = f"expand {before.depth} {shape.n_leaves // before.n_leaves}"
         rng = np.random.Generator(np.random.Philox(key=int(key_of(self.seed, self.n_passes, purpose))))
-        self.blocks.put(shape.scattered(before.branching, z, rng) for z in self.blocks.leaves)
+        if self.known is None:
+            self.blocks.put(shape.scattered(before.branching, z, rng) for z in self.blocks.leaves)
+        else:
+            self.blocks.put(self.known.scattered(self.blocks, before, shape, rng))
         self.recount()
         self.delta_doc = within(np.append(self.delta_doc, delta_doc), most)
         self.delta_word = within(np.append(self.delta_word, delta_word), most)

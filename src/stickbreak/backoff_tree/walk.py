@@ -23,7 +23,9 @@ class _Ground:
     def __init__(self, model: TreeModel, vocabulary: tuple[str, ...]) -> None:
         self.model, self.vocabulary, self.shape = model, vocabulary, model.shape
         self.leaves: Int = np.flatnonzero(model.n_tokens)  # (K,)
-        self.before: Int = np.concatenate(([0], np.cumsum(model.n_tokens[self.leaves])))  # (K + 1,) tokens before each
+        self.before: Int = np.concatenate(
+            ([0], np.cumsum(model.own_tokens[self.leaves]))
+        )  # (K + 1,) tokens before each
 
     @cached_property
     def words(self) -> LeafWords:

@@ -27,7 +27,8 @@ Seeds = Annotated[
         metavar="FILE",
         rich_help_panel=MODEL,
         help='Words of topics that you expect: a TOML file with lines such as space = ["orbit", "launch"], or a JSON '
-        "file of one object, name to list of words. Methods: collapsed, variational, gibbs, hybrid, lda.",
+        "file of one object, name to list of words. Methods: collapsed, variational, gibbs, hybrid, lda, tree, "
+        "pachinko, hierarchical-pachinko.",
     ),
 ]
 Labels = Annotated[

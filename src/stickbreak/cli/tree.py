@@ -76,7 +76,7 @@ class _Branch:
     @property
     def share_left_out(self) -> float:
         """Their share of all tokens."""
-        return self.node.share * self.tokens_left_out / self.node.n_tokens
+        return self.node.share * self.tokens_left_out / (self.node.n_tokens or 1)  # a leaf of pseudo-tokens
 
     def drawn(self, above: "Tree | None") -> "Tree":
         """Return the branch as a picture of lines, hung up below another one."""

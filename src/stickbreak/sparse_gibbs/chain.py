@@ -16,9 +16,8 @@ from stickbreak.corpus import Corpus
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
 from stickbreak.fitting.hyperparameters import opened
 from stickbreak.fitting.laps import Packed
-from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.keys import key_of
-from stickbreak.numerics.pseudo_counts import total_of
 from stickbreak.numerics.ranges import are_sums
 from stickbreak.sparse_gibbs.by_word import ByWord
 from stickbreak.sparse_gibbs.dirichlet import STEPS, fixed_point, is_due, tables_of
@@ -26,6 +25,7 @@ from stickbreak.sparse_gibbs.kernels import lists as list_kernels
 from stickbreak.sparse_gibbs.kernels import starts as start_kernels
 from stickbreak.sparse_gibbs.kernels import sweeps as sweep_kernels
 from stickbreak.sparse_gibbs.priors import Priors
+from stickbreak.sparse_gibbs.word_prior import prior_of_words
 
 SAMPLE_EVERY = 5  # laps
 LATE = 3  # how much the mean prefers late samples: sample s weighs about s ** LATE
@@ -66,7 +66,8 @@ class Chain:
         """Sweep once; return the mean log p of a token given all others, as it is drawn.             math.md (L2)"""
         tokens, key = self._tokens, key_of(self._seed, number, "sweep of LDA")
         of_tokens = tokens.start, tokens.where, self._z, self._lists, tokens.bits, self._n
-        log_total = sweep_kernels.sweep(*of_tokens, priors.a, *prior_of_words(priors, tokens.start.size - 1), key)
+        of_words = prior_of_words(priors.eta, priors.pseudo, tokens.start.size - 1, self._n_topics)
+        log_total = sweep_kernels.sweep(*of_tokens, priors.a, *of_words, key)
         list_kernels.sort(tokens.heads, self._lists)
         self._last_is_sample = self._keeps and number % SAMPLE_EVERY == 0
         if self._last_is_sample:
@@ -125,20 +126,3 @@ class Chain:
         require(is_table(mean, *shape) and are_sums(mean), "its mean counts are not those of these words")
         self._mean, self._n_samples, self._last_is_sample = mean.copy(), n_samples, bool(last_is_sample)
         self.take(z.copy())
-
-
-def prior_of_words(priors: Priors, n_words: int) -> tuple[NDArray[np.float32], Int, Int, Float, Float]:
-    """Return the prior of the words as a sweep takes it.                                        math.md (L1), (L9)
-
-    Returns
-    -------
-    tuple of ndarray
-        Eta of each word, (W,); where the pseudo-counts of each word begin, (W + 1,); their topics and these counts; and
-        the sum over the words of eta and the pseudo-counts of each topic, (K,).
-    """
-    eta, totals = np.full(n_words, priors.eta, np.float32), np.full(priors.a.size, total_of(priors.eta, n_words))
-    if priors.pseudo is None:
-        return eta, np.zeros(n_words + 1, np.int64), np.zeros(0, np.int64), np.zeros(0), totals
-    pseudo = priors.pseudo
-    totals[: priors.n_kept] += pseudo.sum(axis=0)
-    return eta, pseudo.indptr.astype(np.int64), pseudo.indices.astype(np.int64), pseudo.data, totals

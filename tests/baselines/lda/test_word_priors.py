@@ -14,7 +14,7 @@ import stickbreak
 from stickbreak import LDA
 from stickbreak.baselines.lda import objective
 from stickbreak.baselines.lda.cvb0 import CVB0
-from stickbreak.baselines.lda.gibbs import Gibbs, with_seeds
+from stickbreak.baselines.lda.gibbs import Gibbs
 from stickbreak.baselines.lda.variational import Local, best_eta, near_uniform, step
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError
@@ -88,8 +88,9 @@ def test_the_start_gives_words_to_their_seeds_and_others_to_those_of_their_docum
     counts[0, [0, 3]], counts[1, [1, 4]], counts[2, 5] = (300, 4000), (200, 4000), 4000
     corpus = Corpus.from_counts(counts)
     pseudo = sparse.csr_array(np.array([[50.0, 0, 0, 0, 0, 0], [50.0, 1.0, 0, 0, 0, 0]]).T)
-    tokens = Gibbs(corpus, 4, 0, "last")._tokens
-    z = with_seeds(corpus, tokens, pseudo, 4, np.random.default_rng(0))
+    chain = Gibbs(corpus, 4, 0, "last", pseudo)
+    chain.begin()
+    z = topics(chain)
     word, document = reference.by_word(corpus)
     both, alone = np.bincount(z[word == 0], minlength=4), np.bincount(z[word == 1], minlength=4)
     assert both[2:].sum() == 0
@@ -98,8 +99,9 @@ def test_the_start_gives_words_to_their_seeds_and_others_to_those_of_their_docum
     near = np.bincount(z[word == 3], minlength=4) / 4000  # 300 : 300 : 1 of its seeds and the free ones
     np.testing.assert_allclose(near[:2], 300 / 601, atol=0.04)
     assert (np.bincount(z[document == 2], minlength=4) > 1500).tolist() == [False, False, True, True]
-    full = with_seeds(corpus, tokens, pseudo, 2, np.random.default_rng(0))
-    assert set(full[document == 2]) == {0, 1}
+    full = Gibbs(corpus, 2, 0, "last", pseudo)
+    full.begin()
+    assert set(topics(full)[document == 2]) == {0, 1}
 
 
 def test_a_lap_of_cvb0_gives_each_token_its_probabilities_given_the_others() -> None:

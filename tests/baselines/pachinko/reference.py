@@ -20,10 +20,10 @@ def counts_of(word, document, path, shape):
 
 
 def conditional(d, w, counts, a, b, eta):
-    """Return the weights of all paths (S, T), for counts without the token.                          math.md (P3)"""
+    """Return the weights of all paths (S, T), for counts without the token; eta a number or (W, T).    math.md (P3)"""
     n_dsk, n_wk = counts
-    n_ds = n_dsk[d].sum(axis=1)
-    phi = (n_wk[w] + eta) / (n_wk.sum(axis=0) + len(n_wk) * eta)
+    n_ds, prior = n_dsk[d].sum(axis=1), np.broadcast_to(eta, n_wk.shape)
+    phi = (n_wk[w] + prior[w]) / (n_wk.sum(axis=0) + prior.sum(axis=0))
     return ((n_ds + a) / (n_ds + b.sum(axis=1)))[:, None] * (n_dsk[d] + b) * phi
 
 
@@ -41,7 +41,7 @@ def sweep(word, document, z, paths, shape, priors, key):
             before = w
         move(counts, d, w, paths.split(z[i]), -1)
         n_path[d, z[i]] -= 1
-        p = conditional(d, w, counts, a, b, priors.eta)
+        p = conditional(d, w, counts, a, b, table_of(priors, shape))
         log_p += math.log(p.sum() / (counts[0][d].sum() + a.sum()))
         n = counts[0][d]
         g = p / np.where(n + b > 0, n + b, 1.0)
@@ -57,6 +57,14 @@ def sweep(word, document, z, paths, shape, priors, key):
     return z, log_p / z.size
 
 
+def table_of(priors, shape):
+    """Return the prior of the words of each topic, (W, T)."""
+    table = np.zeros((shape[1], shape[3])) + np.reshape(priors.eta, (-1, 1))
+    if priors.pseudo is not None:
+        table[:, : priors.pseudo.shape[1]] += priors.pseudo.toarray()
+    return table
+
+
 def move(counts, d, w, path, change):
     n_dsk, n_wk = counts
     s, k = (int(part) for part in path)
@@ -67,11 +75,11 @@ def move(counts, d, w, path, change):
 def log_joint(word, document, path, shape, priors):
     """log p(x, paths), all weights integrated out.                                                  math.md (P1)"""
     n_dsk, n_wk = counts_of(word, document, path, shape)
-    a, b, eta = priors.a, priors.b, priors.eta
+    a, b, eta = priors.a, priors.b, table_of(priors, shape)
     n_ds, is_open = n_dsk.sum(axis=2), b > 0
     total = gammaln(n_ds + a).sum() - gammaln(n_ds.sum(axis=1) + a.sum()).sum()
     total += gammaln(np.where(is_open, n_dsk + b, 1.0)).sum() - gammaln(n_ds + b.sum(axis=1)).sum()
-    return total + gammaln(n_wk + eta).sum() - gammaln(n_wk.sum(axis=0) + len(n_wk) * eta).sum()
+    return total + gammaln(n_wk + eta).sum() - gammaln((n_wk + eta).sum(axis=0)).sum()
 
 
 def posterior(word, document, paths, shape, priors):

@@ -143,7 +143,10 @@ def test_counts_that_are_not_whole_are_refused(kind, small):
         ({"learn": ("gamma",)}, "learn names 'gamma'"),
         ({"n_super": 0}, "n_super"),
         ({"n_super": 4000, "n_topics": 40_000}, "paths from super-topics to topics"),
-        ({"eta": np.full(30, 0.1)}, "takes one number for all words"),
+        ({"eta": np.full(29, 0.1)}, "the documents have 30 words"),
+        ({"eta": np.full(30, 0.1), "learn": ("eta",)}, "not learned"),
+        ({"n_topics": 1, "eta": np.full((2, 30), 0.1)}, "rows of eta are 2, but the fit has 1 topic, with theirs"),
+        ({"seeds": {"space": ["orbit"]}}, "none of its words"),
     ],
 )
 def test_parameters_that_make_no_sense_are_refused(kind, parameters, message):

@@ -18,10 +18,10 @@ from stickbreak.baselines.lda.requirements import (
     MOST_TOPICS,
     check_eta,
     check_parameters,
-    check_room,
     check_sizes,
 )
 from stickbreak.baselines.lda.variational import Local, Online, Variational, learned, moved, step
+from stickbreak.baselines.word_prior import check_room
 from stickbreak.collapsed.streaming import offset_for
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import refuse_fractions
@@ -259,7 +259,7 @@ class LDA(FittedLDA):
     def _check_topics(self, documents: Corpus, n_topics: int) -> None:
         """Refuse a number of topics that does not suit what is known of them, or the memory."""
         self._check_words_of_eta(documents.n_words)
-        check_room(self, self._n_seeded, n_topics)
+        check_room(self._n_seeded, n_topics, "seeds" if self.seeds is not None else "rows of eta")
         check_sizes(self, documents, n_topics)
 
     def _laps(self, documents: Corpus, seed: int, executor: Engine) -> LDALaps:

@@ -25,7 +25,6 @@ class Parameters(Protocol):
     """The parameters that are checked here."""
 
     eta: Any
-    seeds: Any
     learn: Sequence[str]
     inference: str
     batch_size: int | None
@@ -54,16 +53,6 @@ def check_eta(eta: Any) -> None:
         raise InputError(
             f"eta is {np.min(eta)}, for which exp(psi(eta)) of variational inference is too small to be represented; "
             f"give {SMALLEST_ETA} or more, or fit with inference='gibbs' (--inference gibbs)."
-        )
-
-
-def check_room(given: Parameters, n_known: int, n_topics: int) -> None:
-    """Refuse fewer topics than those that seeds, or rows of eta, say something of."""
-    if n_known > n_topics:
-        known = "seeds" if given.seeds is not None else "rows of eta"
-        raise InputError(
-            f"{known} are {n_known}, but the fit has {n_topics} topic{'s' * (n_topics != 1)}, with theirs; give "
-            f"n_topics (--topics) of {n_known} or more."
         )
 
 

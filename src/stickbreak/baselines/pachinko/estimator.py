@@ -12,12 +12,14 @@ from stickbreak.baselines.pachinko.gibbs import ESTIMATES, Gibbs
 from stickbreak.baselines.pachinko.laps import PachinkoLaps
 from stickbreak.baselines.pachinko.requirements import check_sizes
 from stickbreak.baselines.pachinko.state import LEARNABLE, Priors
+from stickbreak.baselines.word_prior import check_room
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import refuse_fractions
-from stickbreak.fitting.constraints import CONCENTRATION, TOLERANCES, one_of, whole
+from stickbreak.fitting.constraints import CONCENTRATION, TOLERANCES, TOPIC_PRIORS, one_of, whole
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.requirements import check_names
-from stickbreak.model.word_prior import check_one_eta
+from stickbreak.model.seeds import Seeds, plain_seeds
+from stickbreak.model.word_prior import base_of, in_order
 
 MOST_SUPER, MOST_TOPICS = 1 << 12, 1 << 16
 
@@ -31,7 +33,7 @@ class _PachinkoEstimator(FittedPachinko):
         "n_topics": [None, whole(1, MOST_TOPICS)],
         "alpha": CONCENTRATION,
         "sub_alpha": CONCENTRATION,
-        "eta": CONCENTRATION,
+        **TOPIC_PRIORS,
         "learn": [list, tuple],
         "estimate": [one_of(ESTIMATES)],
         "tolerance": [None, *TOLERANCES],
@@ -44,8 +46,10 @@ class _PachinkoEstimator(FittedPachinko):
         n_topics: int | None = None,
         alpha: float = 5.0,
         sub_alpha: float = 5.0,
-        eta: float = 0.05,
+        eta: Any = 0.05,
         learn: Sequence[str] = ("alpha", "sub_alpha"),
+        seeds: Seeds | None = None,
+        seed_tokens: float = 100.0,
         estimate: str = "average",
         n_laps: int = 500,
         tolerance: float | None = 1e-4,
@@ -59,6 +63,8 @@ class _PachinkoEstimator(FittedPachinko):
         self.sub_alpha = sub_alpha
         self.eta = eta
         self.learn = learn
+        self.seeds = plain_seeds(seeds)
+        self.seed_tokens = seed_tokens
         self.estimate = estimate
         self.n_laps = n_laps
         self.tolerance = tolerance
@@ -67,21 +73,27 @@ class _PachinkoEstimator(FittedPachinko):
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
-        check_one_eta(self.eta, type(self).__name__)
         super()._check_parameters()
         check_names("learn", self.learn, LEARNABLE)
 
     def _check_documents(self, documents: Corpus) -> None:
         super()._check_documents(documents)
         refuse_fractions(documents)
-        check_sizes(documents, self._paths(self._settled_topics(documents)))
+        self._check_words_of_eta(documents.n_words)
+        n_topics = self._settled_topics(documents)
+        check_room(self._n_seeded, n_topics, "seeds" if self.seeds is not None else "rows of eta")
+        check_sizes(documents, self._paths(n_topics))
 
     def _laps(self, documents: Corpus, seed: int, executor: Engine) -> PachinkoLaps:
         paths = self._paths(self.starting_topics(documents))
-        priors = Priors.even(paths, float(self.alpha), float(self.sub_alpha), float(self.eta))
+        known = self._word_prior(documents.words)
+        pseudo = known.pseudo
+        if pseudo is not None and paths.n_above:
+            pseudo = in_order(pseudo, [-1] * paths.n_above + list(range(known.n_kept)), documents.n_words)
+        priors = Priors.even(paths, float(self.alpha), float(self.sub_alpha), base_of(self.eta), pseudo)
         if "sub_alpha" in self.learn:
             priors = priors.with_uneven_b(seed)
-        return PachinkoLaps(Gibbs(documents, paths, seed, self.estimate), priors, tuple(self.learn))
+        return PachinkoLaps(Gibbs(documents, paths, seed, self.estimate, pseudo), priors, tuple(self.learn))
 
     def _take(self, laps: PachinkoLaps, documents: Corpus) -> None:
         self._take_topics(*laps.chain.counts(), laps.priors)
@@ -108,13 +120,21 @@ class Pachinko(_PachinkoEstimator):
     sub_alpha : float, default=5.0
         Concentration of the topic weights of a super-topic in a document: the sum over all topics. If it is learned,
         this is its initial value.
-    eta : float, default=0.05
-        Pseudo-count of every word in every topic. If it is learned, this is its initial value.
+    eta : float or array-like of shape (W,) or (K, W), default=0.05
+        Pseudo-count of every word in every topic. If it is learned, this is its initial value. An array, which is not
+        learned, has a pseudo-count for each word, in all topics alike, or a row for each of the first sub-topics, or
+        for all: these keep their numbers, and other topics have its smallest number for every word.
     learn : sequence of {"alpha", "sub_alpha", "eta"}, default=("alpha", "sub_alpha")
         Hyperparameters that are learned from the data, from pass 50 on. Alpha has a value for each super-topic,
         sub_alpha one for each super-topic and topic, eta one in all. Their priors are Gamma(1, 1). The paper matches
         moments; here they follow the fixed point of the most probable values (math.md (P4)). If sub_alpha is learned,
         it is shared out at random to begin with, so that super-topics differ.
+    seeds : dict of str to list of str, optional
+        Words of sub-topics that you expect, by the names of these topics. They are the first of the `n_topics`, in this
+        order, and each keeps its number and its name, as its label. Words that the documents lack are left out, and a
+        warning names them.
+    seed_tokens : float, default=100.0
+        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (C18)).
     estimate : {"average", "last"}, default="average"
         What the topics are made of: the mean over every fifth pass, in which late ones weigh more, or the last pass.
     n_laps : int, default=500
@@ -134,7 +154,8 @@ class Pachinko(_PachinkoEstimator):
     n_topics_ : int
         Number of topics K.
     topic_word_ : ndarray of shape (n_topics_, W)
-        Expected word distribution of each topic, the largest topic first.
+        Expected word distribution of each topic: those of seeds, or of rows of eta, in their order, then the largest
+        first.
     topic_weights_ : ndarray of shape (n_topics_,)
         Expected weights of the topics in a document. They sum to one.
     super_weights_ : ndarray of shape (n_super,)
@@ -150,7 +171,7 @@ class Pachinko(_PachinkoEstimator):
     tree_ : TreeNode
         The root of a tree: super-topics below it, and below these the topics that they have tokens of.
     components_ : ndarray of shape (n_topics_, W)
-        Expected tokens of each word in each topic, plus eta.
+        Expected tokens of each word in each topic, plus eta and the pseudo-tokens of seeds.
     alpha_, sub_alpha_, eta_ : float
         The hyperparameters at the end, learned or given; sub_alpha_ is the mean over super-topics.
     learned_ : list of str
@@ -211,12 +232,20 @@ class HierarchicalPachinko(_PachinkoEstimator):
     sub_alpha : float, default=5.0
         Concentration of the weights below a super-topic in a document: the sum over its own words and all sub-topics.
         If it is learned, this is its initial value.
-    eta : float, default=0.05
-        Pseudo-count of every word in every topic. If it is learned, this is its initial value.
+    eta : float or array-like of shape (W,) or (K, W), default=0.05
+        Pseudo-count of every word in every topic. If it is learned, this is its initial value. An array, which is not
+        learned, has a pseudo-count for each word, in all topics alike, or a row for each of the first sub-topics, or
+        for all: these keep their numbers, and other topics have its smallest number for every word.
     learn : sequence of {"alpha", "sub_alpha", "eta"}, default=("alpha", "sub_alpha")
         Hyperparameters that are learned from the data, from pass 50 on. Alpha has a value for the root and each
         super-topic, sub_alpha one for each super-topic and what is below it, eta one in all. Their priors are
         Gamma(1, 1).
+    seeds : dict of str to list of str, optional
+        Words of sub-topics that you expect, by the names of these topics. They are the first of the `n_topics`, in this
+        order, and each keeps its number and its name, as its label. Words that the documents lack are left out, and a
+        warning names them.
+    seed_tokens : float, default=100.0
+        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (C18)).
     estimate : {"average", "last"}, default="average"
         What the topics are made of: the mean over every fifth pass, in which late ones weigh more, or the last pass.
     n_laps : int, default=500
@@ -237,7 +266,8 @@ class HierarchicalPachinko(_PachinkoEstimator):
         Number of topics K: the root, the super-topics and the sub-topics.
     topic_word_ : ndarray of shape (n_topics_, W)
         Expected word distribution of each topic: topic 0 is that of the root, topics 1 to n_super are those of the
-        super-topics, the largest first, and the others those of the sub-topics, the largest first.
+        super-topics, the largest first, and the others those of the sub-topics, those of seeds first, in their order,
+        then the largest.
     topic_weights_ : ndarray of shape (n_topics_,)
         Expected weights of the topics in a document. They sum to one.
     super_weights_ : ndarray of shape (1 + n_super,)
@@ -254,7 +284,7 @@ class HierarchicalPachinko(_PachinkoEstimator):
     tree_ : TreeNode
         The root of a tree: super-topics below it, and below these the sub-topics that they have tokens of.
     components_ : ndarray of shape (n_topics_, W)
-        Expected tokens of each word in each topic, plus eta.
+        Expected tokens of each word in each topic, plus eta and the pseudo-tokens of seeds.
     alpha_, sub_alpha_, eta_ : float
         The hyperparameters at the end, learned or given; sub_alpha_ is the mean over super-topics.
     learned_ : list of str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,17 +16,18 @@ from stickbreak.fitting.checkpoint import check_learned, is_table, require
 from stickbreak.fitting.engine import engine
 from stickbreak.model.prepared import once
 from stickbreak.model.spreading import spread
-from stickbreak.model.topic_model import TopicModel
+from stickbreak.model.topic_priors import TopicPriors
 from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.numerics.ranges import are_sums
 from stickbreak.prediction.topics import shares_of
 
 
-class FittedPachinko(TopicModel):
+class FittedPachinko(TopicPriors):
     """The side of both estimators that needs no fit of its own: it reads the fitted attributes. S rows, K topics."""
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ("components_", "super_prior_", "sub_prior_", "path_tokens_")
-    _fitted_values: ClassVar[tuple[str, ...]] = (*TopicModel._fitted_values, "eta_")
+    _fitted_values: ClassVar[tuple[str, ...]] = (*TopicPriors._fitted_values, "eta_")
     _learnable: ClassVar[tuple[str, ...]] = LEARNABLE
     _nodes_have_words: ClassVar[bool]  # whether the root and the super-topics are topics, too
     objective_name: ClassVar[str] = "log-likelihood"
@@ -35,7 +37,7 @@ class FittedPachinko(TopicModel):
     super_prior_: Float
     sub_prior_: Float
     path_tokens_: Float
-    eta_: float
+    eta_: Eta
 
     @property
     def alpha_(self) -> float:
@@ -155,18 +157,33 @@ class FittedPachinko(TopicModel):
         of_nodes = np.array(parent), np.array(topic), np.array(at)
         return Ground(*of_nodes, self.topic_word_, tokens.sum(axis=0), self.vocabulary_)
 
+    def _seed_numbers(self) -> Sequence[int]:
+        n_above = self._paths(0).n_topics
+        return range(n_above, n_above + len(self._seed_names()))
+
+    def _keeps_number(self, k: int) -> bool:
+        return self._paths(0).n_topics <= k < self._n_kept
+
     def _order(self, path_tokens: Float) -> tuple[Int, Int]:
-        """Return super-topics and topics in the order in which they are shown: the largest first, the root's before."""
+        """Return super-topics and topics in the order in which they are shown: the largest first, the root's before.
+
+        Sub-topics with pseudo-counts stay where they are, before the others.
+        """
         first = int(self._nodes_have_words)
         n_above = len(path_tokens) if first else 0  # topics of the root and of super-topics
         rows = np.append(np.arange(first), first + np.argsort(-path_tokens[first:].sum(axis=1), kind="stable"))
-        below = n_above + np.argsort(-path_tokens[:, n_above:].sum(axis=0), kind="stable")
+        first_free = max(n_above, self._n_kept)
+        free = first_free + np.argsort(-path_tokens[:, first_free:].sum(axis=0), kind="stable")
+        below = np.append(np.arange(n_above, first_free), free)
         return rows, np.append(rows[:n_above], below)
 
     def _take_topics(self, S: Float, path_tokens: Float, priors: Priors) -> None:
         """Copy counts (W, K), paths and priors into the fitted attributes, the largest first."""
+        self._pseudo = priors.pseudo
         rows, columns = self._order(path_tokens)
         self.components_ = np.ascontiguousarray(S[:, columns].T) + priors.eta
+        if priors.pseudo is not None:
+            self.components_[: self._n_kept] += priors.pseudo.T.toarray()
         self.super_prior_, self.sub_prior_ = priors.a[rows], priors.b[np.ix_(rows, columns)]
         self.path_tokens_, self.eta_ = path_tokens[np.ix_(rows, columns)], priors.eta
 

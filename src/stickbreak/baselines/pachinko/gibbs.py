@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.special import digamma
 
 from stickbreak.baselines.pachinko.kernels import sweeps as sweep_kernels
 from stickbreak.baselines.pachinko.kernels.exchange import exchange
 from stickbreak.baselines.pachinko.state import FIRST_LAP, Paths, Priors
+from stickbreak.baselines.word_prior import seeds_of_tokens
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
 from stickbreak.fitting.laps import Packed
@@ -25,6 +27,7 @@ from stickbreak.numerics.streams import stream
 from stickbreak.sparse_gibbs.by_word import ByWord
 from stickbreak.sparse_gibbs.dirichlet import STEPS, fixed_point, is_due, tables_of
 from stickbreak.sparse_gibbs.kernels import lists as list_kernels
+from stickbreak.sparse_gibbs.word_prior import prior_of_words
 
 ESTIMATES = ("average", "last")
 SAMPLE_EVERY = 5  # laps
@@ -41,9 +44,14 @@ class Gibbs:
     seed : int
     estimate : {"average", "last"}
         Whether the topics are an average over laps, or those of the last.
+    pseudo : csr_array of shape (W, n), optional
+        Pseudo-counts of the first topics, with which the start begins.
     """
 
-    def __init__(self, corpus: Corpus, paths: Paths, seed: int, estimate: str) -> None:
+    def __init__(
+        self, corpus: Corpus, paths: Paths, seed: int, estimate: str, pseudo: sparse.csr_array | None = None
+    ) -> None:
+        self._corpus, self._pseudo = corpus, pseudo
         self.paths, self._seed, self._keeps = paths, seed, estimate == "average"
         self._tokens = ByWord(corpus, int(paths.is_open.sum()), paths.none)
         found = np.searchsorted(self._tokens.heads, self._tokens.where)
@@ -54,10 +62,15 @@ class Gibbs:
         self._z: NDArray[np.uint32]  # (N,)  paths, word by word
 
     def begin(self) -> None:
-        """Draw a path for each token, all alike."""
-        rng = stream(self._seed, "start of Pachinko")
-        numbers = self.paths.numbers()
-        self._take(numbers[rng.integers(numbers.size, size=self._tokens.n_tokens)].astype(np.uint32))
+        """Draw a path for each token, all alike, or one that leads to the topic of a seed.     math.md (C18), (L9)"""
+        rng, paths, n_tokens = stream(self._seed, "start of Pachinko"), self.paths, self._tokens.n_tokens
+        numbers = paths.numbers()
+        z = numbers[rng.integers(numbers.size, size=n_tokens)]
+        if self._pseudo is not None:
+            topic = seeds_of_tokens(self._corpus, self._tokens, self._pseudo, rng).astype(np.int64)
+            above = rng.integers(paths.least, paths.n_super, size=n_tokens)
+            z = np.where(topic >= 0, above << paths.bits | topic, z)
+        self._take(z.astype(np.uint32))
 
     def _take(self, z: NDArray[np.uint32]) -> None:
         paths = self.paths
@@ -71,11 +84,12 @@ class Gibbs:
     def lap(self, number: int, priors: Priors) -> float:
         """Sweep once; return the mean log p of a token given all others, as it is drawn.             math.md (P3)"""
         tokens, paths = self._tokens, self.paths
-        key, total_eta = key_of(self._seed, number, "sweep of Pachinko"), priors.eta * (tokens.start.size - 1)
+        key = key_of(self._seed, number, "sweep of Pachinko")
         of_tokens = tokens.start, tokens.where, self._document, self._z
         of_lists = self._lists, tokens.bits, np.uint64(paths.bits), np.uint64(paths.none)
-        of_priors = priors.a, priors.b, np.ascontiguousarray(priors.b.T), priors.eta, total_eta
-        log_total = sweep_kernels.sweep(*of_tokens, *of_lists, self._n, self._n_super, *of_priors, key)
+        of_priors = priors.a, priors.b, np.ascontiguousarray(priors.b.T)
+        of_words = prior_of_words(priors.eta, priors.pseudo, tokens.start.size - 1, paths.n_topics)
+        log_total = sweep_kernels.sweep(*of_tokens, *of_lists, self._n, self._n_super, *of_priors, *of_words, key)
         self._exchange(number, priors)
         list_kernels.sort(tokens.heads, self._lists)
         if self._keeps and number % SAMPLE_EVERY == 0:

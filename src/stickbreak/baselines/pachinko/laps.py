@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.baselines.pachinko.gibbs import Gibbs
-from stickbreak.baselines.pachinko.state import FIRST_LAP, LEARNABLE, Priors
+from stickbreak.baselines.pachinko.state import FIRST_LAP, Priors
 from stickbreak.fitting.checkpoint import is_table, require
 from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
 from stickbreak.numerics.ranges import LARGEST, SMALLEST, is_concentration
@@ -35,7 +36,7 @@ class PachinkoLaps:
     @property
     def columns(self) -> Collection[str]:
         """Columns of a trace of these laps, beyond those of every trace."""
-        return LEARNABLE
+        return self.priors.row()
 
     def begin(self, report: Callback, stop: Stop) -> None:
         """Make the start: too short to be reported or stopped."""
@@ -48,20 +49,21 @@ class PachinkoLaps:
             objective = self.chain.lap(done, self.priors)
             self.priors = self.chain.learned(self.priors, self._learn, done)
             early, priors = bool(self._learn) and done <= FIRST_LAP, self.priors
-            row = {"alpha": priors.alpha, "sub_alpha": priors.sub_alpha, "eta": priors.eta}
-            yield Lap(objective, self.chain.paths.n_topics, early, row)
+            yield Lap(objective, self.chain.paths.n_topics, early, priors.row())
 
     def snapshot(self) -> Packed:
         """Return all that the next laps depend on."""
         arrays, values = self.chain.snapshot()
-        return {**arrays, "a": self.priors.a, "b": self.priors.b}, {**values, "eta": self.priors.eta}
+        eta = {} if isinstance(self.priors.eta, np.ndarray) else {"eta": self.priors.eta}
+        return {**arrays, "a": self.priors.a, "b": self.priors.b}, {**values, **eta}
 
     def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], done: int) -> None:
         """Take up what `snapshot` returned."""
-        a, b, eta, is_open = arrays["a"], arrays["b"], values["eta"], self.chain.paths.is_open
+        a, b, is_open, given = arrays["a"], arrays["b"], self.chain.paths.is_open, self.priors
         check_priors(a, b, is_open)
-        require(is_concentration(eta), "its eta is out of its range")
-        self.priors = Priors(a.copy(), b.copy(), eta)
+        eta = given.eta if isinstance(given.eta, np.ndarray) else values["eta"]  # that of each word is as given
+        require(eta is given.eta or is_concentration(eta), "its eta is out of its range")
+        self.priors = replace(given, a=a.copy(), b=b.copy(), eta=eta)
         self.chain.restore(arrays, values)
 
 

@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from stickbreak.collapsed.learning import best_eta
 from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.numerics.ranges import LARGEST, SMALLEST
 from stickbreak.numerics.streams import stream
 
@@ -53,6 +55,11 @@ class Paths:
         return self.is_open.shape[1]
 
     @property
+    def n_above(self) -> int:
+        """Number of topics of the root and the super-topics, which come before the sub-topics."""
+        return self.n_super if self.least else 0
+
+    @property
     def least(self) -> int:
         """The first super-topic that leads to several topics: after the root, where there is one."""
         return int(self.is_open[0].sum() < self.n_topics)
@@ -86,17 +93,20 @@ class Paths:
 
 @dataclass(frozen=True, slots=True)
 class Priors:
-    """theta_d ~ Dir(a), theta_ds ~ Dir(b_s), phi_k ~ Dir(eta).                                      math.md (P1)"""
+    """theta_d ~ Dir(a), theta_ds ~ Dir(b_s), phi_k ~ Dir(eta + pseudo_k).                     math.md (P1), (L9)"""
 
     a: Float  # (S,)
     b: Float  # (S, T)  0 where there is no path
-    eta: float
+    eta: Eta  # a number, or (W,)
+    pseudo: sparse.csr_array | None = None  # (W, n)  of the first topics; of the root and super-topics there are none
 
     @classmethod
-    def even(cls, paths: Paths, alpha: float, sub_alpha: float, eta: float) -> Priors:
+    def even(
+        cls, paths: Paths, alpha: float, sub_alpha: float, eta: Eta, pseudo: sparse.csr_array | None = None
+    ) -> Priors:
         """Return priors under which all paths of a super-topic are alike."""
         n_open = paths.is_open.sum(axis=1, keepdims=True)
-        return cls(np.full(paths.n_super, alpha / paths.n_super), paths.is_open * (sub_alpha / n_open), eta)
+        return cls(np.full(paths.n_super, alpha / paths.n_super), paths.is_open * (sub_alpha / n_open), eta, pseudo)
 
     def with_uneven_b(self, seed: int) -> Priors:
         """Return the same with b of the same sums, shared out at random: super-topics then differ from the start."""
@@ -127,8 +137,19 @@ class Priors:
         return replace(self, b=np.where(self.b > 0.0, within, 0.0))
 
     def with_eta_of(self, S: Float) -> Priors:
-        """Return the same with the eta that maximises its posterior for counts S (W, T).              math.md (C7)"""
-        return replace(self, eta=best_eta(S, S.sum(axis=0), self.eta))
+        """Return the same with the eta that maximises its posterior for counts S (W, T).              math.md (C7)
+
+        Topics with pseudo-counts say nothing of it.
+        """
+        assert not isinstance(self.eta, np.ndarray)
+        if self.pseudo is not None:
+            S = np.delete(S, np.unique(self.pseudo.indices), axis=1)
+        return replace(self, eta=best_eta(S, S.sum(axis=0), self.eta)) if S.shape[1] else self
+
+    def row(self) -> dict[str, float]:
+        """Return the columns of the trace: eta by word, which is not learned, has none."""
+        row = {"alpha": self.alpha, "sub_alpha": self.sub_alpha}
+        return row if isinstance(self.eta, np.ndarray) else {**row, "eta": self.eta}
 
 
 def path_weights(a: Float, b: Float) -> Float:

@@ -14,21 +14,13 @@ from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import open_stream, uniform
 from stickbreak.numerics.prefetch import prefetch
 from stickbreak.sparse_gibbs.kernels.lists import EIGHT, draw, move, place_of
+from stickbreak.sparse_gibbs.kernels.word_prior import prior_of_word
 
 LEAST = 1e-60  # what rounding leaves of the sum of a_k phi_k at the least
 LEAST_PRODUCT, MOST_PRODUCT = 1e-200, 1e200  # of totals, whose logarithm is taken once for many
 _ONE, _THREE, _FIVE, _SEVEN, _EIGHT, _BLOCK = (np.uint64(n) for n in (1, 3, 5, 7, EIGHT, 32))
 _AHEAD = np.uint64(12)  # tokens, whose lists are asked for before they are read
 _WHOLE = np.float32(1.0)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _prior_of_word(w, eta, start, topic, pseudo, prior):
-    """prior[k] = eta_w + b_kw."""
-    for k in range(np.uint64(prior.size)):
-        prior[k] = eta[w]
-    for j in range(np.uint64(start[w]), np.uint64(start[w + _ONE])):
-        prior[np.uint64(topic[j])] = np.float32(np.float64(eta[w]) + pseudo[j])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -129,7 +121,7 @@ def sweep(start, where, z, lists, bits, n, a, eta, known, topic, pseudo, total, 
         if begin == end:
             continue
         open_stream(rng, key, w)
-        _prior_of_word(w, eta, known, topic, pseudo, prior)
+        prior_of_word(w, eta, known, topic, pseudo, prior)
         _begin_word(begin, end, z, inverse, a, prior, n_w, phi, sums)
         for i in range(begin, end):
             prefetch(lists, where[min(i + _AHEAD, N - _ONE)])

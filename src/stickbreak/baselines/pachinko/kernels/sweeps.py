@@ -14,6 +14,7 @@ from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import open_stream, uniform
 from stickbreak.numerics.prefetch import prefetch
 from stickbreak.sparse_gibbs.kernels.lists import EIGHT, draw, move, place_of
+from stickbreak.sparse_gibbs.kernels.word_prior import prior_of_word
 
 LEAST = 1e-60  # what rounding leaves of the sum over all paths at the least
 LEAST_PRODUCT, MOST_PRODUCT = 1e-200, 1e200  # of totals, whose logarithm is taken once for many
@@ -29,8 +30,8 @@ def _add_row(x, row, sums):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _begin_word(begin, end, z, mask, inverse, b_by_topic, eta, n_w, phi, sums):
-    """Count the topics of a word; phi_k = (n_kw + eta) / (n_k + W eta), and q_s = sum_k b_sk phi_k."""
+def _begin_word(begin, end, z, mask, inverse, b_by_topic, prior, n_w, phi, sums):
+    """Count the topics of a word; phi_k = (n_kw + prior_k) / (n_k + total_k), and q_s = sum_k b_sk phi_k."""
     for k in range(np.uint64(n_w.size)):
         n_w[k] = 0
     for i in range(begin, end):
@@ -38,7 +39,7 @@ def _begin_word(begin, end, z, mask, inverse, b_by_topic, eta, n_w, phi, sums):
     for s in range(np.uint64(sums.size)):
         sums[s] = 0.0
     for k in range(np.uint64(n_w.size)):
-        phi[k] = (np.float32(n_w[k]) + eta) * inverse[k]
+        phi[k] = (np.float32(n_w[k]) + prior[k]) * inverse[k]
         _add_row(np.float64(phi[k]), b_by_topic[k], sums)
 
 
@@ -91,8 +92,11 @@ def _of_all(u, n, a, b_sum, b, phi, part, topic_bits):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def sweep(start, where, document, z, lists, bits, topic_bits, none, n, n_super, a, b, b_by_topic, eta, total_eta, key):
-    """Draw the path of each token given all others; return the sum of log of the totals.              math.md (P3)
+def sweep(
+    start, where, document, z, lists, bits, topic_bits, none, n, n_super, a, b, b_by_topic, eta, known, topic, pseudo,
+    total, key,
+):  # fmt: skip
+    """Draw the path of each token given all others; return the sum of log of the totals.       math.md (P3), (L9)
 
     Parameters
     ----------
@@ -113,7 +117,11 @@ def sweep(start, where, document, z, lists, bits, topic_bits, none, n, n_super, 
         Tokens of each super-topic in each document.
     a : ndarray of shape (S,)
     b, b_by_topic : ndarray of shape (S, T) and (T, S)
-    eta, total_eta : float
+    eta : ndarray of shape (W,)
+    known, topic, pseudo : ndarray
+        Word w has the pseudo-counts pseudo[known[w]] to pseudo[known[w + 1]] in these topics, beside eta.
+    total : ndarray of shape (T,)
+        Sum of eta and the pseudo-counts of each topic.
     key : uint64
         Word w has the stream of that number.
     """
@@ -122,24 +130,25 @@ def sweep(start, where, document, z, lists, bits, topic_bits, none, n, n_super, 
     inverse, phi, n_w = np.zeros(T, np.float32), np.zeros(T + 1, np.float32), np.zeros(T, np.int64)
     value, part = np.zeros(widest, np.float32), np.zeros(widest // EIGHT + 1, np.float32)
     g, sums, of_super, b_sum = np.zeros(S, np.float32), np.zeros(S), np.zeros(S), b.sum(axis=1)
-    rng, single, log_p, product = np.empty(1, np.uint64), np.float32(eta), 0.0, 1.0
+    rng, prior_w, log_p, product = np.empty(1, np.uint64), np.zeros(T, np.float32), 0.0, 1.0
     mask, of_topic = (_ONE << bits) - _ONE, (_ONE << topic_bits) - _ONE
     for k in range(T):
-        inverse[k] = 1.0 / (n[k] + total_eta)
+        inverse[k] = 1.0 / (n[k] + total[k])
     for w in range(np.uint64(start.size - 1)):
         begin, end = np.uint64(start[w]), np.uint64(start[w + _ONE])
         if begin == end:
             continue
         open_stream(rng, key, w)
-        _begin_word(begin, end, z, of_topic, inverse, b_by_topic, single, n_w, phi, sums)
+        prior_of_word(w, eta, known, topic, pseudo, prior_w)
+        _begin_word(begin, end, z, of_topic, inverse, b_by_topic, prior_w, n_w, phi, sums)
         for i in range(begin, end):
             prefetch(lists, where[min(i + _AHEAD, N - _ONE)])
             prefetch(n_super, document[min(i + _AHEAD, N - _ONE)])
             old, head, of_document = np.uint64(z[i]), np.uint64(where[i]), n_super[np.uint64(document[i])]
             k, size, before = old & of_topic, np.uint64(lists[head]), phi[old & of_topic]
             blocks = (size + _SEVEN) >> _THREE
-            inverse_less = np.float32(1.0 / (n[k] - 1 + total_eta))
-            phi[k] = (np.float32(n_w[k] - 1) + single) * inverse_less
+            inverse_less = np.float32(1.0 / (n[k] - 1 + total[k]))
+            phi[k] = (np.float32(n_w[k] - 1) + prior_w[k]) * inverse_less
             change = np.float64(phi[k]) - np.float64(before)
             of_document[old >> topic_bits] -= 1
             prior = max(_weigh_all(of_document, a, b_sum, b_by_topic[k], change, sums, g, of_super), LEAST)
@@ -147,11 +156,10 @@ def sweep(start, where, document, z, lists, bits, topic_bits, none, n, n_super, 
             own = 0.0
             for c in range(blocks):
                 own += np.float64(part[c])
-            total = own + prior
-            product *= total
+            of_all, product = own + prior, product * (own + prior)
             if not LEAST_PRODUCT < product < MOST_PRODUCT:
                 log_p, product = log_p + math.log(product), 1.0
-            u = uniform(rng) * total
+            u = uniform(rng) * of_all
             if u < own:
                 s = draw(u, size, blocks, value, part)
                 new = np.uint64(lists[head + _ONE + s]) & mask
@@ -172,8 +180,8 @@ def sweep(start, where, document, z, lists, bits, topic_bits, none, n, n_super, 
             n_w[to] += 1
             n[k] -= 1
             n[to] += 1
-            inverse[k], inverse[to], before = inverse_less, np.float32(1.0 / (n[to] + total_eta)), phi[to]
-            phi[to] = (np.float32(n_w[to]) + single) * inverse[to]
+            inverse[k], inverse[to], before = inverse_less, np.float32(1.0 / (n[to] + total[to])), phi[to]
+            phi[to] = (np.float32(n_w[to]) + prior_w[to]) * inverse[to]
             _add_row(change, b_by_topic[k], sums)
             _add_row(np.float64(phi[to]) - np.float64(before), b_by_topic[to], sums)
     return log_p + math.log(product)
