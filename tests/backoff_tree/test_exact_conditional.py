@@ -55,8 +55,8 @@ def ways(branching):
     return product(*[map(str, range(k)) for k in branching])
 
 
-def backoff(tree, table):
-    """Return P*(z) and C from the leaves of all words, table (W, L).                                math.md (T6)"""
+def backoff(tree, table, share=None):
+    """Return P*(z) and C from the leaves of all words, table (W, L); C may be given by a share.      math.md (T6)"""
     A, B = sum(map(tree.kept, table)), sum(map(tree.smoothing, table))
     used = A > 0
     low, high = np.log(1e-12 * B.max()), np.log(1e6 * B.max())
@@ -67,18 +67,18 @@ def backoff(tree, table):
             low = middle
         else:
             high = middle
-    C = max(B[used].max() + np.exp(low), 1.001 * B.max())
+    C = max(B[used].max() + np.exp(low), 1.001 * B.max()) if share is None else B.max() / share
     return np.maximum(A, 1 - tree.discount) / (C - B), C  # a leaf without tokens: as if it had one
 
 
 class Pass:
     """The counts of a pass as its draws change them."""
 
-    def __init__(self, tokens, z, trees, L):
+    def __init__(self, tokens, z, trees, L, share):
         self.of_documents, self.of_words = trees
         self.table = np.zeros((tokens.n_words, L), int)
         np.add.at(self.table, (tokens.word, z), 1)
-        self.prob, self.C = backoff(self.of_words, self.table)
+        self.prob, self.C = backoff(self.of_words, self.table, share)
 
     def conditional(self, document, w, without):
         """p(z | rest) of a token of word w, and the log probability of the word; `without` is its own leaf.  (T5)"""
@@ -94,20 +94,21 @@ class Pass:
         return product / product.sum(), log_p
 
 
-def scores(shape, seed, at_once):
+def scores(shape, seed, at_once, share=None):
     """Return z-scores of a chain of passes, after the score of each pass has been compared."""
     rng = np.random.default_rng(seed)
     deltas = random_delta(rng, shape.depth), random_delta(rng, shape.depth)
     corpus = small_corpus(rng, n_documents=8, most=9)
     tokens, documents = tokens_of(corpus)
     trees = [Dense(shape.branching, delta) for delta in deltas]
-    sampler, L = TreeSampler(blocks_of(corpus), shape, *deltas, seed, at_once=at_once), shape.n_leaves
+    sampler = TreeSampler(blocks_of(corpus), shape, *deltas, seed, at_once=at_once, smoothing_share=share)
+    L = shape.n_leaves
     sampler.begin()
     excess, variance, uniform = np.zeros(L + 6), np.zeros(L + 6), []
     for _ in range(N_PASSES):
         before = leaves_of(sampler)
         mean_log_p, after, total, i = sampler.sweep(ONE), leaves_of(sampler), 0.0, 0
-        now = Pass(tokens, before, trees, L)
+        now = Pass(tokens, before, trees, L, share)
         for words in documents:
             document = np.bincount(before[i : i + len(words)], minlength=L)
             for w in words:
@@ -140,5 +141,13 @@ def scores(shape, seed, at_once):
 @pytest.mark.parametrize("at_once", [True, False], ids=["serial", "parallel"])
 def test_leaves_are_drawn_from_the_conditional(at_once, seed):
     z = np.concatenate([scores(shape, 8 * seed + case, at_once) for case, shape in enumerate(SHAPES)])
+    assert np.abs(z).max() < largest_z(z.size, None)
+    assert np.sqrt(np.mean(z**2)) < 1.5
+
+
+@pytest.mark.parametrize("at_once", [True, False], ids=["serial", "parallel"])
+def test_leaves_are_drawn_from_the_conditional_of_a_given_share(at_once, seed):
+    cases = [(SHAPES[0], 0.9), (SHAPES[4], 0.2)]
+    z = np.concatenate([scores(shape, 2 * seed + case, at_once, share) for case, (shape, share) in enumerate(cases)])
     assert np.abs(z).max() < largest_z(z.size, None)
     assert np.sqrt(np.mean(z**2)) < 1.5

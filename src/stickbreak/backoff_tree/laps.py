@@ -34,6 +34,7 @@ class TreeSettings:
     learn: tuple[str, ...] = ()
     learn_every: int = 5
     at_once: bool = False
+    smoothing_share: float | None = None  # None: C is solved
 
 
 class TreeLaps:
@@ -59,6 +60,7 @@ class TreeLaps:
             settings.delta_word[:depth],
             seed,
             at_once=settings.at_once,
+            smoothing_share=settings.smoothing_share,
         )
         self._likelihood: dict[str, float] = {}
 

@@ -35,6 +35,8 @@ class TreeSampler:
     seed : int
     at_once : bool
         Whether each draw changes the words' trees at once (serial), or all are merged after the pass (parallel).
+    smoothing_share : float, optional
+        Of the words, at the leaf with the most smoothing. The default solves C.                     math.md (T6)
 
     Attributes
     ----------
@@ -49,10 +51,19 @@ class TreeSampler:
     backoff: Backoff
 
     def __init__(
-        self, blocks: Blocks, shape: Shape, delta_doc: Float, delta_word: Float, seed: int, *, at_once: bool
+        self,
+        blocks: Blocks,
+        shape: Shape,
+        delta_doc: Float,
+        delta_word: Float,
+        seed: int,
+        *,
+        at_once: bool,
+        smoothing_share: float | None = None,
     ) -> None:
         self.blocks, self.shape, self.seed, self.at_once = blocks, shape, seed, at_once
         self.delta_doc, self.delta_word = np.array(delta_doc, np.float64), np.array(delta_word, np.float64)
+        self.smoothing_share = smoothing_share
         self.n_passes, self.settled = 0, False
         self._counted: tuple[WordCounts, Totals] | None = None
 
@@ -76,7 +87,8 @@ class TreeSampler:
     def solve(self, engine: Engine) -> Backoff:
         """Return the backoff of the leaves and discounts as they are."""
         n_tokens, n_words, _ = self.counts(engine)[1]
-        self.backoff = solve_backoff(n_tokens, n_words, Discounts.of(self.delta_word, self.shape), self.shape)
+        of_words = Discounts.of(self.delta_word, self.shape)
+        self.backoff = solve_backoff(n_tokens, n_words, of_words, self.shape, self.smoothing_share)
         return self.backoff
 
     def sweep(self, engine: Engine) -> float:
