@@ -27,6 +27,7 @@ VARIANTS = {
     "root indicator": {"root": "indicator"},
     "franchise": {"representation": "franchise"},
     "direct": {"representation": "direct"},
+    "augmented": {"representation": "augmented", "split_merge_trials": 5},
     "partially collapsed": {"representation": "partially-collapsed", "split_merge_trials": 5},
     "split-merge": {"split_merge_trials": 5},
     "sub-topics": {"subtopic_trials": 8, "subtopic_passes": 3},

@@ -20,6 +20,7 @@ from stickbreak.numerics.arrays import Float, Int32
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.ranges import is_concentration
 from stickbreak.numerics.stirling import StirlingRatios, stirling_ratios, wide_enough
+from stickbreak.sampling.augmented import Augmented
 from stickbreak.sampling.blocks import Blocks
 from stickbreak.sampling.chain_state import ChainState
 from stickbreak.sampling.concentrations import KnownTopics, resample
@@ -37,7 +38,7 @@ from stickbreak.sampling.requirements import DIRECT, PARALLEL
 from stickbreak.sampling.split_merge import Trials
 from stickbreak.sampling.state import Concentrations, TopicCounts
 
-REPRESENTATIONS = ("franchise", DIRECT, "indicator", PARALLEL)
+REPRESENTATIONS = ("franchise", "augmented", DIRECT, "indicator", PARALLEL)
 ROOTS = ("marginal", "indicator")
 _NO_TRIALS = Trials(0, 0, 0, 0)
 
@@ -227,6 +228,8 @@ def _state(settings: ChainSettings, documents: Tokens | Blocks) -> ChainState:
 def _representation(settings: ChainSettings, tokens: Tokens) -> Representation:
     if settings.representation == "franchise":
         return Franchise(tokens)
+    if settings.representation == "augmented":
+        return Augmented(tokens)
     if settings.representation == DIRECT:
         return DirectAssignment(tokens, settings.labels)
     if settings.representation == PARALLEL:

@@ -36,7 +36,7 @@ class GibbsHDP(FittedGibbs):
     """Topics of a collection and their number, by Markov chain Monte Carlo for the HDP.
 
     The model is that of `VariationalHDP`. Word distributions and document weights are integrated out. The chain visits
-    assignments of tokens to topics (and tables), and its distribution converges to the posterior. There are four
+    assignments of tokens to topics (and tables), and its distribution converges to the posterior. There are five
     representations of the same model, and two kinds of moves that split or merge whole topics. Concentrations can be
     sampled too. Tokens are sampled one by one, so counts must be whole numbers.
 
@@ -68,13 +68,13 @@ class GibbsHDP(FittedGibbs):
         Shape and rate of the Gamma prior of gamma. They matter only if gamma is learned.
     eta_prior : (float, float), default=(1.0, 1.0)
         Shape and rate of the Gamma prior of eta. They matter only if eta is learned.
-    representation : {"indicator", "franchise", "direct", "partially-collapsed"}, default="indicator"
+    representation : {"indicator", "franchise", "augmented", "direct", "partially-collapsed"}, default="indicator"
         What the chain keeps of the tables of each document. "indicator": their numbers (table indicators, Chen, Du and
-        Buntine 2011; the fastest); "franchise": the table of every token (Chinese restaurant franchise); "direct": only
-        explicit corpus weights (direct assignment; both Teh, Jordan, Beal and Blei 2006); "partially-collapsed": corpus
-        weights, and topics that are drawn at the beginning of each sweep. Documents are then independent, so threads
-        and workers share the work on one chain (after Terenin, Magnusson and Jonsson 2020; it needs more sweeps). All
-        have the same posterior.
+        Buntine 2011; the fastest); "franchise": the table of every token (Chinese restaurant franchise); "augmented":
+        these tables and explicit corpus weights; "direct": only corpus weights (direct assignment; these three of Teh,
+        Jordan, Beal and Blei 2006); "partially-collapsed": corpus weights, and topics that are drawn at the beginning
+        of each sweep. Documents are then independent, so threads and workers share the work on one chain (after
+        Terenin, Magnusson and Jonsson 2020; it needs more sweeps). All have the same posterior.
     root : {"marginal", "indicator"}, default="marginal"
         How table indicators treat the top level. "marginal": it is summed out; "indicator": it has indicators of its
         own (slower mixing).

@@ -29,7 +29,7 @@ class Topics(NamedTuple):
 
     n: NDArray[np.int64]  # (C,)  tokens n_k
     m: NDArray[np.int64]  # (C,)  tables M_k
-    beta: NDArray[np.float64]  # (C + 1,)  corpus weights (direct assignment alone), last the rest
+    beta: NDArray[np.float64]  # (C + 1,)  corpus weights (where they are explicit), last the rest
     free: NDArray[np.int64]  # (C,)  numbers that died, as a stack
     totals: NDArray[np.int64]  # (4,)  numbers given out, tables M, height of the stack, token to go on with
     rng: NDArray[np.uint64]  # (1,)  stream of the document at hand
