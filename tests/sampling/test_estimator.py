@@ -25,6 +25,7 @@ from .fits import assert_same, fit
 VARIANTS = {
     "indicator": {},
     "root indicator": {"root": "indicator"},
+    "dense": {"sampler": "dense"},
     "franchise": {"representation": "franchise"},
     "direct": {"representation": "direct"},
     "augmented": {"representation": "augmented", "split_merge_trials": 5},

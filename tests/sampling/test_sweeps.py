@@ -89,13 +89,16 @@ def relabelled(z, pairs):
     return canonical(z), {(d, label[k]): value for (d, k), value in pairs.items()}
 
 
+@pytest.mark.parametrize("dense", [False, True], ids=["sparse", "dense"])
 @pytest.mark.parametrize("root", [False, True], ids=["root-marginal", "root-indicator"])
-def test_indicator_sweep_is_that_of_the_twin(root):
+def test_indicator_sweep_is_that_of_the_twin(root, dense):
     for seed in CASES:
         case = Case(seed)
-        sampler = TableIndicators(case.tokens, root)
+        sampler = TableIndicators(case.tokens, root, dense)
         counts = case.start(sampler)
         twin = case.twin(twins.Indicators, counts)
+        if dense:
+            twin.words = twins.AllTopics(twin.words.lists)
         m = twin.run(dict(Counter((d, k) for (d, _), k in case.dish.items())), int(key_of(seed, 1, "tokens")), root)
         sampler.sweep(counts, Sweep(case.concentrations, case.ratios, (seed, 1), 1, ONE_THREAD))
         assert case.tables(sampler) == relabelled(twin.z, m)

@@ -80,6 +80,21 @@ class WordLists:
         return chosen
 
 
+class AllTopics(WordLists):
+    """Topics of words for a draw that goes through all topics by their numbers."""
+
+    def draw(self, w, coef, here, eta, fresh, rng):
+        """k in proportion to (n_kw + eta) coef_k, or NEW"""
+        n = dict(self.lists[w])
+        weight = {k: (n.get(k, 0) + eta) * coef[k] for k in sorted(coef)}
+        u = rng.uniform() * (sum(weight.values()) + fresh)
+        for k, share in weight.items():
+            u -= share
+            if u < 0:
+                return k
+        return NEW
+
+
 class Sweep:
     """What the twins share: tokens of documents, their topics, the numbers, the hyperparameters."""
 

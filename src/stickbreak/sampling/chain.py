@@ -34,12 +34,13 @@ from stickbreak.sampling.joint import TablePairs, log_joint
 from stickbreak.sampling.labelled import Labelled, LabelTables
 from stickbreak.sampling.partially_collapsed import PartiallyCollapsed
 from stickbreak.sampling.representation import Representation, Sweep, require
-from stickbreak.sampling.requirements import DIRECT, PARALLEL
+from stickbreak.sampling.requirements import DENSE, DIRECT, PARALLEL
 from stickbreak.sampling.split_merge import Trials
 from stickbreak.sampling.state import Concentrations, TopicCounts
 
 REPRESENTATIONS = ("franchise", "augmented", DIRECT, "indicator", PARALLEL)
 ROOTS = ("marginal", "indicator")
+SAMPLERS = ("sparse", DENSE)
 _NO_TRIALS = Trials(0, 0, 0, 0)
 
 
@@ -48,6 +49,7 @@ class ChainSettings:
     """What does not change from sweep to sweep."""
 
     representation: str = "indicator"
+    sampler: str = "sparse"  # of table indicators: whether draws go over the topics of a word, or over all
     root: str = "marginal"  # of table indicators: whether the topics' root indicators are summed out
     split_merge: int = 0  # trials in a sweep
     split_merge_sweeps: int | None = 50  # sweeps that have them, from the first; None: all
@@ -234,4 +236,4 @@ def _representation(settings: ChainSettings, tokens: Tokens) -> Representation:
         return DirectAssignment(tokens, settings.labels)
     if settings.representation == PARALLEL:
         return PartiallyCollapsed(tokens)
-    return TableIndicators(tokens, root=settings.root == "indicator")
+    return TableIndicators(tokens, root=settings.root == "indicator", dense=settings.sampler == DENSE)

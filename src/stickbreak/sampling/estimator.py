@@ -20,7 +20,7 @@ from stickbreak.model.given_topics import number_given
 from stickbreak.model.seeds import Seeds, plain_seeds
 from stickbreak.model.topic_model import TopicModel
 from stickbreak.sampling.blocks import Blocks
-from stickbreak.sampling.chain import REPRESENTATIONS, ROOTS
+from stickbreak.sampling.chain import REPRESENTATIONS, ROOTS, SAMPLERS
 from stickbreak.sampling.fitted import FittedGibbs
 from stickbreak.sampling.known import check_known, check_labelled, whole_tokens, with_known
 from stickbreak.sampling.laps import GibbsLaps, Sampling, chain_seeds
@@ -78,6 +78,10 @@ class GibbsHDP(FittedGibbs):
     root : {"marginal", "indicator"}, default="marginal"
         How table indicators treat the top level. "marginal": it is summed out; "indicator": it has indicators of its
         own (slower mixing).
+    sampler : {"sparse", "dense"}, default="sparse"
+        How table indicators draw the topic of a token. "sparse": from the topics of its word and of its document first;
+        "dense": by computing all topics one by one, as the original algorithm does (slower, for comparisons). Both have
+        the same distribution.
     subtopic_trials : int, default=20
         Number of sub-topic trials after each sweep. A trial proposes either to split a topic into two sub-topics or to
         merge two topics, and draws all their tokens again. In half of the trials the two sides settle first (after Jain
@@ -227,6 +231,7 @@ class GibbsHDP(FittedGibbs):
         "eta_prior": [list, tuple],
         "representation": [one_of(REPRESENTATIONS)],
         "root": [one_of(ROOTS)],
+        "sampler": [one_of(SAMPLERS)],
         "subtopic_trials": [whole(0)],
         "subtopic_passes": [whole(1)],
         "split_merge_trials": [whole(0)],
@@ -259,6 +264,7 @@ class GibbsHDP(FittedGibbs):
         seed_tokens: float = 100.0,
         representation: str = "indicator",
         root: str = "marginal",
+        sampler: str = "sparse",
         subtopic_trials: int = 20,
         subtopic_passes: int = 30,
         split_merge_trials: int = 0,
@@ -289,6 +295,7 @@ class GibbsHDP(FittedGibbs):
         self.seed_tokens = seed_tokens
         self.representation = representation
         self.root = root
+        self.sampler = sampler
         self.subtopic_trials = subtopic_trials
         self.subtopic_passes = subtopic_passes
         self.split_merge_trials = split_merge_trials
