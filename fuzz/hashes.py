@@ -57,6 +57,8 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
         "best": {"estimate": "best", "n_chains": 1},
         "last": {"estimate": "last"},
         "indicator root": {"root": "indicator"},
+        "dense sampler": {"sampler": "dense"},
+        "augmented": {"representation": "augmented"},
         "no moves": {"subtopic_trials": 0, "split_merge_trials": 0},
         "sub-topics": {"subtopic_trials": 5, "subtopic_passes": 3},
         "scans": {"split_merge_scans": 2},
@@ -65,7 +67,12 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
     },
     "gibbs partially collapsed": {"no moves": {"subtopic_trials": 0}, "two threads": {"n_jobs": 2}},
     "gibbs franchise": {"start random": {"init": "random"}, "all learned": {"learn": ALL_PRIORS}},
-    "tree": {"no learning": {"learn": ()}, "no stages": {"stages": ()}, "two threads": {"n_jobs": 2}},
+    "tree": {
+        "no learning": {"learn": ()},
+        "no stages": {"stages": ()},
+        "two threads": {"n_jobs": 2},
+        "share": {"smoothing_share": 0.2},
+    },
     "gaussian": {
         **{f"{kind}": {"likelihood": kind} for kind in ("full", "diagonal", "zero_mean")},
         "stochastic": {"schedule": "stochastic", "learn": ()},

@@ -20,6 +20,7 @@ ONE_TOKEN = (
 LONGER = {
     "src/stickbreak/collapsed/kernels/draws.py: draw": ONE_TOKEN,
     "src/stickbreak/hybrid/kernels/documents.py: _sweep": ONE_TOKEN,
+    "src/stickbreak/sampling/kernels/augmented.py: seat_tokens": ONE_TOKEN,
     "src/stickbreak/sampling/kernels/direct.py: sweep": ONE_TOKEN,
     "src/stickbreak/sampling/kernels/franchise.py: seat_tokens": ONE_TOKEN,
     "src/stickbreak/sampling/kernels/indicator.py: sweep": ONE_TOKEN,

@@ -115,9 +115,9 @@ class Stochastic(Streamed):
 
 
 class Gibbs:
-    """A chain of table indicators, sparse, from random topics; hyperparameters stay as they are."""
+    """A chain of table indicators from random topics; hyperparameters stay as they are. `settings` are of the chain."""
 
-    def __init__(self, corpus: Corpus, key: Record) -> None:
+    def __init__(self, corpus: Corpus, key: Record, **settings: Any) -> None:
         self.passes = 0.0
         self._eta = key["eta"]
         concentrations = ALPHA, GAMMA, self._eta
@@ -128,6 +128,7 @@ class Gibbs:
             concentrations=concentrations,
             init="random",
             n_topics=key["K"],
+            **settings,
         )
 
     def work(self) -> Iterator[float]:

@@ -80,7 +80,7 @@ def test_random_numbers_of_a_document_come_from_all_its_words():
     """Words with one and the same tree: documents that differ only in these differ by their random numbers."""
     words = WordCounts(np.arange(6) * 6, np.tile(np.arange(6, dtype=np.int32), 5), np.ones(30, np.int32))
     executor, delta = ThreadExecutor(1), np.full(2, 0.2)
-    model = TreeModel(words, TreeShape((2, 3)), delta, delta, executor)
+    model = TreeModel(words, TreeShape((2, 3)), delta, delta, None, executor)
     same_ends = Corpus.from_counts([[1, 8, 0, 0, 1], [1, 0, 8, 0, 1], [1, 0, 0, 8, 1], [1, 8, 0, 0, 1]])
     rows = model.weights(same_ends, executor).toarray()
     assert len({row.tobytes() for row in rows[:3]}) == 3

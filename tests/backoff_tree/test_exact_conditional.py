@@ -57,8 +57,8 @@ def ways(branching):
     return product(*[map(str, range(k)) for k in branching])
 
 
-def backoff(tree, table):
-    """Return P*(z) and C from the leaves of all words, table (W, L).                                math.md (T6)"""
+def backoff(tree, table, share=None):
+    """Return P*(z) and C from the leaves of all words, table (W, L); C may be given by a share.      math.md (T6)"""
     A, B = sum(map(tree.kept, table)), sum(map(tree.smoothing, table))
     used = A > 0
     low, high = np.log(1e-12 * B.max()), np.log(1e6 * B.max())
@@ -69,18 +69,18 @@ def backoff(tree, table):
             low = middle
         else:
             high = middle
-    C = max(B[used].max() + np.exp(low), 1.001 * B.max())
+    C = max(B[used].max() + np.exp(low), 1.001 * B.max()) if share is None else B.max() / share
     return np.maximum(A, 1 - tree.discount) / (C - B), C  # a leaf without tokens: as if it had one
 
 
 class Pass:
     """The counts of a pass as its draws change them; `pseudo` (W, L) are those that no draw changes."""
 
-    def __init__(self, tokens, z, trees, pseudo):
+    def __init__(self, tokens, z, trees, pseudo, share):
         self.of_documents, self.of_words = trees
         self.table = pseudo.copy()
         np.add.at(self.table, (tokens.word, z), 1)
-        self.prob, self.C = backoff(self.of_words, self.table)
+        self.prob, self.C = backoff(self.of_words, self.table, share)
 
     def conditional(self, document, w, without):
         """p(z | rest) of a token of word w, and the log probability of the word; `without` is its own leaf.  (T5)"""
@@ -96,7 +96,7 @@ class Pass:
         return product / product.sum(), log_p
 
 
-def scores(shape, seed, at_once, seeded=False):
+def scores(shape, seed, at_once, seeded=False, share=None):
     """Return z-scores of a chain of passes, after the score of each pass has been compared."""
     rng = np.random.default_rng(seed)
     deltas = random_delta(rng, shape.depth), random_delta(rng, shape.depth)
@@ -108,14 +108,15 @@ def scores(shape, seed, at_once, seeded=False):
         leaves, own = rng.choice(L, size=2, replace=False), rng.integers(0, 3, size=(tokens.n_words, 2))
         own[8] = 0  # the word of one token
         known, pseudo[:, leaves] = KnownWords(shape, leaves, sparse.csr_array(own.astype(float))), own
-    sampler = TreeSampler(blocks_of(corpus), shape, *deltas, seed, at_once=at_once, known=known)
+    given = {"at_once": at_once, "known": known, "smoothing_share": share}
+    sampler = TreeSampler(blocks_of(corpus), shape, *deltas, seed, **given)
     sampler.begin()
     n_all = tokens.word.size + pseudo.sum()
     excess, variance, uniform = np.zeros(L + 6), np.zeros(L + 6), []
     for _ in range(N_PASSES):
         before = leaves_of(sampler)
         mean_log_p, after, total, i = sampler.sweep(ONE), leaves_of(sampler), 0.0, 0
-        now = Pass(tokens, before, trees, pseudo)
+        now = Pass(tokens, before, trees, pseudo, share)
         for words in documents:
             document = np.bincount(before[i : i + len(words)], minlength=L)
             for w in words:
@@ -150,5 +151,15 @@ def scores(shape, seed, at_once, seeded=False):
 def test_leaves_are_drawn_from_the_conditional(at_once, seeded, seed):
     shapes = SHAPES[::3] if seeded else SHAPES
     z = np.concatenate([scores(shape, 8 * seed + case, at_once, seeded) for case, shape in enumerate(shapes)])
+    assert np.abs(z).max() < largest_z(z.size, None)
+    assert np.sqrt(np.mean(z**2)) < 1.5
+
+
+@pytest.mark.parametrize("at_once", [True, False], ids=["serial", "parallel"])
+def test_leaves_are_drawn_from_the_conditional_of_a_given_share(at_once, seed):
+    cases = [(SHAPES[0], 0.9), (SHAPES[4], 0.2)]
+    z = np.concatenate(
+        [scores(shape, 2 * seed + case, at_once, share=share) for case, (shape, share) in enumerate(cases)]
+    )
     assert np.abs(z).max() < largest_z(z.size, None)
     assert np.sqrt(np.mean(z**2)) < 1.5

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stickbreak.backoff_tree.backoff import solve_backoff
+from stickbreak.backoff_tree.backoff import solve_backoff, word_smoothing
 from stickbreak.backoff_tree.counting import listed, merged
 from stickbreak.backoff_tree.kernels import lists as list_kernels
 from stickbreak.backoff_tree.lists import Totals, directories, lists_of, with_room
@@ -56,6 +56,17 @@ def test_backoff_is_that_of_the_oracle():
     A = found.prob * (found.peak - found.smoothing)
     np.testing.assert_allclose(A / (ORACLE["C"] - found.smoothing), ORACLE["P_star"], rtol=1e-8)
     np.testing.assert_allclose(found.scale * found.prob, 1.0)
+
+
+def test_backoff_of_a_given_share_is_that_of_the_oracle():
+    counts, shape = np.array(ORACLE["n_wz"]), TreeShape(tuple(ORACLE["branching"]))
+    discounts = Discounts.of(ORACLE["delta_by_depth"], shape)
+    n_words = (counts > 0).sum(0)
+    share = word_smoothing(n_words, discounts, shape).max() / ORACLE["C"]
+    found = solve_backoff(counts.sum(0).astype(int), n_words, discounts, shape, share)
+    assert found.peak == pytest.approx(ORACLE["C"], rel=1e-9)
+    np.testing.assert_allclose(found.prob, ORACLE["P_star"], rtol=1e-8)
+    np.testing.assert_allclose((found.smoothing / found.peak).max(), share)
 
 
 def test_words_of_a_leaf_sum_to_one():

@@ -68,6 +68,7 @@ def test_saved_model_and_pickle_give_the_same(fitted, corpus, tmp_path):
         {"branching": [2, 3], "stages": [1], "stage_sweeps": 2, "learn": []},
         {"stages": [], "learn": ["eta"], "alpha": [0.2, 0.1], "eta": (0.1, 0.3)},
         {"branching": np.array([2, 3]), "learn": (), "alpha": np.array([0.2, 0.1])},
+        {"smoothing_share": 0.3, "stages": [1], "stage_sweeps": 2},
     ],
 )
 def test_saved_model_keeps_its_parameters_as_they_were_given_and_goes_on(corpus, tmp_path, change):

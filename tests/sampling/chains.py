@@ -23,6 +23,7 @@ KINDS = {  # what is to be proved of each: representation, root
     "partially-collapsed": ("partially-collapsed", "marginal"),
     "root-marginal": ("indicator", "marginal"),
     "root-indicator": ("indicator", "indicator"),
+    "augmented": ("augmented", "marginal"),
 }
 
 

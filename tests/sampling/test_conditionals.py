@@ -85,8 +85,9 @@ def counts_of(z, m):
     return counts
 
 
+@pytest.mark.parametrize("dense", [False, True], ids=["sparse", "dense"])
 @pytest.mark.parametrize("variant", ["root_marginal", "root_indicator"])
-def test_indicator_step_has_the_exact_law(variant):
+def test_indicator_step_has_the_exact_law(variant, dense):
     rows = []
     for row in EXACT["table_indicator"]:
         if row["variant"] == variant:
@@ -98,7 +99,7 @@ def test_indicator_step_has_the_exact_law(variant):
         z, m, token, counts = start
         d, tokens, documents = E.document[token], alone(E.words[token]), documents_of(z, m, E.document[token])
         topic = np.array([z[token]], np.int32)
-        options = (*VALUES, variant == "root_indicator")
+        options = (*VALUES, variant == "root_indicator", dense)
         one_pass(
             tokens,
             counts,

@@ -25,8 +25,10 @@ from .fits import assert_same, fit
 VARIANTS = {
     "indicator": {},
     "root indicator": {"root": "indicator"},
+    "dense": {"sampler": "dense"},
     "franchise": {"representation": "franchise"},
     "direct": {"representation": "direct"},
+    "augmented": {"representation": "augmented", "split_merge_trials": 5},
     "partially collapsed": {"representation": "partially-collapsed", "split_merge_trials": 5},
     "split-merge": {"split_merge_trials": 5},
     "sub-topics": {"subtopic_trials": 8, "subtopic_passes": 3},

@@ -9,6 +9,7 @@ import pytest
 from stickbreak.corpus import Corpus
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.stirling import stirling_ratios
+from stickbreak.sampling.augmented import Augmented
 from stickbreak.sampling.counts import count_topics
 from stickbreak.sampling.direct import DirectAssignment
 from stickbreak.sampling.franchise import Franchise
@@ -88,13 +89,16 @@ def relabelled(z, pairs):
     return canonical(z), {(d, label[k]): value for (d, k), value in pairs.items()}
 
 
+@pytest.mark.parametrize("dense", [False, True], ids=["sparse", "dense"])
 @pytest.mark.parametrize("root", [False, True], ids=["root-marginal", "root-indicator"])
-def test_indicator_sweep_is_that_of_the_twin(root):
+def test_indicator_sweep_is_that_of_the_twin(root, dense):
     for seed in CASES:
         case = Case(seed)
-        sampler = TableIndicators(case.tokens, root)
+        sampler = TableIndicators(case.tokens, root, dense)
         counts = case.start(sampler)
         twin = case.twin(twins.Indicators, counts)
+        if dense:
+            twin.words = twins.AllTopics(twin.words.lists)
         m = twin.run(dict(Counter((d, k) for (d, _), k in case.dish.items())), int(key_of(seed, 1, "tokens")), root)
         sampler.sweep(counts, Sweep(case.concentrations, case.ratios, (seed, 1), 1, ONE_THREAD))
         assert case.tables(sampler) == relabelled(twin.z, m)
@@ -113,16 +117,25 @@ def test_direct_sweep_is_that_of_the_twin():
         assert canonical(sampler.z.tolist()) == canonical(twin.z)
 
 
-def test_franchise_sweep_is_that_of_the_twin():
+@pytest.mark.parametrize(("kind", "twin_kind"), [(Franchise, twins.Franchise), (Augmented, twins.Augmented)])
+def test_franchise_sweep_is_that_of_the_twin(kind, twin_kind):
     for seed in CASES:
         case = Case(seed)
-        sampler = Franchise(case.tokens)
+        sampler = kind(case.tokens)
         counts = case.start(sampler)
-        twin = case.twin(twins.Franchise, counts)
+        twin = case.twin(twin_kind, counts)
+        if kind is Augmented:
+            sampler.beta = np.random.default_rng(seed).dirichlet(np.ones(max(case.z) + 2))
+            twin.beta, twin.rest = dict(enumerate(sampler.beta[:-1])), sampler.beta[-1]
         table, dish = twin.run(case.table, dict(case.dish), int(key_of(seed, 1, "tokens")))
         old = sorted(set(dish.values()))  # between the passes the topics are numbered anew
         dish = {place: old.index(k) for place, k in dish.items()}
         twin.z, twin.numbers = [old.index(k) for k in twin.z], twins.Numbers(len(old))
+        if kind is Augmented:  # and the weights are drawn anew
+            rng = np.random.Generator(np.random.Philox(key=int(key_of(seed, 1, "weights of tables"))))
+            M = Counter(dish.values())
+            mass = rng.standard_gamma([*(M[k] for k in range(len(old))), case.numbers["gamma"]])
+            twin.beta, twin.rest = dict(enumerate(mass[:-1] / mass.sum())), mass[-1] / mass.sum()
         dish = twin.serve(table, dish, int(key_of(seed, 1, "dishes")))
         sampler.sweep(counts, Sweep(case.concentrations, case.ratios, (seed, 1), 1, ONE_THREAD))
         assert sampler.seating.table.tolist() == table

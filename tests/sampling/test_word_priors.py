@@ -69,7 +69,7 @@ def statistics(z: np.ndarray, tables: np.ndarray, n_known: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("moves", MOVES)
-@pytest.mark.parametrize("kind", ["franchise", "direct", "partially-collapsed", "root-marginal"])
+@pytest.mark.parametrize("kind", ["franchise", "augmented", "direct", "partially-collapsed", "root-marginal"])
 def test_chain_with_known_topics_has_the_exact_posterior(kind: str, moves: str) -> None:
     z, tables, share = given_two_topics(KNOWN)
     p = share @ statistics(z, tables, 2)

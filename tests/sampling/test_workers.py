@@ -28,6 +28,7 @@ SHARDS = {
     "root": {"n_shards": 3, "root": "indicator", "estimate": "average"},
     "direct": {"n_shards": 4, "representation": "direct"},
     "franchise": {"n_shards": 3, "representation": "franchise"},
+    "augmented": {"n_shards": 3, "representation": "augmented"},
 }
 
 
@@ -69,7 +70,7 @@ def test_shards_of_one_chain_on_threads_and_workers_change_no_bit(corpus, worker
     assert_same(expected, found)
     for name, array in expected._kept.arrays.items():
         np.testing.assert_array_equal(array, found._kept.arrays[name], err_msg=name)
-    passes = 2 if changes.get("representation") == "franchise" else 1  # tokens, then dishes
+    passes = 2 if changes.get("representation") in ("franchise", "augmented") else 1  # tokens, then dishes
     assert workers.jobs == 8 * passes * changes["n_shards"]
 
 

@@ -1,4 +1,4 @@
-"""Slow twins of the sweeps, written from math.md (G2), (G4) and (G6): the weights of each token are computed anew.
+"""Slow twins of sweeps, written from math.md (G2), (G4), (G6) and (G17): the weights of each token are computed anew.
 
 They take their random numbers in the order of the kernels, so that both make the same draws. Tokens of topics are
 counted from the labels every time.
@@ -78,6 +78,21 @@ class WordLists:
                     chosen = k
                     u -= eta * coef[k]
         return chosen
+
+
+class AllTopics(WordLists):
+    """Topics of words for a draw that goes through all topics by their numbers."""
+
+    def draw(self, w, coef, here, eta, fresh, rng):
+        """k in proportion to (n_kw + eta) coef_k, or NEW"""
+        n = dict(self.lists[w])
+        weight = {k: (n.get(k, 0) + eta) * coef[k] for k in sorted(coef)}
+        u = rng.uniform() * (sum(weight.values()) + fresh)
+        for k, share in weight.items():
+            u -= share
+            if u < 0:
+                return k
+        return NEW
 
 
 class Sweep:
@@ -201,10 +216,10 @@ class Franchise(Sweep):
                 if not sizes[t]:
                     del dish[d, t]
                 self.retire(k)
-                M = Counter(dish.values())
-                open_share = {k: self.alpha * M[k] / (self.gamma + M.total()) for k in self.topics()}
-                fresh = self.alpha * self.gamma / (self.gamma + M.total())
+                open_share, fresh = self.opening(dish)
                 k, new = self.pick(i, lambda k: self.tokens(k, d) + open_share[k], fresh, rng)  # noqa: B023
+                if new:
+                    open_share[k] = self.born(k, rng)
                 here = 0 if new else self.tokens(k, d)
                 u = rng.uniform()
                 if here and u * (here + open_share[k]) < here:
@@ -234,9 +249,9 @@ class Franchise(Sweep):
                     self.z[i] = None
                 old = dish.pop((d, t))
                 self.retire(old)
-                M = Counter(dish.values())
-                log_p = {k: math.log(M[k]) + self.log_predictive(mine, k) for k in self.topics()}
-                log_p[NEW] = math.log(self.gamma) + self.log_predictive(mine, NEW)
+                open_share, fresh = self.opening(dish)
+                log_p = {k: math.log(open_share[k]) + self.log_predictive(mine, k) for k in self.topics()}
+                log_p[NEW] = math.log(fresh) + self.log_predictive(mine, NEW)
                 largest = max(log_p.values())
                 u = rng.uniform() * sum(math.exp(x - largest) for x in log_p.values())
                 chosen = NEW
@@ -245,10 +260,23 @@ class Franchise(Sweep):
                     if u < 0:
                         chosen = k
                         break
-                dish[d, t] = self.numbers.new() if chosen == NEW else chosen
+                if chosen == NEW:
+                    chosen = self.numbers.new()
+                    self.born(chosen, rng)
+                dish[d, t] = chosen
                 for i in mine:
                     self.z[i] = dish[d, t]
         return dish
+
+    def opening(self, dish):
+        """The weight of a new table that serves each topic, and of one that serves a new topic."""
+        M = Counter(dish.values())
+        share = self.alpha / (self.gamma + M.total())
+        return {k: share * M[k] for k in self.topics()}, share * self.gamma
+
+    def born(self, k, rng):
+        """A new topic has no table yet."""
+        return 0.0
 
     def log_predictive(self, mine, k):
         """log f_k(X) of the words of a table given the other words of the topic"""
@@ -257,3 +285,23 @@ class Franchise(Sweep):
         terms = gammaln(both + self.eta) - gammaln(others + self.eta)
         total = self.n_words * self.eta
         return float(terms.sum() + gammaln(others.sum() + total) - gammaln(both.sum() + total))
+
+
+class Augmented(Franchise):
+    """The franchise given corpus weights, beta {topic: weight} and the rest.                     math.md (G17)"""
+
+    beta: dict
+    rest: float
+
+    def opening(self, dish):
+        return {k: self.alpha * self.beta[k] for k in self.topics()}, self.alpha * self.rest
+
+    def retire(self, k):
+        super().retire(k)
+        if not self.tokens(k):
+            self.rest += self.beta.pop(k)
+
+    def born(self, k, rng):
+        share = 1 - (1 - rng.uniform()) ** (1 / self.gamma)
+        self.beta[k], self.rest = share * self.rest, (1 - share) * self.rest
+        return self.alpha * self.beta[k]

@@ -12,6 +12,7 @@ from stickbreak.backoff_tree.state import Discounts
 from stickbreak.numerics.arrays import Float, Int
 
 _SLACK = 1.001  # C is at least so many times the largest smoothing of a leaf
+LEAST_SHARE, MOST_SHARE = 1e-6, 0.999  # of the words of a leaf, that may be smoothing
 
 
 class Backoff(NamedTuple):
@@ -21,6 +22,11 @@ class Backoff(NamedTuple):
     smoothing: Float  # (L,)  B_z = sum_w B_w(z)
     prob: Float  # (L,)  P*(z); of a leaf without tokens, as if it had one
     scale: Float  # (L,)  1 / P*(z)
+
+
+def is_smoothing_share(value: object) -> bool:
+    """Whether a value can be the `share` of a backoff."""
+    return isinstance(value, float) and LEAST_SHARE <= value <= MOST_SHARE
 
 
 def word_smoothing(n_words: Int, discounts: Discounts, shape: Shape) -> Float:
@@ -42,7 +48,9 @@ def word_smoothing(n_words: Int, discounts: Discounts, shape: Shape) -> Float:
     return np.repeat(out, shape.n_children(shape.depth - 1))
 
 
-def solve_backoff(n_tokens: Int, n_words: Int, discounts: Discounts, shape: Shape) -> Backoff:
+def solve_backoff(
+    n_tokens: Int, n_words: Int, discounts: Discounts, shape: Shape, share: float | None = None
+) -> Backoff:
     """Return P* and C from what all words together have at each leaf.                               math.md (T6)
 
     A_z = n_z - Delta D_z: all counts are 1 or more, and Delta is less.
@@ -56,13 +64,18 @@ def solve_backoff(n_tokens: Int, n_words: Int, discounts: Discounts, shape: Shap
     discounts : Discounts
         Of the words; their sum is below 1.
     shape : TreeShape
+    share : float, optional
+        max_z B_z / C, which gives C. The default solves C so that P* adds up to the tokens.
     """
     discount = float(discounts.above[-1])
     smoothing = word_smoothing(n_words, discounts, shape)
     kept = n_tokens - discount * n_words
-    used = n_tokens > 0
-    given = discount * float(n_words.sum())
-    peak = max(_conserving(kept[used], smoothing[used], given), _SLACK * float(smoothing.max()))
+    largest, used = float(smoothing.max()), n_tokens > 0
+    if share is None:
+        given = discount * float(n_words.sum())
+        peak = max(_conserving(kept[used], smoothing[used], given), _SLACK * largest)
+    else:
+        peak = largest / share
     prob = np.maximum(kept, 1.0 - discount) / (peak - smoothing)
     return Backoff(peak, smoothing, prob, 1.0 / prob)
 

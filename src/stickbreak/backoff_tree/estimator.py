@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from stickbreak.backoff_tree.backoff import LEAST_SHARE, MOST_SHARE
 from stickbreak.backoff_tree.blocks import LEAVES, Blocks
 from stickbreak.backoff_tree.fitted import FittedTree
 from stickbreak.backoff_tree.laps import TreeLaps
@@ -17,7 +18,7 @@ from stickbreak.backoff_tree.requirements import check_parameters, check_sizes, 
 from stickbreak.backoff_tree.shape import Shape
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.all_or_nothing import all_or_nothing
-from stickbreak.fitting.constraints import TOPIC_PRIORS, one_of, whole
+from stickbreak.fitting.constraints import TOPIC_PRIORS, between, one_of, whole
 from stickbreak.fitting.engine import Engine, workers_now
 from stickbreak.fitting.executor import count_jobs
 from stickbreak.fitting.laps import Callback
@@ -51,6 +52,10 @@ class BackoffTreeTopics(FittedTree):
     eta : float or sequence of float, default=0.5
         Sum of the discounts of words along a path, shared equally by its levels. A sequence gives one discount for each
         level from the root down. If eta is learned, these are the initial values.
+    smoothing_share : float or None, default=None
+        Share of smoothing in the words of the leaf that has most of it; other leaves have less. It sets the constant C
+        of the paper. None: C is solved after each sweep, so that the leaves have as many pseudo-counts as there are
+        tokens.
     learn : sequence of {"alpha", "eta"}, default=("alpha", "eta")
         Hyperparameters that are learned from the data. Their discounts maximise the leave-one-out probability of the
         leaves of documents, and of words.
@@ -117,6 +122,8 @@ class BackoffTreeTopics(FittedTree):
         Discounts of documents and words at each level.
     alpha_, eta_ : float
         Sums of these discounts.
+    smoothing_share_ : float or None
+        The `smoothing_share` of the fit.
     learned_ : list of str
         Names of the hyperparameters whose discounts were learned in the fit.
     word_start_, word_leaf_, word_count_ : ndarray
@@ -162,6 +169,7 @@ class BackoffTreeTopics(FittedTree):
         "branching": [one_of(("wide", "tall")), list, tuple, np.ndarray],
         "alpha": [Real, "array-like"],
         "eta": [Real, "array-like"],
+        "smoothing_share": [None, between(LEAST_SHARE, MOST_SHARE)],
         "learn": [list, tuple],
         "seeds": TOPIC_PRIORS["seeds"],
         "seed_tokens": TOPIC_PRIORS["seed_tokens"],
@@ -179,6 +187,7 @@ class BackoffTreeTopics(FittedTree):
         branching: str | Sequence[int] | Sequence[str] | NDArray = "wide",
         alpha: float | Sequence[float] = 0.5,
         eta: float | Sequence[float] = 0.5,
+        smoothing_share: float | None = None,
         learn: Sequence[str] = ("alpha", "eta"),
         seeds: Seeds | None = None,
         seed_tokens: float = 100.0,
@@ -196,6 +205,7 @@ class BackoffTreeTopics(FittedTree):
         self.branching = branching
         self.alpha = alpha
         self.eta = eta
+        self.smoothing_share = smoothing_share
         self.learn = learn
         self.seeds = plain_seeds(seeds)
         self.seed_tokens = seed_tokens

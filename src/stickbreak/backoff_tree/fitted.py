@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from stickbreak.backoff_tree.backoff import is_smoothing_share
 from stickbreak.backoff_tree.laps import TreeLaps
 from stickbreak.backoff_tree.learning import LEARNABLE
 from stickbreak.backoff_tree.model import TreeModel
@@ -33,20 +34,16 @@ from stickbreak.prediction.completion import Completion, checked_seen, scored_do
 from stickbreak.prediction.topics import ShownTopics, checked_numbers
 from stickbreak.prediction.words import words_to_show
 
+_LEVELS = ("alpha_levels_", "eta_levels_")  # discounts
 _MOST_NUMBERS = 1 << 26  # of a dense table of words of leaves: 512 MiB
 
 
 class FittedTree(SeededTree):
     """The side of `BackoffTreeTopics` that needs no fit of its own: it reads the fitted attributes."""
 
-    _fitted_arrays: ClassVar[tuple[str, ...]] = (
-        "word_start_",
-        "word_leaf_",
-        "word_count_",
-        "alpha_levels_",
-        "eta_levels_",
-    )
-    _fitted_values: ClassVar[tuple[str, ...]] = ("branching_", *SeededTree._fitted_values)
+    _fitted_arrays: ClassVar[tuple[str, ...]] = ("word_start_", "word_leaf_", "word_count_", *_LEVELS)
+    _fitted_values: ClassVar[tuple[str, ...]] = ("branching_", "smoothing_share_", *SeededTree._fitted_values)
+    _late_values: ClassVar[dict[str, Any]] = {**SeededTree._late_values, "smoothing_share_": None}
     _learnable: ClassVar[tuple[str, ...]] = LEARNABLE
     objective_name: ClassVar[str] = "log probability of each word given all others"
 
@@ -57,6 +54,7 @@ class FittedTree(SeededTree):
     alpha_levels_: Float
     eta_levels_: Float
     branching_: list[int] | list[str]
+    smoothing_share_: float | None
     objective_: float
     n_laps_: int
     n_jobs: int | None
@@ -351,8 +349,9 @@ class FittedTree(SeededTree):
     def _build(self) -> TreeModel:
         """Make the words' trees: nothing that is saved or pickled, as the fitted attributes say all."""
         counts, shape = WordCounts(self.word_start_, self.word_leaf_, self.word_count_), shape_of(self.branching_, 0)
+        delta, share = (self.alpha_levels_, self.eta_levels_), self.smoothing_share_
         with ThreadExecutor(1) as executor:
-            return TreeModel(counts, shape, self.alpha_levels_, self.eta_levels_, executor, self._pseudo_in(shape))
+            return TreeModel(counts, shape, *delta, share, executor, self._pseudo_in(shape))
 
     def __getstate__(self) -> Any:
         return {name: value for name, value in super().__getstate__().items() if name != "_model"}
@@ -372,7 +371,7 @@ class FittedTree(SeededTree):
         sampler = laps.sampler
         self.word_start_, self.word_leaf_, self.word_count_ = laps.finish()
         self.alpha_levels_, self.eta_levels_ = sampler.delta_doc.copy(), sampler.delta_word.copy()
-        self.branching_ = sampler.shape.as_values
+        self.branching_, self.smoothing_share_ = sampler.shape.as_values, sampler.smoothing_share
         self._take_seeds(sampler.known, sampler.shape)
         self._model = self._build()
 
@@ -391,8 +390,10 @@ class FittedTree(SeededTree):
         if (leaf[1:] <= leaf[:-1])[inner[1:]].any():
             raise ValueError("the leaves of a word do not ascend")
         self._check_seeds(shape)
-        for delta in (self.alpha_levels_, self.eta_levels_):
+        for delta in (getattr(self, name) for name in _LEVELS):
             require(is_table(delta, shape.depth) and are_discounts(delta), "its discounts do not fit its tree")
+        share = self.smoothing_share_
+        require(share is None or is_smoothing_share(share), "its share of smoothing is out of its range")
         check_end(self)
         self._check_parameters()
         self._model = self._build()

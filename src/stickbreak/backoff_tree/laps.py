@@ -35,6 +35,7 @@ class TreeSettings:
     learn: tuple[str, ...] = ()
     learn_every: int = 5
     at_once: bool = False
+    smoothing_share: float | None = None  # None: C is solved
 
 
 class TreeLaps:
@@ -65,6 +66,7 @@ class TreeLaps:
             seed,
             at_once=settings.at_once,
             known=known,
+            smoothing_share=settings.smoothing_share,
         )
         self._likelihood: dict[str, float] = {}
 

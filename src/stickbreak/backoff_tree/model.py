@@ -33,6 +33,8 @@ class TreeModel:
         Of the documents, with one token at least.
     shape : TreeShape
     delta_doc, delta_word : ndarray of shape (depth,)
+    smoothing_share : float or None
+        Of the words, at the leaf with the most smoothing; None where C is solved.                    math.md (T6)
     executor : Executor
         Of the work of the constructor.
     pseudo : WordCounts, optional
@@ -45,6 +47,7 @@ class TreeModel:
         shape: Shape,
         delta_doc: Float,
         delta_word: Float,
+        smoothing_share: float | None,
         executor: Executor,
         pseudo: WordCounts | None = None,
     ) -> None:
@@ -54,7 +57,7 @@ class TreeModel:
         self.of_documents, self.of_words = Discounts.of(delta_doc, shape), Discounts.of(delta_word, shape)
         self.words = lists_of(counts)
         self.n_tokens, n_words, of_word = Totals.of(counts, shape.n_leaves)
-        self.backoff: Backoff = solve_backoff(self.n_tokens, n_words, self.of_words, shape)
+        self.backoff: Backoff = solve_backoff(self.n_tokens, n_words, self.of_words, shape, smoothing_share)
         self.directory: Directory = directories(self.words, self.backoff.scale, self.of_words, shape, executor)
         self.word_tokens: Float = of_word.astype(np.float64)
 

@@ -40,6 +40,7 @@ class Parameters(Protocol):
     stages: Sequence[int]
     stage_sweeps: int
     updates: str
+    smoothing_share: float | None
 
 
 def check_parameters(given: Parameters) -> None:
@@ -75,6 +76,7 @@ def tree_settings(given: Parameters) -> TreeSettings:
         tuple(given.learn),
         int(given.learn_every),
         given.updates == "serial",
+        None if given.smoothing_share is None else float(given.smoothing_share),
     )
 
 

@@ -38,6 +38,8 @@ class TreeSampler:
         Whether each draw changes the words' trees at once (serial), or all are merged after the pass (parallel).
     known : KnownWords, optional
         Pseudo-tokens, which the trees of the words have beside the tokens.
+    smoothing_share : float, optional
+        Of the words, at the leaf with the most smoothing. The default solves C.                     math.md (T6)
 
     Attributes
     ----------
@@ -61,9 +63,11 @@ class TreeSampler:
         *,
         at_once: bool,
         known: KnownWords | None = None,
+        smoothing_share: float | None = None,
     ) -> None:
         self.blocks, self.shape, self.seed, self.at_once, self.known = blocks, shape, seed, at_once, known
         self.delta_doc, self.delta_word = np.array(delta_doc, np.float64), np.array(delta_word, np.float64)
+        self.smoothing_share = smoothing_share
         self.n_passes, self.settled = 0, False
         self._counted: tuple[WordCounts, Totals] | None = None
 
@@ -96,7 +100,8 @@ class TreeSampler:
     def solve(self, engine: Engine) -> Backoff:
         """Return the backoff of the leaves and discounts as they are."""
         n_tokens, n_words, _ = self.counts(engine)[1]
-        self.backoff = solve_backoff(n_tokens, n_words, Discounts.of(self.delta_word, self.shape), self.shape)
+        of_words = Discounts.of(self.delta_word, self.shape)
+        self.backoff = solve_backoff(n_tokens, n_words, of_words, self.shape, self.smoothing_share)
         return self.backoff
 
     def sweep(self, engine: Engine) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 from typing import Any, Self
 
 import numpy as np
@@ -68,15 +69,12 @@ class Taxonomy:
     def nodes(self) -> Int32:
         """Node of each leaf at each level, as kernels look it up, (depth + 1, L)."""
         found = np.zeros((self.depth + 1, self.n_leaves), np.int32)
-        before: list[str] = []
-        for z, names in enumerate(self._names):
-            shared = 0
-            while shared < min(len(before), len(names)) and before[shared] == names[shared]:
-                shared += 1
-            if z > 0:
-                found[: shared + 1, z] = found[: shared + 1, z - 1]
-                found[shared + 1 :, z] = found[shared + 1 :, z - 1] + 1
-            before = names
+        together = np.ones(self.n_leaves - 1, dtype=bool)  # whether a leaf and the next have the node above in common
+        # no path goes on below another, so two that have ended are apart already
+        for h, names in enumerate(zip_longest(*self._names), start=1):
+            column = np.array(names, dtype=object)
+            together &= column[1:] == column[:-1]
+            np.cumsum(~together, out=found[h, 1:])
         return found
 
     @cached_property

@@ -29,7 +29,7 @@ _PATTERNS = {
         "init*",
         "seed*",
     ),
-    PRIORS: ("alpha", "sub_alpha", "level_*", "gamma", "eta", "learn", "learn_every", "*_prior"),
+    PRIORS: ("alpha", "sub_alpha", "smoothing_share", "level_*", "gamma", "eta", "learn", "learn_every", "*_prior"),
     MOVES: ("moves", "merge_*", "split_*", "held_back", "delete_*", "restarts", "subtopic_*"),
     STOPPING: ("n_laps", "tolerance", "burn_in", "thin"),
 }

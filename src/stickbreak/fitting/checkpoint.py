@@ -33,8 +33,10 @@ FREE = ("n_laps", "tolerance", "n_jobs", "scratch", "verbose")
 """Parameters that a fit that goes on may change."""
 
 _LONG = 100  # numbers in a row: more are told by their checksum
-LATE = {"batches_at_once": 1, "seeds": None, "seed_tokens": 100.0}
+LATE: dict[str, Any] = {"batches_at_once": 1, "seeds": None, "seed_tokens": 100.0}
 """Parameters that fits of before did not have, and what these did in their stead."""
+LATE_OF: dict[str, dict[str, Any]] = {"BackoffTreeTopics": {"smoothing_share": None}, "GibbsHDP": {"sampler": "sparse"}}
+"""The same, of one estimator."""
 
 
 def identity_of(
@@ -55,7 +57,8 @@ def identity_of(
         Values that stand for parameters: of those that leave them to the fit, and of objects.
     """
     given = {**model.get_params(deep=False), **settled}
-    known = {name: value for name, value in given.items() if name not in LATE or value != LATE[name]}
+    late = {**LATE, **LATE_OF.get(type(model).__name__, {})}
+    known = {name: value for name, value in given.items() if name not in late or value != late[name]}
     kept = {name: _plain(value) for name, value in known.items() if name not in free}
     return {"estimator": type(model).__name__, **documents, **kept, "random_state": seed}
 

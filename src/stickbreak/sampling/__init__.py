@@ -1,4 +1,4 @@
-"""The HDP by Markov chain Monte Carlo: franchise, direct assignment and table indicators, with split-merge moves."""
+"""The HDP by Markov chain Monte Carlo: with tables, corpus weights, both or table indicators, and split-merge moves."""
 
 from stickbreak.sampling.estimator import GibbsHDP
 

@@ -20,6 +20,7 @@ from stickbreak.numerics.arrays import Float, Int32
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.ranges import is_concentration
 from stickbreak.numerics.stirling import StirlingRatios, stirling_ratios, wide_enough
+from stickbreak.sampling.augmented import Augmented
 from stickbreak.sampling.blocks import Blocks
 from stickbreak.sampling.chain_state import ChainState
 from stickbreak.sampling.concentrations import KnownTopics, resample
@@ -33,12 +34,13 @@ from stickbreak.sampling.joint import TablePairs, log_joint
 from stickbreak.sampling.labelled import Labelled, LabelTables
 from stickbreak.sampling.partially_collapsed import PartiallyCollapsed
 from stickbreak.sampling.representation import Representation, Sweep, require
-from stickbreak.sampling.requirements import DIRECT, PARALLEL
+from stickbreak.sampling.requirements import DENSE, DIRECT, PARALLEL
 from stickbreak.sampling.split_merge import Trials
 from stickbreak.sampling.state import Concentrations, TopicCounts
 
-REPRESENTATIONS = ("franchise", DIRECT, "indicator", PARALLEL)
+REPRESENTATIONS = ("franchise", "augmented", DIRECT, "indicator", PARALLEL)
 ROOTS = ("marginal", "indicator")
+SAMPLERS = ("sparse", DENSE)
 _NO_TRIALS = Trials(0, 0, 0, 0)
 
 
@@ -47,6 +49,7 @@ class ChainSettings:
     """What does not change from sweep to sweep."""
 
     representation: str = "indicator"
+    sampler: str = "sparse"  # of table indicators: whether draws go over the topics of a word, or over all
     root: str = "marginal"  # of table indicators: whether the topics' root indicators are summed out
     split_merge: int = 0  # trials in a sweep
     split_merge_sweeps: int | None = 50  # sweeps that have them, from the first; None: all
@@ -227,8 +230,10 @@ def _state(settings: ChainSettings, documents: Tokens | Blocks) -> ChainState:
 def _representation(settings: ChainSettings, tokens: Tokens) -> Representation:
     if settings.representation == "franchise":
         return Franchise(tokens)
+    if settings.representation == "augmented":
+        return Augmented(tokens)
     if settings.representation == DIRECT:
         return DirectAssignment(tokens, settings.labels)
     if settings.representation == PARALLEL:
         return PartiallyCollapsed(tokens)
-    return TableIndicators(tokens, root=settings.root == "indicator")
+    return TableIndicators(tokens, root=settings.root == "indicator", dense=settings.sampler == DENSE)

@@ -20,7 +20,7 @@ from stickbreak.model.given_topics import number_given
 from stickbreak.model.seeds import Seeds, plain_seeds
 from stickbreak.model.topic_model import TopicModel
 from stickbreak.sampling.blocks import Blocks
-from stickbreak.sampling.chain import REPRESENTATIONS, ROOTS
+from stickbreak.sampling.chain import REPRESENTATIONS, ROOTS, SAMPLERS
 from stickbreak.sampling.fitted import FittedGibbs
 from stickbreak.sampling.known import check_known, check_labelled, whole_tokens, with_known
 from stickbreak.sampling.laps import GibbsLaps, Sampling, chain_seeds
@@ -36,7 +36,7 @@ class GibbsHDP(FittedGibbs):
     """Topics of a collection and their number, by Markov chain Monte Carlo for the HDP.
 
     The model is that of `VariationalHDP`. Word distributions and document weights are integrated out. The chain visits
-    assignments of tokens to topics (and tables), and its distribution converges to the posterior. There are four
+    assignments of tokens to topics (and tables), and its distribution converges to the posterior. There are five
     representations of the same model, and two kinds of moves that split or merge whole topics. Concentrations can be
     sampled too. Tokens are sampled one by one, so counts must be whole numbers.
 
@@ -68,16 +68,20 @@ class GibbsHDP(FittedGibbs):
         Shape and rate of the Gamma prior of gamma. They matter only if gamma is learned.
     eta_prior : (float, float), default=(1.0, 1.0)
         Shape and rate of the Gamma prior of eta. They matter only if eta is learned.
-    representation : {"indicator", "franchise", "direct", "partially-collapsed"}, default="indicator"
+    representation : {"indicator", "franchise", "augmented", "direct", "partially-collapsed"}, default="indicator"
         What the chain keeps of the tables of each document. "indicator": their numbers (table indicators, Chen, Du and
-        Buntine 2011; the fastest); "franchise": the table of every token (Chinese restaurant franchise); "direct": only
-        explicit corpus weights (direct assignment; both Teh, Jordan, Beal and Blei 2006); "partially-collapsed": corpus
-        weights, and topics that are drawn at the beginning of each sweep. Documents are then independent, so threads
-        and workers share the work on one chain (after Terenin, Magnusson and Jonsson 2020; it needs more sweeps). All
-        have the same posterior.
+        Buntine 2011; the fastest); "franchise": the table of every token (Chinese restaurant franchise); "augmented":
+        these tables and explicit corpus weights; "direct": only corpus weights (direct assignment; these three of Teh,
+        Jordan, Beal and Blei 2006); "partially-collapsed": corpus weights, and topics that are drawn at the beginning
+        of each sweep. Documents are then independent, so threads and workers share the work on one chain (after
+        Terenin, Magnusson and Jonsson 2020; it needs more sweeps). All have the same posterior.
     root : {"marginal", "indicator"}, default="marginal"
         How table indicators treat the top level. "marginal": it is summed out; "indicator": it has indicators of its
         own (slower mixing).
+    sampler : {"sparse", "dense"}, default="sparse"
+        How table indicators draw the topic of a token. "sparse": from the topics of its word and of its document first;
+        "dense": by computing all topics one by one, as the original algorithm does (slower, for comparisons). Both have
+        the same distribution.
     subtopic_trials : int, default=20
         Number of sub-topic trials after each sweep. A trial proposes either to split a topic into two sub-topics or to
         merge two topics, and draws all their tokens again. In half of the trials the two sides settle first (after Jain
@@ -227,6 +231,7 @@ class GibbsHDP(FittedGibbs):
         "eta_prior": [list, tuple],
         "representation": [one_of(REPRESENTATIONS)],
         "root": [one_of(ROOTS)],
+        "sampler": [one_of(SAMPLERS)],
         "subtopic_trials": [whole(0)],
         "subtopic_passes": [whole(1)],
         "split_merge_trials": [whole(0)],
@@ -259,6 +264,7 @@ class GibbsHDP(FittedGibbs):
         seed_tokens: float = 100.0,
         representation: str = "indicator",
         root: str = "marginal",
+        sampler: str = "sparse",
         subtopic_trials: int = 20,
         subtopic_passes: int = 30,
         split_merge_trials: int = 0,
@@ -289,6 +295,7 @@ class GibbsHDP(FittedGibbs):
         self.seed_tokens = seed_tokens
         self.representation = representation
         self.root = root
+        self.sampler = sampler
         self.subtopic_trials = subtopic_trials
         self.subtopic_passes = subtopic_passes
         self.split_merge_trials = split_merge_trials

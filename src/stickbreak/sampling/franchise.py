@@ -46,11 +46,7 @@ class DishRule:
     def sample(self, start: Int, word: Int32, state: PassState, first: int, last: int, *given: Any) -> int:
         """Sample some documents; `given` are the topics of words, the topics, and whether numbers are used again."""
         (words, topics, reuse), now = given, self.now
-        seating = Seating(state.token, state.size, *state.rows)
-        these = seating._replace(n_tables=state.size[first:last])
-        order, table_start = tokens_by_table(start[first : last + 1], these)
-        before = np.zeros(int(state.size[:first].sum()), np.int64)  # tables that have no place in the order
-        own = start, word, seating, order, np.concatenate((before, table_start))
+        own = start, word, *seated_in_order(start, state, first, last)
         return int(kernels.serve_tables(first, last, *own, words, topics, now.gamma, now.eta, reuse, self.key))
 
 
@@ -68,7 +64,7 @@ class Franchise(Representation):
         self.take(self.seating, K)
         counts = count_topics(tokens, self.z, self.documents, K)
         rule = DishRule(sweep.concentrations, sweep.key("dishes"))
-        high, parts = pass_over(tokens, counts, np.zeros(1), rule, _state_of(self.seating), sweep)
+        high, parts = pass_over(tokens, counts, np.zeros(1), rule, tables_of(self.seating), sweep)
         self.seating, K = renumber_dishes(tokens, self.seating, parts, high)
         self.take(self.seating, K)
         return count_topics(tokens, self.z, self.documents, K)
@@ -124,7 +120,7 @@ def seat_tokens(
         The same arrays, changed.
     """
     rule = TableRule(sweep.concentrations, sweep.key("tokens"), seated)
-    high, parts = pass_over(tokens, counts, np.zeros(1), rule, _state_of(seating), sweep)
+    high, parts = pass_over(tokens, counts, np.zeros(1), rule, tables_of(seating), sweep)
     seating, n_topics = renumber_dishes(tokens, seating, parts, high)
     return n_topics, seating
 
@@ -140,8 +136,18 @@ def renumber_dishes(tokens: Tokens, seating: Seating, parts: list[Shard], n_numb
     return seating._replace(topic=unpacked(tokens.start, seating.n_tables, label[dishes])), alive.size
 
 
-def _state_of(seating: Seating) -> PassState:
+def tables_of(seating: Seating) -> PassState:
+    """Return what passes over tables change."""
     return PassState(seating.table, seating.n_tables, (seating.topic, seating.n))
+
+
+def seated_in_order(start: Int, state: PassState, first: int, last: int) -> tuple[Seating, Int, Int]:
+    """Return the seating of a pass, its tokens by table for some documents, and where each table begins."""
+    seating = Seating(state.token, state.size, *state.rows)
+    these = seating._replace(n_tables=state.size[first:last])
+    order, table_start = tokens_by_table(start[first : last + 1], these)
+    before = np.zeros(int(state.size[:first].sum()), np.int64)  # tables that have no place in the order
+    return seating, order, np.concatenate((before, table_start))
 
 
 def tokens_by_table(start: Int, seating: Seating) -> tuple[Int, Int]:

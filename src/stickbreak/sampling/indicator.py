@@ -25,6 +25,7 @@ class HeadRule:
     now: Concentrations
     key: np.uint64
     root: bool
+    dense: bool
     ratios: StirlingRatios
     factors: Float  # of these ratios
 
@@ -35,7 +36,7 @@ class HeadRule:
         if topics.totals[RESUME]:  # it stopped in a document with more tables than they know
             most = documents.m[start[first] : start[first] + documents.size[first]].max()
             factors = factors_of(wide_enough(self.ratios, int(most)))
-        numbers = now.alpha, now.gamma, now.eta, self.root, reuse, self.key
+        numbers = now.alpha, now.gamma, now.eta, self.root, self.dense, reuse, self.key
         own = start, word, state.token, documents
         return int(kernels.sweep(first, last, *own, words, topics, factors, *numbers))
 
@@ -49,17 +50,19 @@ class TableIndicators(Representation):
     root : bool
         Whether topics have a root indicator (Chen et al. as printed by Burkhardt and Kramer), or it is summed out,
         which mixes better.
+    dense : bool
+        Whether the weights of all topics are computed for each token, as in the original algorithm.
     """
 
-    def __init__(self, tokens: Tokens, root: bool = False) -> None:
+    def __init__(self, tokens: Tokens, root: bool = False, dense: bool = False) -> None:
         super().__init__(tokens)
-        self._root = root
+        self._root, self._dense = root, dense
         self._factors: Float = np.zeros((0, 0, 2))
 
     def sweep(self, counts: TopicCounts, sweep: Sweep) -> TopicCounts:
         """Resample the topic and the indicator of every token."""
         tokens, now, key = self.tokens, sweep.concentrations, sweep.key("tokens")
-        rule = HeadRule(now, key, self._root, sweep.ratios, self._known(sweep.ratios))
+        rule = HeadRule(now, key, self._root, self._dense, sweep.ratios, self._known(sweep.ratios))
         high, parts = pass_over(tokens, counts, np.zeros(1), rule, state_of(self.z, self.documents), sweep)
         return self._counted(counts, high, parts)[0]
 

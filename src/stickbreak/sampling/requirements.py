@@ -19,6 +19,7 @@ from stickbreak.sampling.blocks import BLOCK_TOKENS, JOBS_AT_ONCE
 from stickbreak.storage.places import PathLike, place_of
 
 PARALLEL, DIRECT = "partially-collapsed", "direct"
+DENSE = "dense"
 SEQUENTIAL, RANDOM = "sequential", "random"
 BIRTHS = "births"
 CHAIN_STARTS = (SEQUENTIAL, RANDOM, "single")
@@ -40,6 +41,7 @@ class Parameters(Protocol):
     learn: Sequence[str]
     representation: str
     root: str
+    sampler: str
     n_shards: int
     n_chains: int
     n_jobs: int | None
@@ -65,6 +67,11 @@ def check_parameters(given: Parameters) -> None:
         raise InputError(
             f"root is 'indicator', but representation is {given.representation!r}, which has no indicators; "
             "set representation='indicator' or root='marginal'."
+        )
+    if given.sampler == DENSE and given.representation != "indicator":
+        raise InputError(
+            f"sampler is {DENSE!r}, but representation is {given.representation!r}, which has only the sparse one; "
+            "set representation='indicator' or sampler='sparse'."
         )
     if given.n_shards > 1 and given.representation == PARALLEL:
         raise InputError(

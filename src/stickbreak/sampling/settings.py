@@ -27,6 +27,7 @@ def chain_settings(given: Any, prior: WordPrior, labels: DocumentLabels | None) 
     """
     return ChainSettings(
         representation=given.representation,
+        sampler=given.sampler,
         root=given.root,
         split_merge=int(given.split_merge_trials),
         split_merge_sweeps=given.split_merge_sweeps,

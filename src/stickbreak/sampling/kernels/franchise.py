@@ -36,6 +36,26 @@ def _weigh(k, n_k, m_k, n_d, alpha, scale, total_eta, coef):
     return coef[k] - before
 
 
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
+def empty_table(n_t, base, n_tables):
+    """Return the first table of a document at which nobody sits, or one more."""
+    t = base
+    while t < base + n_tables and n_t[t] > 0:
+        t += 1
+    return t
+
+
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
+def table_of(dish, n_t, base, k, u):
+    """Return the table of the u-th token of topic k in a document."""
+    t = base - 1
+    while u >= 0:
+        t += 1
+        if dish[t] == k:
+            u -= n_t[t]
+    return t
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def seat_tokens(first, last, start, word, seating, words, topics, alpha, gamma, eta, seated, reuse, key):
     """Resample the tables of the tokens of the documents first .. last - 1.                        math.md (G2)
@@ -98,19 +118,13 @@ def seat_tokens(first, last, start, word, seating, words, topics, alpha, gamma, 
             joined = scale * n_d[k]
             opens = not uniform(rng) * (joined + alpha * m_k[k]) < joined  # nor if one of them is not a number
             if opens:
-                t = base
-                while t < base + n_tables and n_t[t] > 0:
-                    t += 1
+                t = empty_table(n_t, base, n_tables)
                 n_tables = max(n_tables, t - base + 1)
                 dish[t], n_t[t] = k, 0
                 m_k[k] += 1
                 scale += 1.0
             else:
-                t, u = base - 1, np.int64(uniform(rng) * n_d[k])
-                while u >= 0:  # the table of the u-th of its tokens
-                    t += 1
-                    if dish[t] == k:
-                        u -= n_t[t]
+                t = table_of(dish, n_t, base, k, np.int64(uniform(rng) * n_d[k]))
             # put the token in
             if n_d[k] == 0:
                 here[n_here], place[k] = k, n_here
@@ -127,13 +141,13 @@ def seat_tokens(first, last, start, word, seating, words, topics, alpha, gamma, 
 
         for j in range(n_here):
             n_d[here[j]] = 0
-        seating.n_tables[d] = _close_gaps(base, n_tables, start[d + 1], seating)
+        seating.n_tables[d] = close_gaps(base, n_tables, start[d + 1], seating)
         totals[TABLES] = np.int64(np.rint(scale - gamma))
     return last
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _close_gaps(base, n_tables, end, seating):
+def close_gaps(base, n_tables, end, seating):
     """Leave out the tables of a document that stand empty; return how many are left."""
     label, kept = np.empty(n_tables, np.int32), 0
     for t in range(n_tables):
@@ -190,26 +204,10 @@ def serve_tables(first, last, start, word, seating, order, table_start, words, t
             m_k[k] -= 1
             if m_k[k] == 0:
                 retire(totals, free, k)
-            high = totals[HIGH]
-            new = math.log(gamma) - _log_rising(total_eta, n)
-            largest = new
-            _log_word_ratios(word, order, begin, end, w_start, w_size, entry, eta, high, log_p)
-            for k in range(high):
-                if m_k[k] > 0:
-                    log_p[k] += math.log(m_k[k]) - _log_rising(n_k[k] + total_eta, n)
-                    largest = max(largest, log_p[k])
-            total = math.exp(new - largest)
-            for k in range(high):
-                if m_k[k] > 0:
-                    log_p[k] = math.exp(log_p[k] - largest)
-                    total += log_p[k]
-            u, chosen = uniform(rng) * total, NEW
-            for k in range(high):
-                if m_k[k] > 0:
-                    u -= log_p[k]
-                    if u < 0.0:
-                        chosen = k
-                        break
+            chosen = draw_dish(
+                word, order, begin, end, w_start, w_size, entry, n_k, m_k, gamma, eta, total_eta, totals[HIGH],
+                log_p, rng,
+            )  # fmt: skip
             if chosen == NEW:
                 chosen = new_number(totals, free, reuse)
             seating.topic[t] = chosen
@@ -218,6 +216,33 @@ def serve_tables(first, last, start, word, seating, order, table_start, words, t
             n_k[chosen] += n
             m_k[chosen] += 1
     return last
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def draw_dish(
+    word, order, begin, end, w_start, w_size, entry, n_k, weight, fresh, eta, total_eta, high, log_p, rng
+):  # fmt: skip
+    """Draw k in proportion to weight_k f_k(X), or NEW in proportion to fresh f_new(X), for the words X of a table."""
+    n = end - begin
+    new = math.log(fresh) - _log_rising(total_eta, n)
+    largest = new
+    _log_word_ratios(word, order, begin, end, w_start, w_size, entry, eta, high, log_p)
+    for k in range(high):
+        if weight[k] > 0:
+            log_p[k] += math.log(weight[k]) - _log_rising(n_k[k] + total_eta, n)
+            largest = max(largest, log_p[k])
+    total = math.exp(new - largest)
+    for k in range(high):
+        if weight[k] > 0:
+            log_p[k] = math.exp(log_p[k] - largest)
+            total += log_p[k]
+    u = uniform(rng) * total
+    for k in range(high):
+        if weight[k] > 0:
+            u -= log_p[k]
+            if u < 0.0:
+                return np.int64(k)
+    return np.int64(NEW)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

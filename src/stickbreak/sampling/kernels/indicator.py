@@ -12,6 +12,7 @@ from stickbreak.sampling.kernels.topic_draw import (
     NEW,
     RESUME,
     TABLES,
+    draw_among_all,
     draw_topic,
     leave_topic,
     new_number,
@@ -49,15 +50,17 @@ def _weigh_all(here, n_here, scale, opened, seated, coef):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def sweep(first, last, start, word, z, documents, words, topics, factors, alpha, gamma, eta, root, reuse, key):
+def sweep(first, last, start, word, z, documents, words, topics, factors, alpha, gamma, eta, root, dense, reuse, key):
     """Resample z and the table indicators of the documents first .. last - 1.                      math.md (G6)
+
+    `dense` computes the weights of all topics for each token: the same law, in time that follows K.
 
     Returns `last` when all are done; else the document at which the numbers for topics ran out, or in which a topic has
     as many tables as the factors know: then totals[RESUME] is the token to go on with.
     """
     w_start, w_size, entry = words.start, words.size, words.entry
     n_k, m_k, n_d, m_d, here, place = topics.n, topics.m, topics.n_d, topics.m_d, topics.here, topics.place
-    coef, opened, seated = topics.coef, topics.opened, topics.seated
+    coef, opened, seated, weight = topics.coef, topics.opened, topics.seated, topics.prior
     totals, free, rng = topics.totals, topics.free, topics.rng
     d_size, d_topic, d_n, d_m = documents.size, documents.topic, documents.n, documents.m
     total_eta, known = total_of(eta, w_size.size), alpha * gamma / w_size.size
@@ -107,9 +110,15 @@ def sweep(first, last, start, word, z, documents, words, topics, factors, alpha,
                 retire(totals, free, k)
             # draw its topic and whether it opens a table
             fresh = part_of(alpha * gamma, known, eta, w, total_eta)
-            k, at = draw_topic(
-                w_start, w_size, entry, w, coef, totals[HIGH], coef_sum, here, n_here, n_d, of_word(eta, w), fresh, rng
-            )
+            if dense:
+                k, at = draw_among_all(
+                    w_start, w_size, entry, w, coef, totals[HIGH], weight, of_word(eta, w), fresh, rng
+                )
+            else:
+                k, at = draw_topic(
+                    w_start, w_size, entry, w, coef, totals[HIGH], coef_sum, here, n_here, n_d, of_word(eta, w), fresh,
+                    rng,
+                )  # fmt: skip
             if k == NEW:
                 k = new_number(totals, free, reuse)
                 coef[k] = 0.0

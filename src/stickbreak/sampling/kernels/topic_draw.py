@@ -29,7 +29,7 @@ class Topics(NamedTuple):
 
     n: NDArray[np.int64]  # (C,)  tokens n_k
     m: NDArray[np.int64]  # (C,)  tables M_k
-    beta: NDArray[np.float64]  # (C + 1,)  corpus weights (direct assignment alone), last the rest
+    beta: NDArray[np.float64]  # (C + 1,)  corpus weights (where they are explicit), last the rest
     free: NDArray[np.int64]  # (C,)  numbers that died, as a stack
     totals: NDArray[np.int64]  # (4,)  numbers given out, tables M, height of the stack, token to go on with
     rng: NDArray[np.uint64]  # (1,)  stream of the document at hand
@@ -41,7 +41,7 @@ class Topics(NamedTuple):
     coef: NDArray[np.float64]  # (C,)
     opened: NDArray[np.float64]  # (C,)  share of coef of a token that opens a table (table indicators alone)
     seated: NDArray[np.float64]  # (C,)  share of coef of a token that joins a table, without gamma + M
-    prior: NDArray[np.float64]  # (C,)  weight before any token (direct assignment alone)
+    prior: NDArray[np.float64]  # (C,)  weight before any token (direct assignment), or of a draw that is not sparse
 
 
 # Kernels take the arrays out of their tuples once, at the top: a tuple's array that is taken out within a loop costs a
@@ -112,6 +112,25 @@ def draw_topic(start, size, entry, w, coef, high, coef_sum, here, n_here, n_d, e
                 u -= coef[k]
             k += 1
     return chosen, at
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def draw_among_all(start, size, entry, w, coef, high, weight, eta, fresh, rng):
+    """Draw as `draw_topic` does, from the weights of all topics, one after the other; weight (C,) is scratch."""
+    total = fresh
+    for k in range(high):
+        weight[k] = eta * coef[k]
+    for s in range(start[w], start[w] + size[w]):
+        k = entry[s] & TOPIC
+        weight[k] += np.int64(entry[s] >> SHIFT) * coef[k]
+    for k in range(high):
+        total += weight[k]
+    u = uniform(rng) * total
+    for k in range(high):
+        u -= weight[k]
+        if u < 0.0:
+            return np.int64(k), np.int64(NEW)
+    return np.int64(NEW), np.int64(NEW)
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")

@@ -1,0 +1,83 @@
+"""The constant C of the backoff, given by the share of smoothing at the leaf with most of it."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import stickbreak
+from stickbreak import BackoffTreeTopics
+from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak.storage.persistence import read_folder, write_folder
+
+from .fits import SMALL, assert_same
+
+SHARES = (0.02, 0.4, 0.95)
+
+
+@pytest.fixture(scope="module")
+def given(corpus):
+    return {share: BackoffTreeTopics(**SMALL, smoothing_share=share).fit(corpus) for share in SHARES}
+
+
+def smoothing_in(model):
+    """The share of each leaf's words that no word of the leaf keeps: 1 - sum_w (n_zw - Delta) / P*(z) / C."""
+    n, at = model.leaf_word_.toarray(), model.leaves_
+    kept = np.where(n > 0, n - model.eta_, 0.0) * model._model.backoff.scale[at][:, None] / model._model.backoff.peak
+    return 1.0 - kept.sum(axis=1)
+
+
+@pytest.mark.parametrize("share", SHARES)
+def test_share_is_that_of_the_leaf_with_most_smoothing(given, share):
+    model = given[share]
+    assert model.n_topics_ == model.n_leaves_
+    assert smoothing_in(model).max() == pytest.approx(share, rel=1e-9)
+    np.testing.assert_allclose(model.topic_word_.sum(axis=1), 1.0, rtol=1e-12)
+
+
+def test_every_sweep_goes_by_the_share(given, fitted):
+    ends = [model.trace_["objective"] for model in (fitted, *given.values())]
+    assert len({row.tobytes() for row in ends}) == len(ends)
+    first = [float(row[0]) for row in ends[1:]]  # of the same leaves at random: only C differs
+    assert len(set(first)) == len(first)
+
+
+def test_share_belongs_to_the_fit_not_to_what_is_set_later(given, corpus, tmp_path):
+    model = pickle.loads(pickle.dumps(given[0.4])).set_params(smoothing_share=0.02)
+    assert model.smoothing_share_ == 0.4
+    model.save(tmp_path / "model")
+    for copy in (pickle.loads(pickle.dumps(model)), stickbreak.load(tmp_path / "model")):
+        np.testing.assert_array_equal(copy.topic_word_, given[0.4].topic_word_)
+        assert copy.score(corpus) == given[0.4].score(corpus)
+
+
+def test_models_saved_before_have_a_solved_constant(fitted, tmp_path):
+    fitted.save(tmp_path / "model")
+    arrays, meta = read_folder(tmp_path / "model", kind="BackoffTreeTopics")
+    assert meta["values"].pop("smoothing_share_") is None
+    assert meta["parameters"].pop("smoothing_share") is None
+    write_folder(tmp_path / "model", kind="BackoffTreeTopics", arrays=arrays, meta=meta, overwrite=True)
+    loaded = stickbreak.load(tmp_path / "model")
+    assert_same(loaded, fitted)
+    np.testing.assert_array_equal(loaded.topic_word_, fitted.topic_word_)
+
+
+def test_damaged_share_is_refused(given, tmp_path):
+    given[0.4].save(tmp_path / "model")
+    arrays, meta = read_folder(tmp_path / "model", kind="BackoffTreeTopics")
+    meta["values"]["smoothing_share_"] = 1.0
+    write_folder(tmp_path / "model", kind="BackoffTreeTopics", arrays=arrays, meta=meta, overwrite=True)
+    with pytest.raises(ModelFormatError, match="share of smoothing"):
+        stickbreak.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize("share", [0, 1.0, -0.1, "half"])
+def test_shares_that_leave_no_constant_are_refused(corpus, share):
+    with pytest.raises(ValueError, match="smoothing_share"):
+        BackoffTreeTopics(**SMALL, smoothing_share=share).fit(corpus)
+
+
+def test_resumed_fit_with_another_share_is_refused(corpus, tmp_path):
+    BackoffTreeTopics(**SMALL, smoothing_share=0.4).fit(corpus, checkpoint=tmp_path / "c")
+    with pytest.raises(InputError, match="smoothing_share"):
+        BackoffTreeTopics(**{**SMALL, "n_laps": 5}).fit(corpus, checkpoint=tmp_path / "c", resume=True)
