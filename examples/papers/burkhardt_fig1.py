@@ -18,7 +18,7 @@ from benchmarks.harness.records import Record
 
 from stickbreak.corpus import planted_lda
 
-from .study import TINY, Claim, Study, Verdict, main
+from .study import TINY, Claim, Study, Verdict, in_all, main
 
 PAPER = {
     "corpora": ["nips", "20news"],
@@ -97,7 +97,7 @@ def ahead(records: list[Record]) -> Verdict:
     gains = [[a[score] - b[score] for a, b in pairs(records)] for score in ("per word", "completion")]
     text = f"hybrid ahead in {sum(g > 0 for g in gains[0])} of {len(gains[0])} settings ({min(gains[0]):+.2f} to "
     text += f"{max(gains[0]):+.2f}); completion in {sum(g > 0 for g in gains[1])} ({min(gains[1]):+.2f} to "
-    return text + f"{max(gains[1]):+.2f})", all(g > 0 for g in gains[0] + gains[1])
+    return text + f"{max(gains[1]):+.2f})", in_all([g > 0 for g in gains[0] + gains[1]])
 
 
 def of_ends(records: list[Record], system: str, column: str) -> list[tuple[str, float, float]]:
@@ -114,7 +114,7 @@ def depends(records: list[Record]) -> Verdict:
     lost = {s: [(c, big - small) for c, small, big in of_ends(records, s, "batch")] for s in SYSTEMS}
     text = "; ".join(f"{s}: " + ", ".join(f"{c} {x:.2f}" for c, x in found) for s, found in lost.items())
     worse = [a > b for (_, a), (_, b) in zip(lost["mean field"], lost["hybrid"], strict=True)]
-    return f"lost by the smallest beside the largest minibatch, nats a word: {text}", all(worse)
+    return f"lost by the smallest beside the largest minibatch, nats a word: {text}", in_all(worse)
 
 
 def few_topics(records: list[Record]) -> Verdict:
