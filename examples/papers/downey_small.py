@@ -186,7 +186,7 @@ def draw(records: list[Record], plt: Any) -> Any:
             found = mean(records, system, column)
             panel.plot(list(found), list(found.values()), marker="o", label=system)
             panel.set(xlabel="topics", ylabel=column, xscale="log", yscale="log" if column == "seconds" else "linear")
-    panels[0].legend(frameon=False, fontsize=8)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right", frameon=False, fontsize=8)
     return figure
 
 
@@ -196,10 +196,12 @@ STUDY = Study(
     keys, measure, rows,
     (
         Claim("Trees take less than the square root of the number of topics longer", "Fig. 3", sublinear),
-        Claim("Pachinko allocation and nested HDPs take longer than trees", "Fig. 3", costlier),
+        Claim("Pachinko allocation and nested HDPs take longer than trees", "Fig. 3", costlier,
+              "Nested HDPs do. Our Pachinko allocation takes a fifth of a tree's time; the paper has MALLET's."),
         Claim("With many topics trees have a lower perplexity than LDA", "Table 3", lower("LDA")),
         Claim("And than nested HDPs (of Pachinko allocation the paper has none)", "Table 3",
-              lower("NestedHDP", *PACHINKO)),
+              lower("NestedHDP", *PACHINKO),
+              "By little than Pachinko allocation. Nested HDPs are ahead, but behind in completion with 108."),
         Claim("LDA is more coherent with few topics, trees with many", "Table 2", coherent),
     ),
     draw,
