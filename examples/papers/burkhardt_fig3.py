@@ -137,7 +137,8 @@ STUDY = Study(
     "NIPS has 1,500 papers here, not 5,812. Our Gibbs sampler has the sparse form only.",
     keys, measure, rows,
     (
-        Claim("The hybrid converges much faster than Gibbs sampling at first", "Fig. 3", early),
+        Claim("The hybrid converges much faster than Gibbs sampling at first", "Fig. 3", early,
+              "With 1,000 topics it does. With 100 both are alike for two seconds: a sweep of our sampler takes 0.05."),
         Claim("With 1,000 topics sparse sampling gains more than with 100", "Fig. 3", faster),
     ),
     draw,
