@@ -41,7 +41,8 @@ STUDY = Study(
     (
         Claim("The hybrid has a higher log-likelihood with every truncation", "Fig. 2", ahead),
         Claim("The hybrid improves with more topics", "Fig. 2", grows),
-        Claim("The truncation does not influence the mean field with small minibatches", "Fig. 2", stays),
+        Claim("The truncation does not influence the mean field with small minibatches", "Fig. 2", stays,
+              "It loses a little. Five topics have 99 % of the tokens with every truncation."),
     ),
     draw,
 )  # fmt: skip
