@@ -78,7 +78,8 @@ STUDY = Study(
     "downey_fig4", PAPER, QUICK,
     "Reuters-21578 takes the place of RCV1 and Wikipedia's links; a measure over all leaves, not one subtree by eye.",
     keys, measure, rows,
-    (Claim("Leaves of the same subtree are about related things", "Figs. 4, 5", related),),
+    (Claim("Leaves of the same subtree are about related things", "Figs. 4, 5", related,
+           "Of all leaves, hardly, after 20 of 100 passes. The paper shows chosen ones of a longer fit."),),
 )  # fmt: skip
 
 if __name__ == "__main__":
