@@ -18,7 +18,7 @@ from benchmarks.harness.records import Record
 
 from stickbreak.corpus import planted_lda
 
-from .study import TINY, Claim, Study, Verdict, main
+from .study import TINY, Claim, Study, Verdict, in_all, main
 
 PAPER = {
     "corpora": ["nips", "20news"],
@@ -97,7 +97,7 @@ def ahead(records: list[Record]) -> Verdict:
     gains = [[a[score] - b[score] for a, b in pairs(records)] for score in ("per word", "completion")]
     text = f"hybrid ahead in {sum(g > 0 for g in gains[0])} of {len(gains[0])} settings ({min(gains[0]):+.2f} to "
     text += f"{max(gains[0]):+.2f}); completion in {sum(g > 0 for g in gains[1])} ({min(gains[1]):+.2f} to "
-    return text + f"{max(gains[1]):+.2f})", all(g > 0 for g in gains[0] + gains[1])
+    return text + f"{max(gains[1]):+.2f})", in_all([g > 0 for g in gains[0] + gains[1]])
 
 
 def of_ends(records: list[Record], system: str, column: str) -> list[tuple[str, float, float]]:
@@ -114,7 +114,7 @@ def depends(records: list[Record]) -> Verdict:
     lost = {s: [(c, big - small) for c, small, big in of_ends(records, s, "batch")] for s in SYSTEMS}
     text = "; ".join(f"{s}: " + ", ".join(f"{c} {x:.2f}" for c, x in found) for s, found in lost.items())
     worse = [a > b for (_, a), (_, b) in zip(lost["mean field"], lost["hybrid"], strict=True)]
-    return f"lost by the smallest beside the largest minibatch, nats a word: {text}", all(worse)
+    return f"lost by the smallest beside the largest minibatch, nats a word: {text}", in_all(worse)
 
 
 def few_topics(records: list[Record]) -> Verdict:
@@ -148,8 +148,10 @@ STUDY = Study(
     "NIPS has 1,500 papers here, not 5,812; 20 newsgroups takes the place of BioASQ and Enron.",
     keys, measure, rows,
     (
-        Claim("The hybrid predicts better than the mean field with every minibatch", "Fig. 1", ahead),
-        Claim("The mean field gets much worse with small minibatches, the hybrid less so", "Fig. 1", depends),
+        Claim("The hybrid predicts better than the mean field with every minibatch", "Fig. 1", ahead,
+              "By completion not with ten documents, after 0.6 passes."),
+        Claim("The mean field gets much worse with small minibatches, the hybrid less so", "Fig. 1", depends,
+              "The mean field ends with a handful of topics with all these sizes; larger ones were not run."),
         Claim("With small minibatches only a handful of the mean field's topics remain", "Sec. 4.5", few_topics),
     ),
     draw,

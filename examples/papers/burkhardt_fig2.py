@@ -9,7 +9,7 @@ from benchmarks.harness.records import Record
 from .burkhardt_fig1 import PAPER as FIG1
 from .burkhardt_fig1 import QUICK as QUICK1
 from .burkhardt_fig1 import ahead, drawn, keys, measure, of_ends, rows
-from .study import Claim, Study, Verdict, main
+from .study import Claim, Study, Verdict, in_all, main
 
 PAPER = {**FIG1, "topics": [50, 100, 200, 500, 1000], "batch_sizes": [100]}
 QUICK = {**QUICK1, "topics": [4, 8], "batch_sizes": [20]}
@@ -19,14 +19,14 @@ def grows(records: list[Record]) -> Verdict:
     """Judge whether the hybrid gains from more topics."""
     gains = [(c, most - least) for c, least, most in of_ends(records, "hybrid", "K")]
     text = ", ".join(f"{c} {gain:+.2f}" for c, gain in gains)
-    return f"from the fewest to the most topics, nats a word: {text}", all(gain > 0 for _, gain in gains)
+    return f"from the fewest to the most topics, nats a word: {text}", in_all([gain > 0 for _, gain in gains])
 
 
 def stays(records: list[Record]) -> Verdict:
     """Judge whether the mean field hardly changes."""
     gains = [(c, most - least) for c, least, most in of_ends(records, "mean field", "K")]
     text = ", ".join(f"{c} {gain:+.2f}" for c, gain in gains)
-    return f"from the fewest to the most topics, nats a word: {text}", all(abs(gain) < 0.05 for _, gain in gains)
+    return f"from the fewest to the most topics, nats a word: {text}", in_all([abs(gain) < 0.05 for _, gain in gains])
 
 
 def draw(records: list[Record], plt: Any) -> Any:
@@ -41,7 +41,8 @@ STUDY = Study(
     (
         Claim("The hybrid has a higher log-likelihood with every truncation", "Fig. 2", ahead),
         Claim("The hybrid improves with more topics", "Fig. 2", grows),
-        Claim("The truncation does not influence the mean field with small minibatches", "Fig. 2", stays),
+        Claim("The truncation does not influence the mean field with small minibatches", "Fig. 2", stays,
+              "It loses a little. Five topics have 99 % of the tokens with every truncation."),
     ),
     draw,
 )  # fmt: skip

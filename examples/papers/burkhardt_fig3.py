@@ -19,7 +19,7 @@ from benchmarks.harness.records import Record
 
 from stickbreak.corpus import planted_lda
 
-from .study import TINY, Claim, Study, Verdict, main
+from .study import TINY, Claim, Study, Verdict, in_all, main
 
 PAPER = {"corpora": ["kos", "nips"], "eta": 0.01, "topics": [100, 1000], "batch": 100, "limit": 1000.0, "looks": 12}
 QUICK = {"corpora": [TINY], "topics": [8], "batch": 20, "limit": 0.1, "looks": 3}
@@ -105,7 +105,7 @@ def early(records: list[Record]) -> Verdict:
         a, b = (float(np.interp(at, runs[s]["at"], runs[s]["scores"])) for s in ("hybrid, sparse", "Gibbs, sparse"))
         texts.append(f"{corpus}, {K}: {a - b:+.2f} after {at:.1f} s")
         fine.append(a > b)
-    return "hybrid less Gibbs, nats per token: " + "; ".join(texts), all(fine)
+    return "hybrid less Gibbs, nats per token: " + "; ".join(texts), in_all(fine)
 
 
 def faster(records: list[Record]) -> Verdict:
@@ -118,7 +118,7 @@ def faster(records: list[Record]) -> Verdict:
         f"{corpus}: " + ", ".join(f"{value:.1f} with {K} topics" for K, value in found.items())
         for corpus, found in ratio.items()
     )
-    return f"passes a second, sparse over dense: {text}", all(v[max(v)] > v[min(v)] for v in ratio.values())
+    return f"passes a second, sparse over dense: {text}", in_all([v[max(v)] > v[min(v)] for v in ratio.values()])
 
 
 def draw(records: list[Record], plt: Any) -> Any:
@@ -138,7 +138,8 @@ STUDY = Study(
     "NIPS has 1,500 papers here, not 5,812. Our Gibbs sampling only begins with as many topics as named.",
     keys, measure, rows,
     (
-        Claim("The hybrid converges much faster than Gibbs sampling at first", "Fig. 3", early),
+        Claim("The hybrid converges much faster than Gibbs sampling at first", "Fig. 3", early,
+              "With 1,000 topics it does. With 100 both are alike for two seconds: a sweep of our sampler takes 0.05."),
         Claim("With 1,000 topics sparse sampling gains more than with 100", "Fig. 3", faster),
     ),
     draw,

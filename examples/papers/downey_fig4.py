@@ -16,7 +16,7 @@ from benchmarks.harness.records import Record
 from stickbreak import BackoffTreeTopics
 from stickbreak.backoff_tree.shape import shape_of
 
-from .study import TINY, Claim, Study, Verdict, main
+from .study import TINY, Claim, Study, Verdict, in_all, main
 
 PAPER = {"corpora": ["reuters21578"], "shape": "tall", "topics": 8748, "passes": 100, "tokens": 20, "words": 20}
 QUICK = {"corpora": [TINY], "topics": 54, "passes": 4, "tokens": 5}
@@ -71,14 +71,15 @@ def related(records: list[Record]) -> Verdict:
     """Judge whether siblings are at least twice as alike as leaves at random."""
     found = {r["corpus"]: (float(np.mean(r["siblings"])), float(np.mean(r["others"]))) for r in records}
     text = "; ".join(f"{corpus}: {a:.3f} with the same parent, {b:.3f} at random" for corpus, (a, b) in found.items())
-    return f"mean cosine of the words of two leaves: {text}", all(a > 2 * b for a, b in found.values())
+    return f"mean cosine of the words of two leaves: {text}", in_all([a > 2 * b for a, b in found.values()])
 
 
 STUDY = Study(
     "downey_fig4", PAPER, QUICK,
     "Reuters-21578 takes the place of RCV1 and Wikipedia's links; a measure over all leaves, not one subtree by eye.",
     keys, measure, rows,
-    (Claim("Leaves of the same subtree are about related things", "Figs. 4, 5", related),),
+    (Claim("Leaves of the same subtree are about related things", "Figs. 4, 5", related,
+           "Of all leaves, hardly, after 20 of 100 passes. The paper shows chosen ones of a longer fit."),),
 )  # fmt: skip
 
 if __name__ == "__main__":

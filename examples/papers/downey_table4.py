@@ -17,7 +17,7 @@ from stickbreak.backoff_tree.shape import shape_of
 from stickbreak.corpus import planted_lda
 
 from .downey_small import perplexity, seen_only
-from .study import TINY, Claim, Study, Verdict, main
+from .study import TINY, Claim, Study, Verdict, in_all, main
 
 PAPER = {
     "corpora": ["20news"],
@@ -95,11 +95,14 @@ def better(records: list[Record]) -> Verdict:
 
 
 def more(records: list[Record]) -> Verdict:
-    """Judge whether the best tree has more topics than the largest LDA."""
-    tall, most = of(records, "tall"), max(of(records, "LDA"))
+    """Judge whether the best tree has more topics than the largest LDA, and a lower perplexity than any."""
+    tall, lda = of(records, "tall"), of(records, "LDA")
     best = min(tall, key=lambda K: tall[K])
     text = ", ".join(f"{K}: {value:.0f}" for K, value in tall.items())
-    return f"perplexity of trees by topics: {text}", None if max(tall) <= most else best > most
+    if max(tall) <= max(lda):
+        return f"perplexity of trees by topics: {text}", None
+    text += f"; the best LDA, {min(lda, key=lambda K: lda[K])}: {min(lda.values()):.0f}"
+    return f"perplexity of trees by topics: {text}", in_all([best > max(lda), tall[best] < min(lda.values())])
 
 
 STUDY = Study(
@@ -107,8 +110,10 @@ STUDY = Study(
     "20 newsgroups takes the place of RCV1 and of Wikipedia's links.",
     keys, measure, rows,
     (
-        Claim("With many topics a tree has a lower perplexity than LDA", "Table 4", better),
-        Claim("Trees go on to improve with more topics than LDA can have", "Table 4", more),
+        Claim("With many topics a tree has a lower perplexity than LDA", "Table 4", better,
+              "But after 15 passes both are worse with 972 topics than with 108."),
+        Claim("Trees go on to improve with more topics than LDA can have", "Table 4", more,
+              "By little, after twice the passes; the largest LDA was not tried."),
     ),
 )  # fmt: skip
 

@@ -6,6 +6,7 @@ with restarts. Last, the objective of whole fits with restarts and without.
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from stickbreak.variational.documents import DocumentTopics
 from stickbreak.variational.local_step import LocalSettings, local_step
 from stickbreak.variational.words.batch import Batch
 
-from .study import TINY, Claim, Study, Verdict, main
+from .study import TINY, Claim, Study, Verdict, in_all, main
 
 PAPER = {"corpora": ["nips"], "topics": 100, "starts": 50, "documents": 50, "sweeps": 100, "laps": 20, "restarts": 5}
 QUICK = {"corpora": [TINY], "topics": 8, "starts": 3, "documents": 3, "sweeps": 10, "laps": 2}
@@ -48,7 +49,7 @@ def random_start(lengths: Any, K: int, rng: np.random.Generator) -> DocumentTopi
 
 def measure(key: Record) -> Record:
     """Return the objective of documents from each start, and the trace of the objective of whole fits."""
-    train = load(key["corpus"]).train
+    train, begin = load(key["corpus"]).train, time.process_time()
     with_restarts, without = fitted(train, key, key["restarts"]), fitted(train, key, 0)
     rows = np.random.default_rng(0).permutation(train.n_documents)[: key["documents"]]
     documents = train[np.sort(rows)]
@@ -66,7 +67,8 @@ def measure(key: Record) -> Record:
         starts = [values(random_start(lengths, parameters.n_topics, rng), 0) for _ in range(key["starts"])]
         plain, restarted = values(None, 0), values(None, key["restarts"])
     trace = {name: m.trace_["objective"].tolist() for name, m in (("with", with_restarts), ("without", without))}
-    return {"random": starts, "plain": plain, "restarted": restarted, "tokens": lengths.tolist(), "trace": trace}
+    return {"random": starts, "plain": plain, "restarted": restarted, "trace": trace,
+            "seconds": time.process_time() - begin}  # fmt: skip
 
 
 def rows(records: list[Record]) -> list[Record]:
@@ -97,11 +99,13 @@ def many_ends(records: list[Record]) -> Verdict:
 
 
 def climbs(records: list[Record]) -> Verdict:
-    """Judge whether restarts reach what the best random start does, in most documents."""
+    """Judge whether restarts raise the objective, and in most documents to that of the best random start."""
+    gains = np.concatenate([np.array(r["restarted"]) - np.array(r["plain"]) for r in records])
     fine = np.concatenate([np.array(r["restarted"]) >= np.max(r["random"], axis=0) - 1e-3 for r in records])
     plain = np.concatenate([np.array(r["plain"]) >= np.max(r["random"], axis=0) - 1e-3 for r in records])
-    text = f"at least as good as the best of the random starts in {fine.mean():.0%} of the documents, "
-    return text + f"without restarts in {plain.mean():.0%}", bool(fine.mean() > 0.5)
+    text = f"restarts raise the objective of {(gains > 1e-3).mean():.0%} of the documents, by {gains.mean():.1f} nats "
+    text += f"in the mean of all; it reaches the best of the random starts in {fine.mean():.0%}, without restarts in "
+    return text + f"{plain.mean():.0%}", in_all([gains.mean() > 1e-3, fine.mean() > 0.5])
 
 
 def better_fit(records: list[Record]) -> Verdict:
@@ -119,7 +123,7 @@ def draw(records: list[Record], plt: Any) -> Any:
     for i in range(plain.size):
         panels[0].plot(np.full(len(starts), i), starts[:, i] - plain[i], ".", color="lightgrey", markersize=3)
     panels[0].plot(restarted - plain, "_", color="#b5203f", label="restarts")
-    panels[0].set(xlabel="document", ylabel="objective less usual start, nats")
+    panels[0].set(xlabel="document", ylabel="objective less usual start, nats", yscale="symlog")
     panels[0].legend(frameon=False)
     for name, values in r["trace"].items():
         panels[1].plot(range(1, len(values) + 1), values, label=f"{name} restarts")
@@ -134,7 +138,8 @@ STUDY = Study(
     keys, measure, rows,
     (
         Claim("Random starts of the local step end at very different fixed points", "Fig. 3", many_ends),
-        Claim("A run with sparsity-promoting restarts climbs through them", "Fig. 3", climbs),
+        Claim("A run with sparsity-promoting restarts climbs through them", "Fig. 3", climbs,
+              "It climbs, but not to the best of 50 starts. The paper shows one document."),
         Claim("Restarts improve the objective of the whole fit", "supplement Fig. 3", better_fit),
     ),
     draw,

@@ -17,7 +17,7 @@ from benchmarks.harness.records import Record
 
 from stickbreak import VariationalHDP
 
-from .study import TINY, Claim, Study, Verdict, main
+from .study import TINY, Claim, Study, Verdict, in_all, main
 
 PAPER = {"corpora": ["nips"], "topics": [100, 200], "starts": ["anchors", "documents"], "laps": 50, "early": 4}
 QUICK = {"corpora": [TINY], "topics": [8], "laps": 3, "early": 1}
@@ -87,7 +87,7 @@ def improved(records: list[Record]) -> Verdict:
         f"{np.median(r['moved']):.2f} or more (total variation)"
         for r, gain in zip(runs, gains, strict=True)
     )
-    return text, min(gains) > 0 and min(np.median(r["moved"]) for r in runs) > 0.1
+    return text, in_all([gain > 0 and np.median(r["moved"]) > 0.1 for r, gain in zip(runs, gains, strict=True)])
 
 
 def early_only(records: list[Record]) -> Verdict:
@@ -99,7 +99,7 @@ def early_only(records: list[Record]) -> Verdict:
         rates = ", ".join("{}s {} of {}".format(move, *counted(r, move, True)) for move in MOVES)
         texts.append(f"{r['corpus']}, {r['topics']}: {rates} in the first {r['early']} laps; {late} accepted later")
         fine.append(early > late)
-    return "; ".join(texts), all(fine)
+    return "; ".join(texts), in_all(fine)
 
 
 def deletes_more(records: list[Record]) -> Verdict:
@@ -118,7 +118,8 @@ STUDY = Study(
     keys, measure, rows,
     (
         Claim("Variational updates improve anchor topics significantly", "Fig. 4, left", improved),
-        Claim("Most merges and deletes are accepted in the first four laps", "Sec. 5.2", early_only),
+        Claim("Most merges and deletes are accepted in the first four laps", "Sec. 5.2", early_only,
+              "Of ten laps. But deletes are accepted later, too, so the first four may lose in a longer run."),
         Claim("Early deletes are accepted far more often (92 %) than merges (6 %)", "Sec. 5.2", deletes_more),
     ),
 )  # fmt: skip

@@ -22,7 +22,7 @@ from benchmarks.harness.records import Record
 
 from stickbreak import OnlineHDP, SplitMergeOnlineHDP, VariationalHDP
 
-from .study import NOT_RUN, TINY, Claim, Study, Verdict, main
+from .study import NOT_RUN, TINY, Claim, Study, Verdict, in_all, main
 
 METHODS = ["MOdm rand", "MOfix rand", "MOdm anchors", "MOfix anchors", "SOfix", "crfSOfix", "SOsm", "Gibbs"]
 PAPER = {
@@ -152,7 +152,7 @@ def beats(one: str, other: str) -> Any:
             return NOT_RUN, None
         gain = [a[name][0] - b[name][0] for name in both]
         text = "; ".join(f"{corpus}, {K}: {g:+.3f}" for (corpus, K, _), g in zip(both, gain, strict=True))
-        return f"{one} less {other}, nats per token: {text}", min(gain) > 0
+        return f"{one} less {other}, nats per token: {text}", in_all([g > 0 for g in gain])
 
     return judge
 
@@ -165,7 +165,7 @@ def removes(records: list[Record]) -> Verdict:
         for name, (score, K) in moved.items():
             texts.append(f"{name[0]}, {start}: {name[1]} to {K} topics, {score - fixed[name][0]:+.3f}")
             fine.append(score > fixed[name][0] - 0.01 and K < 0.9 * name[1])
-    return "; ".join(texts) + " nats per token beside MOfix", all(fine)
+    return "; ".join(texts) + " nats per token beside MOfix", in_all(fine)
 
 
 def grows(records: list[Record]) -> Verdict:
@@ -175,8 +175,25 @@ def grows(records: list[Record]) -> Verdict:
         f"{name[0]}: {K} of at most {name[1]} topics, {score - fixed[name][0]:+.3f} beside MOdm"
         for name, (score, K) in grown.items()
     )
-    full = all(K >= 0.95 * name[1] and score <= fixed[name][0] for name, (score, K) in grown.items())
-    return (text, full) if grown else (NOT_RUN, None)
+    full = [K >= 0.95 * name[1] and score <= fixed[name][0] for name, (score, K) in grown.items()]
+    return (text, in_all(full)) if grown else (NOT_RUN, None)
+
+
+def quicker(records: list[Record]) -> Verdict:
+    """Judge whether MOdm does eight laps while the franchise method does one, from the most topics."""
+    most = max(r["K0"] for r in records)
+    seconds = {(r["corpus"], r["method"]): r["seconds"] / len(r["K"]) for r in records if r["K0"] == most}
+    laps = {
+        corpus: {m: spent / seconds[corpus, m] for m in METHODS if (corpus, m) in seconds}
+        for (corpus, method), spent in seconds.items()
+        if method == "crfSOfix"
+    }
+    texts = [
+        f"{corpus}, {most}: " + ", ".join(f"{m} {found[m]:.1f}" for m in ("MOdm rand", "MOfix rand", "SOfix", "SOsm"))
+        for corpus, found in laps.items()
+    ]
+    fine = in_all([found["MOdm rand"] >= 8 for found in laps.values()])
+    return ("laps while crfSOfix does one: " + "; ".join(texts), fine) if laps else (NOT_RUN, None)
 
 
 def draw(records: list[Record], plt: Any) -> Any:
@@ -210,12 +227,18 @@ STUDY = Study(
     (
         Claim("Anchor topics predict better than random ones (MOfix)", "Fig. 6", beats("MOfix anchors", "MOfix rand")),
         Claim("Merges and deletes remove many topics and improve prediction", "Fig. 6", removes,
-              "From random documents they do. From anchors the score falls by 0.01."),
-        Claim("MOdm predicts better than the franchise method", "Fig. 6", beats("MOdm rand", "crfSOfix")),
+              "From random documents they do. From anchors the score falls by up to 0.015."),
+        Claim("MOdm predicts better than the franchise method", "Fig. 6", beats("MOdm rand", "crfSOfix"),
+              "From 200 topics hardly, from 100 not: there MOdm ends with 15 topics."),
         Claim("SOfix predicts better than the franchise method from similar starts", "Fig. 6",
-              beats("SOfix", "crfSOfix")),
-        Claim("Split-merge grows to its maximum and predicts no better", "Fig. 6", grows),
-        Claim("MOdm predicts better than the sampler after as many laps", "Fig. 6", beats("MOdm rand", "Gibbs")),
+              beats("SOfix", "crfSOfix"),
+              "From 200 topics it does, from 100 not; both differences are small."),
+        Claim("MOdm does 8 laps while the franchise method does one, from 200 topics", "Sec. 6.2", quicker,
+              "Both methods are ours. The paper compares its code with that of others."),
+        Claim("Split-merge grows to its maximum and predicts no better", "Fig. 6", grows,
+              "It predicts no better. But ours, which starts with one topic, stays far below its maximum."),
+        Claim("MOdm predicts better than the sampler after as many laps", "Fig. 6", beats("MOdm rand", "Gibbs"),
+              "Only in the first 10 laps (from 200 topics: 13). Then the sampler is ahead."),
     ),
     draw,
 )  # fmt: skip

@@ -20,7 +20,7 @@ from benchmarks.vectors.patches import score
 from stickbreak import GaussianDPMixture, GaussianHDP, GroupedVectors
 from stickbreak.corpus import planted_gaussians, read_patches
 
-from .study import Claim, Study, Verdict, main
+from .study import Claim, Study, Verdict, in_all, main
 
 PAPER = {"images": 400, "held_out": 50, "patches": 8750, "components": 100, "laps": 30, "looks": [1, 2, 5, 10, 20]}
 QUICK = {"images": 0, "held_out": 0, "patches": 60, "components": 6, "laps": 3, "looks": [1]}
@@ -93,7 +93,7 @@ def removed(records: list[Record]) -> Verdict:
         (a, K), (b, K0) = end(records, model, "MOdm"), end(records, model, "MOfix")
         texts.append(f"{model}: {K0} to {K} components, {a - b:+.3f} nats per patch beside MOfix")
         fine.append(K < K0 and a > b)
-    return "; ".join(texts), all(fine)
+    return "; ".join(texts), in_all(fine)
 
 
 def hdp_ahead(records: list[Record]) -> Verdict:

@@ -27,14 +27,17 @@ RESULTS = Path(__file__).parent / "results"
 PICTURES = Path("docs/benchmarks/pictures")
 TINY = "planted:120:200:5:40"  # the documents of --quick
 NOT_RUN = "not run yet: it takes hours"
-Verdict = tuple[str, bool | None]
+PART = "in part"
+Outcome = bool | str | None  # confirmed, not, PART, or undecided
+Verdict = tuple[str, Outcome]
 
 
 @dataclass(frozen=True)
 class Claim:
     """A claim of a paper in a line of ours, and how the runs judge it.
 
-    `judge` takes the records and returns what was measured and whether that confirms the claim (None: undecided).
+    `judge` takes the records and returns what was measured and whether that confirms the claim (`PART`: in some cases;
+    None: undecided).
     """
 
     says: str
@@ -62,6 +65,12 @@ class Study:
     draw: Callable[[list[Record], Any], Any] | None = None
 
 
+def in_all(fine: Sequence[Any]) -> Outcome:
+    """Return whether a claim holds in all cases, in some of them (`PART`), or in none."""
+    n = sum(map(bool, fine))
+    return PART if 0 < n < len(fine) else n > 0
+
+
 def change(settings: Record, words: Sequence[str]) -> Record:
     """Return settings with NAME=VALUE put in; values are JSON, and what is no JSON is text."""
     changed = dict(settings)
@@ -78,7 +87,7 @@ def change(settings: Record, words: Sequence[str]) -> Record:
 
 def judged(study: Study, records: list[Record]) -> list[Record]:
     """Return a row for each claim: what was measured, and whether it is confirmed."""
-    words = {True: "yes", False: "no", None: "undecided"}
+    words = {True: "yes", False: "no", PART: PART, None: "undecided"}
     out: list[Record] = []
     for claim in study.claims:
         measured, verdict = claim.judge(records)
@@ -87,7 +96,9 @@ def judged(study: Study, records: list[Record]) -> list[Record]:
                 "claim": claim.says,
                 "figure": claim.figure,
                 "measured": measured,
-                "confirmed": "" if measured == NOT_RUN else words[None if verdict is None else bool(verdict)],
+                "confirmed": ""
+                if measured == NOT_RUN
+                else words[verdict if verdict in (PART, None) else bool(verdict)],
                 "why": claim.why,
             }
         )

@@ -15,9 +15,9 @@ from benchmarks.harness.records import Record
 from benchmarks.samplers import split_merge
 from benchmarks.samplers.split_merge import at_time
 
-from .study import TINY, Claim, Study, Verdict, main
+from .study import TINY, Claim, Study, Verdict, in_all, main
 
-PAPER = {"corpora": ["ap", "nips"], "eta": [0.1, 0.2, 0.5], "sweeps": 500, "trials": 1, "runs": 20}
+PAPER = {"corpora": ["ap", "kos", "nips"], "eta": [0.1, 0.2, 0.5], "sweeps": 500, "trials": 1, "runs": 20}
 QUICK = {"corpora": [TINY], "eta": [0.5], "sweeps": 5, "runs": 1}
 
 
@@ -89,7 +89,7 @@ def never_worse(records: list[Record]) -> Verdict:
     """Judge whether split-merge is at least as good at the end, within 0.01 nats."""
     found = {name: gains(both, "mode", 1.0).mean() for name, both in pairs(records).items()}
     text = "; ".join(f"{corpus}, eta {eta:g}: {gain:+.4f}" for (corpus, eta), gain in found.items())
-    return f"gain in the mode at the end, nats per token: {text}", min(found.values()) > -0.01
+    return f"gain in the mode at the end, nats per token: {text}", in_all([gain > -0.01 for gain in found.values()])
 
 
 def sometimes_faster(records: list[Record]) -> Verdict:
@@ -129,13 +129,14 @@ def draw(records: list[Record], plt: Any) -> Any:
 
 STUDY = Study(
     "wang_fig5", PAPER, QUICK,
-    "The paper's abstracts (ARXIV, ML+IR, NIPS abstracts) are not here: AP and full NIPS papers, a tenth held out "
+    "The paper's abstracts (ARXIV, ML+IR, NIPS abstracts) are not here: AP, KOS and full NIPS papers, a tenth held out "
     "instead of a fifth.",
     keys, measure, rows,
     (
         Claim(
             "With split-merge, the sampler is never worse at the end", "Figs. 6, 7", never_worse,
-            "Few and short runs, on another corpus: no mean of 20 runs as in the paper.",
+            "On KOS it is not. On AP with eta 0.2 and 0.5 the joint soon falls, so its best is one of the "
+            "first sweeps. Held out, the means at the end differ by 0.007 at most.",
         ),
         Claim("With some settings split-merge reaches a better mode sooner", "Fig. 6", sometimes_faster),
         Claim("About 3 % of the split-merge moves are accepted", "Sec. 4.2", accepted),

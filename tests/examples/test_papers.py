@@ -59,6 +59,10 @@ def test_settings_are_changed_by_name():
 def test_verdicts_are_said():
     study = common.Study(
         "none", {}, {}, "", lambda _: [], lambda key: key, lambda _: [],
-        [common.Claim("a", "Fig. 1", lambda _, verdict=verdict: ("x", verdict)) for verdict in (True, False, None)],
+        [
+            common.Claim("a", "Fig. 1", lambda _, verdict=verdict: ("x", verdict))
+            for verdict in (True, False, None, common.in_all([1, 1]), common.in_all([0, 1]), common.in_all([0, 0]))
+        ],
     )  # fmt: skip
-    assert [row["confirmed"] for row in common.judged(study, [])] == ["yes", "no", "undecided"]
+    said = [row["confirmed"] for row in common.judged(study, [])]
+    assert said == ["yes", "no", "undecided", "yes", "in part", "no"]
