@@ -11,11 +11,12 @@ import pytest
 from stickbreak import CollapsedHDP
 from stickbreak.collapsed import trials
 from stickbreak.collapsed.cvb0 import ALONE
+from stickbreak.collapsed.growing import taking_part
 from stickbreak.collapsed.memory import InMemory
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.shards import Aside
 from stickbreak.collapsed.state import Priors
-from stickbreak.collapsed.trials import FORMING, PASSES, topics_by_trial
+from stickbreak.collapsed.trials import FORMING, PASSES, Trial, topics_by_trial
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.fitting.laps import Stop
 from stickbreak.numerics.arrays import Float
@@ -104,12 +105,42 @@ def test_the_documents_set_apart_choose(
     assert len(topics) == asked[{"few": 0, "between": 1, "many": 2}[best]]
 
 
+def test_topics_are_judged_with_the_weights_that_they_have_learned(
+    long: tuple[Corpus, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trial = Trial(long[0][:300], long[1].topic_word + 0.001, Priors(2.0, 1.0, 0.05), 0)
+    told: list[Any] = []
+    monkeypatch.setattr(trials, "scores", lambda *these: told.append(these) or np.zeros(1))
+    for n in (9, 10):
+        while trial.passes < n:
+            trial.go_on()
+        trial.scores([], 0, ALONE)
+    (_, _, even, before, *_), (_, counts, learned, after, *_) = told
+    np.testing.assert_allclose(even, 1 / 12)
+    assert before.alpha == 2.0
+    assert after.alpha != 2.0
+    assert learned.sum() == pytest.approx(1.0)
+    assert np.corrcoef(learned, counts.sum(axis=0))[0, 1] > 0.4  # common topics weigh more
+
+
 def test_a_fit_that_is_stopped_has_the_few_after_a_pass(long: tuple[Corpus, Any]) -> None:
     told: list[Mapping[str, Any]] = []
     few = begun(long[0], stop=lambda: True, told=told)
     assert few is not None
     assert len(few) < 15
     assert len(told) == 1
+
+
+def test_weights_that_companions_did_not_see_are_no_tokens(
+    long: tuple[Corpus, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("stickbreak.collapsed.companions.COUNTS", 20_000)  # of a part of the documents
+    documents = InMemory(long[0])
+    documents.set_aside(Aside(apart=0.05, apart_seed=RULES.seed), ALONE)
+    for row in taking_part(documents, ALONE)[:6]:
+        counts = long[0].counts.astype(np.float64)
+        counts.data[counts.indptr[row]] = 0.5
+        assert begun(Corpus.from_counts(counts)) is None
 
 
 @pytest.mark.parametrize("case", ["short", "few counts", "very many", "many tokens", "weights", "few apart"])

@@ -62,6 +62,12 @@ class Trial:
         self._chain.lap(self.passes, self._priors)
         self._priors = self._chain.with_weights(self._priors, self.passes)
 
+    @property
+    def weights(self) -> Float:
+        """Expected weights of the topics, a_k / alpha, (K,)."""
+        weights: Float = self._priors.a / self._priors.alpha
+        return weights
+
     def topics(self) -> Float:
         """Return the mean counts of the topics that have tokens, and eta, (K, W).                      math.md (L3)"""
         counts = self._chain.counts()
@@ -69,8 +75,8 @@ class Trial:
 
     def scores(self, judges: Sequence[Shard], seed: int, engine: Engine) -> Float:
         """Return the log probability of the tokens held out of each of some documents, (D',)."""
-        a, alpha = self._priors.a, self._priors.alpha
-        return scores(judges, self._chain.counts(), a / alpha, replace(self._given, alpha=alpha), seed, engine)
+        given = replace(self._given, alpha=self._priors.alpha)
+        return scores(judges, self._chain.counts(), self.weights, given, seed, engine)
 
 
 def topics_by_trial(documents: Documents, rules: Rules, engine: Engine, report: Callback, stop: Stop) -> Float | None:
@@ -103,7 +109,7 @@ def topics_by_trial(documents: Documents, rules: Rules, engine: Engine, report: 
     if found is None:
         return None
     corpus = documents.chosen(taking_part(documents, engine))
-    if corpus.n_tokens > MOST_TOKENS:
+    if corpus.n_tokens > MOST_TOKENS or (corpus.counts.data % 1.0).any():  # weights outside of what was looked at
         return None
     few = min(found.n_shown, rules.max_topics)
     numbers, total = sorted({few, round(math.sqrt(few * many)), max(few, many)}), FORMING + 2 * PASSES
