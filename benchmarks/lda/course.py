@@ -21,7 +21,7 @@ from benchmarks.harness.peers import ETA, TomotopyLDA
 from benchmarks.harness.records import Record
 from benchmarks.harness.scores import completion
 from benchmarks.harness.tables import table
-from benchmarks.harness.units import Answer, processor_seconds
+from benchmarks.harness.units import Answer, Float, processor_seconds
 from stickbreak import LDA
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.fitting.engine import engine
@@ -120,10 +120,16 @@ def rows(options: argparse.Namespace) -> list[dict[str, object]]:
                     sys.stderr.write(f"{name} {n_topics} {who} {seed} {scores[who][-1]}\n")
             heads = [*(f"{s:g} s" for s in options.seconds), *(f"{n} passes" for n in options.passes)]
             for who, of_seeds in scores.items():
-                mean, low, high = (f(np.array(of_seeds), axis=0) for f in (np.mean, np.min, np.max))
-                cells = {h: f"{m:.3f} ({(b - a) / 2:.3f})" for h, m, a, b in zip(heads, mean, low, high, strict=True)}
+                cells = {h: cell(these) for h, these in zip(heads, np.array(of_seeds).T, strict=True)}
                 found.append({"corpus": name, "K": n_topics, "system": who, **cells})
     return found
+
+
+def cell(scores: Float) -> str:
+    """Return the mean over seeds with half the range, or that a seed had no score yet."""
+    if not np.isfinite(scores).all():
+        return "no score yet"
+    return f"{scores.mean():.3f} ({np.ptp(scores) / 2:.3f})"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

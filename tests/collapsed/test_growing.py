@@ -240,3 +240,8 @@ def test_a_sample_of_files_is_that_of_memory(corpus: Corpus, tmp_path: Path, mon
     wanted = here.sample(rows, ALONE).lengths(ALONE)
     np.testing.assert_array_equal(small.lengths(ALONE), wanted)
     np.testing.assert_array_equal(large.lengths(ALONE), wanted)
+
+
+def test_a_sample_has_a_document_at_least(sampled: None) -> None:
+    corpus = Corpus.from_counts(np.ones((2, 12_000)))
+    assert CollapsedHDP(n_laps=2, random_state=0).fit(corpus).n_topics_ >= 1

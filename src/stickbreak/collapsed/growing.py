@@ -112,7 +112,7 @@ def grown(documents: Documents, rules: Rules, engine: Engine, report: Callback, 
     decides = documents.n_counts > (MOST_OF_SHORT if short else MOST)
     last = Until(None, DRAWS if short or rules.final_passes == "sampled" else 0)
     for number, size in enumerate(sizes, 1):
-        n = round(documents.n_documents * size / documents.n_counts)
+        n = max(1, round(documents.n_documents * size / documents.n_counts))
         until = last if decides and number == len(sizes) else Until(sampling.enough)
         most = min(rules.max_topics, max(rules.n_topics, n // DOCUMENTS)) if decides else rules.max_topics
         chosen = np.sort(order[:n])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stickbreak.collapsed.companions import PURPOSE, Companions, are_shown, dimensions_of, enough
+from stickbreak.collapsed.companions import DIMENSIONS, PURPOSE, Companions, are_shown, dimensions_of, enough
 from stickbreak.collapsed.walking import are_short
 from stickbreak.corpus import Corpus
 from stickbreak.initialization.base import Start, StartSettings, even_weights
@@ -63,8 +63,10 @@ def beside_words(corpus: Corpus, n_topics: int, seed: int) -> Float | None:
     Returns
     -------
     ndarray or None
-        None where too few words are in enough documents.
+        None where too few words are in enough documents, or K is above 1,025.
     """
+    if n_topics > DIMENSIONS[1] + 1:  # corners of a simplex
+        return None
     found = _seen(corpus, 2 * n_topics, seed)
     topics = None if found is None else found.topics(n_topics, LITTLE)
     return topics if topics is not None and len(topics) == n_topics else None

@@ -240,6 +240,7 @@ def test_words_beside_words_are_near_planted_topics_before_the_first_pass():
 def test_topics_are_random_where_too_few_words_are_in_enough_documents():
     corpus = planted_lda(30, 20, n_topics=3, mean_tokens=20, seed=0)[0]
     assert beside_words(corpus, 19, 4) is None
+    assert beside_words(corpus, 1100, 4) is None
     chain = Gibbs(corpus, 19, 4, "last")
     chain.begin()
     n = np.bincount(topics(chain), minlength=19)

@@ -64,7 +64,7 @@ class LDALaps:
         return self.priors.row()
 
     def begin(self, report: Callback, stop: Stop) -> None:
-        """Make the start: too short to be reported or stopped."""
+        """Make the start: a few seconds at most, which are neither reported nor stopped."""
         self.inference.begin()
 
     def laps(self, done: int) -> Iterator[Lap]:
