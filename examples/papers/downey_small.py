@@ -62,7 +62,8 @@ def model_of(key: Record, passes: int) -> Any:
         shape = shape_of(key["system"], key["topics"])
         return BackoffTreeTopics(branching=shape.branching, learn=("alpha", "eta"), **shared)
     if key["system"] == "NestedHDP":
-        return NestedHDP(branching=shape_of("wide", key["topics"]).branching, tolerance=None, **shared)
+        branching: Any = shape_of("wide", key["topics"]).branching
+        return NestedHDP(branching=branching, tolerance=None, **shared)
     kind = Pachinko if key["system"] == "Pachinko" else HierarchicalPachinko
     return kind(n_super=key["super"], n_topics=key["topics"], tolerance=None, **shared)
 

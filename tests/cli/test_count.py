@@ -96,7 +96,8 @@ def test_what_is_done_is_told(run, documents, tmp_path, monkeypatch):
         (["--cluster", "tcp://127.0.0.1:9"], "no Dask scheduler answers"),
     ],
 )
-def test_what_cannot_be_is_refused(refuse, documents, tmp_path, options, message):
+def test_what_cannot_be_is_refused(refuse, documents, tmp_path, options, message, monkeypatch):
+    monkeypatch.setattr("stickbreak.fitting.cluster.ANSWER", 1)
     assert message in refuse("count", documents, "--out", tmp_path / "counts", *options)
     assert not (tmp_path / "counts").exists()
 

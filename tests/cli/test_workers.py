@@ -27,7 +27,8 @@ def test_without_options_the_work_stays_in_this_process():
         assert workers is None
 
 
-def test_a_cluster_that_does_not_answer_is_named(tmp_path):
+def test_a_cluster_that_does_not_answer_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr("stickbreak.fitting.cluster.ANSWER", 1)
     with (
         pytest.raises(ClusterError, match="no Dask scheduler answers"),
         workers_of(None, "tcp://127.0.0.1:9", tmp_path),

@@ -294,10 +294,10 @@ def test_labels_stay_where_a_fit_goes_on_and_not_in_a_new_one(name, model):
     model.label({k: "kept"})
     before = model.word_distributions([k])
     model.continue_fit(data_of(name), n_laps=1)
-    kept = model.labels_
-    assert kept == {k: "kept"}
-    nearest = np.argmax(np.sqrt(before) @ np.sqrt(model.word_distributions(model.shown_topics(1).numbers)).T)
-    assert model.shown_topics(1).numbers[nearest] == k
+    kept, numbers = model.labels_, model.shown_topics(1).numbers
+    nearest = numbers[np.argmax(np.sqrt(before) @ np.sqrt(model.word_distributions(numbers)).T)]
+    assert nearest == k or name == "LDA"  # whose topics of a tiny collection change places in a pass
+    assert kept == ({k: "kept"} if nearest == k else {})
     model.fit(data_of(name))
     assert model.labels_ == {}
 

@@ -65,7 +65,7 @@ class BackoffTreeTopics(FittedTree):
         (`seed_leaves_`), so seeds are not near each other. Words that the documents lack are left out, and a warning
         names them.
     seed_tokens : float, default=100.0
-        How strong seeds are: the pseudo-tokens that each adds to its leaf, shared by its words in whole numbers, at
+        How strong seeds are: the pseudo-tokens that each adds to its leaf. Its words share them in whole numbers, at
         least one for each (math.md (T16)).
     learn_every : int, default=5
         Number of sweeps between two searches for the learned discounts.

@@ -129,7 +129,7 @@ def topics_by_trial(documents: Documents, rules: Rules, engine: Engine, report: 
 
 
 def _go_on(trial: Trial, n_passes: int, progress: tuple[int, int], report: Callback, stop: Stop) -> None:
-    """Make passes until there are so many, or it is time to stop."""
+    """Make passes until there are `n_passes`, or it is time to stop."""
     before, total = progress
     while trial.passes < n_passes and not (trial.passes and stop()):
         trial.go_on()

@@ -36,6 +36,7 @@ MUCH = 1 << 27  # ... where there are more of them, and more bytes: fewer are qu
 GIVEN_BACK_AT_ONCE = "MALLOC_TRIM_THRESHOLD_"  # with it, memory that is freed goes back to the system
 # one heap for all threads of a worker, which grows and shrinks by much at a time, and has all but the largest arrays
 KEPT = {"MALLOC_ARENA_MAX": 1, "MALLOC_TOP_PAD_": 1 << 26, "MALLOC_MMAP_THRESHOLD_": 1 << 25}
+ANSWER = 10  # seconds for a scheduler to answer
 WAIT = 60  # seconds for a first worker, and for a new one where all have gone
 
 
@@ -313,7 +314,7 @@ def _client(where: Any, distributed: Any, stack: ExitStack) -> Any:
         return where
     if isinstance(where, str):
         try:
-            return stack.enter_context(distributed.Client(where, timeout=10))
+            return stack.enter_context(distributed.Client(where, timeout=ANSWER))
         except (OSError, ValueError) as error:
             raise ClusterError(
                 f"no Dask scheduler answers at {where!r} ({error!s:.100}); give the address that `dask scheduler` "
