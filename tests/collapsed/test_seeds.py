@@ -145,6 +145,13 @@ def test_seeds_of_any_mapping_are_plain_in_a_model_that_is_not_fitted_yet(family
             assert other.seeds == SEEDS
 
 
+def test_capital_letters_of_seeds_do_not_matter_where_words_are_in_lower_case(corpus: Corpus) -> None:
+    lower, upper = (
+        CollapsedHDP(**{**SHORT, "n_laps": 1, "seeds": {"space": words}}).fit(corpus) for words in (["a0"], ["A0"])
+    )
+    np.testing.assert_array_equal(upper.components_, lower.components_)
+
+
 def test_unknown_words_are_named_and_left_out(corpus: Corpus, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, "stickbreak"):
         CollapsedHDP(**{**SHORT, "n_laps": 1, "seeds": {"space": ["a0", "orbit", "launch"]}}).fit(corpus)

@@ -46,6 +46,8 @@ def plain_seeds(seeds: Any) -> Any:
 def known_words(seeds: Seeds, vocabulary: Sequence[str]) -> dict[str, list[int]]:
     """Return the numbers of the words of each seed; warn of words that the documents do not have.
 
+    A word that is unknown as it is given is taken in lower case.
+
     Parameters
     ----------
     seeds : mapping of str to sequence of str
@@ -57,8 +59,10 @@ def known_words(seeds: Seeds, vocabulary: Sequence[str]) -> dict[str, list[int]]
         If no word of a seed is known.
     """
     number = {word: w for w, word in enumerate(vocabulary)}
-    found = {name: sorted({number[word] for word in words if word in number}) for name, words in seeds.items()}
-    unknown = list(dict.fromkeys(word for words in seeds.values() for word in words if word not in number))
+    as_counted = {word: word if word in number else word.lower() for words in seeds.values() for word in words}
+    known = {word: number[counted] for word, counted in as_counted.items() if counted in number}
+    found = {name: sorted({known[word] for word in words if word in known}) for name, words in seeds.items()}
+    unknown = [word for word in as_counted if word not in known]
     for name, own in found.items():
         if not own:
             raise InputError(
