@@ -153,7 +153,7 @@ def test_accepted_birth_raises_what_it_is_judged_by_on_random_corpora(seed, fres
             np.testing.assert_array_equal(batch.expanded().T, own.T)
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0])
 def test_every_start_ends_at_the_same_objective_with_the_same_number_of_topics(seed):
     """Within 0.01 nats per token; without births they end up to 1.3 apart."""
     corpus, truth = toy_bars(150, size=10, n_bars=10, tokens=80, seed=seed)
