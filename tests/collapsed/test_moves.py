@@ -196,12 +196,12 @@ def test_ten_planted_topics_are_found_from_any_start(n_topics):
 
 
 def test_words_at_random_are_one_topic():
-    """Of ten collections at most two are split once: each of a dozen rounds may be wrong by chance."""
+    """Of six collections at most one is split once: each of a dozen rounds may be wrong by chance."""
     found = []
-    for seed in range(10):
+    for seed in range(6):
         counts = np.random.default_rng(seed).poisson(0.5, (200, 100))
         found.append(CollapsedHDP(random_state=seed, n_laps=62).fit(Corpus.from_counts(counts)).n_topics_)
-    assert sum(n == 1 for n in found) >= 8
+    assert sum(n == 1 for n in found) >= 5
     assert max(found) <= 2
 
 
