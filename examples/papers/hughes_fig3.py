@@ -121,7 +121,9 @@ def draw(records: list[Record], plt: Any) -> Any:
     figure, panels = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained")
     plain, restarted, starts = (np.array(r[name]) for name in ("plain", "restarted", "random"))
     for i in range(plain.size):
-        panels[0].plot(np.full(len(starts), i), starts[:, i] - plain[i], ".", color="lightgrey", markersize=3)
+        panels[0].plot(
+            np.full(len(starts), i), starts[:, i] - plain[i], ".", color="lightgrey", markersize=3, rasterized=True
+        )
     panels[0].plot(restarted - plain, "_", color="#b5203f", label="restarts")
     panels[0].set(xlabel="document", ylabel="objective less usual start, nats", yscale="symlog")
     panels[0].legend(frameon=False)

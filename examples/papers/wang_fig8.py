@@ -65,7 +65,7 @@ def draw(records: list[Record], plt: Any) -> Any:
     figure, panel = plt.subplots(figsize=(6, 2.4), layout="constrained")
     rng = np.random.default_rng(0)
     for i, r in enumerate(records):
-        panel.plot(r["cosines"], i + 0.3 * rng.uniform(-1, 1, len(r["cosines"])), ".", markersize=2)
+        panel.plot(r["cosines"], i + 0.3 * rng.uniform(-1, 1, len(r["cosines"])), ".", markersize=2, rasterized=True)
     panel.set(yticks=range(len(records)), yticklabels=[r["corpus"] for r in records], xlabel="cosine of two topics")
     return figure
 

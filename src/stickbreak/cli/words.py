@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Words"]
 
-LARGE = 1 << 16  # pairs of document and word, from which on births begin with topics that they find
 Texts = Callable[[Sequence[int]], list[str]] | Sequence[str]
 
 
@@ -151,8 +150,10 @@ class Words(Material):
 
     def starting(self, model: Any) -> int | None:
         """Return the number of topics that a fit to them starts with; None where the fit finds it."""
+        from stickbreak.collapsed.companions import LEAST
+
         given = model.get_params(deep=False)
-        found = given.get("births", False) and (given["n_topics"] is None or self.data.counts.nnz >= LARGE)
+        found = given.get("births", False) and (given["n_topics"] is None or self.data.counts.nnz >= LEAST)
         return None if found else int(model.starting_topics(self.data))
 
     def score(self, model: Any, seed: int, train: Self) -> Score:

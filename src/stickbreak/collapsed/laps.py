@@ -96,8 +96,7 @@ class CollapsedLaps:
 
     def laps(self, done: int) -> Iterator[Lap]:
         """Yield after every sweep."""
-        rules, engine = self.rules, self._engine
-        state = self.state
+        state, rules, engine = self.state, self.rules, self._engine
         while True:
             moving, made = state.n_sweeps < self.rounds.end, Made()
             if not moving:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from stickbreak.corpus.tokens import Tokens
 from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.sampling.counts import count_topics
 from stickbreak.sampling.direct import checked_weights, draw_weights
-from stickbreak.sampling.franchise import Franchise, renumber_dishes, seated_in_order, tables_of
+from stickbreak.sampling.franchise import DishRule, Franchise, renumber_dishes, tables_of
 from stickbreak.sampling.kernels import augmented as kernels
 from stickbreak.sampling.representation import Sweep
 from stickbreak.sampling.shard_jobs import PassState, pass_over
@@ -34,18 +34,11 @@ class TableRule:
         return int(kernels.seat_tokens(first, last, *own, words, topics, *numbers, reuse, self.key))
 
 
-@dataclass(frozen=True, slots=True)
-class DishRule:
+class WeightedDishRule(DishRule):
     """Dishes of tables given the corpus weights."""
 
-    now: Concentrations
-    key: np.uint64
-
-    def sample(self, start: Int, word: Int32, state: PassState, first: int, last: int, *given: Any) -> int:
-        """Sample some documents; `given` are the topics of words, the topics, and whether numbers are used again."""
-        (words, topics, reuse), now = given, self.now
-        own = start, word, *seated_in_order(start, state, first, last)
-        return int(kernels.serve_tables(first, last, *own, words, topics, now.gamma, now.eta, reuse, self.key))
+    __slots__ = ()
+    serve_tables: ClassVar[Callable[..., Any]] = staticmethod(kernels.serve_tables)
 
 
 class Augmented(Franchise):
@@ -64,7 +57,7 @@ class Augmented(Franchise):
         counts = self._pass(counts, TableRule(now, sweep.key("tokens")), sweep)
         rng = np.random.Generator(np.random.Philox(key=int(sweep.key("weights of tables"))))
         self.finish(counts, now, rng)
-        return self._pass(counts, DishRule(now, sweep.key("dishes")), sweep)
+        return self._pass(counts, WeightedDishRule(now, sweep.key("dishes")), sweep)
 
     def _pass(self, counts: TopicCounts, rule: TableRule | DishRule, sweep: Sweep) -> TopicCounts:
         """Let a rule sample all documents; return the counts of the topics, which have new numbers."""

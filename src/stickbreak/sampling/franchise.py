@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,12 +42,13 @@ class DishRule:
 
     now: Concentrations
     key: np.uint64
+    serve_tables: ClassVar[Callable[..., Any]] = staticmethod(kernels.serve_tables)
 
     def sample(self, start: Int, word: Int32, state: PassState, first: int, last: int, *given: Any) -> int:
         """Sample some documents; `given` are the topics of words, the topics, and whether numbers are used again."""
         (words, topics, reuse), now = given, self.now
         own = start, word, *seated_in_order(start, state, first, last)
-        return int(kernels.serve_tables(first, last, *own, words, topics, now.gamma, now.eta, reuse, self.key))
+        return int(self.serve_tables(first, last, *own, words, topics, now.gamma, now.eta, reuse, self.key))
 
 
 class Franchise(Representation):

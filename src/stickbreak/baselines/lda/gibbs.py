@@ -34,34 +34,28 @@ class Gibbs(Chain):
     """
 
     def __init__(
-        self,
-        corpus: Corpus,
-        n_topics: int,
-        seed: int,
-        estimate: str,
-        pseudo: sparse.csr_array | None = None,
+        self, corpus: Corpus, n_topics: int, seed: int, estimate: str, pseudo: sparse.csr_array | None = None
     ) -> None:
         super().__init__(corpus, n_topics, seed, averages=estimate == "average")
         self._corpus, self._pseudo = corpus, pseudo
 
     def begin(self) -> None:
-        """Draw a topic for each token: near the words beside some words, near seeds, or at random.   math.md (C25)
+        """Draw a topic for each token: near seeds, else near the words beside a word, else at random.
 
-        math.md (C18), (L9)
+        math.md (C18), (L9), (L2)
         """
-        rng = stream(self._seed, "start of LDA")
-        n_tokens, K = self._tokens.n_tokens, self._n_topics
-        if self._pseudo is not None:
-            n_kept = int(self._pseudo.shape[1])
-            free = rng.integers(n_kept if n_kept < K else 0, K, size=n_tokens)  # where all are known, any is free
-            seed = seeds_of_tokens(self._corpus, self._tokens, self._pseudo, rng)
-            self.take(np.where(seed >= 0, seed, free).astype(np.uint16))
-            return
-        topics = beside_words(self._corpus, K, self._seed)
-        if topics is None:
-            self.take(rng.integers(K, size=n_tokens).astype(np.uint16))
-        else:
+        K, topics = self._n_topics, None
+        if self._pseudo is None:
+            topics = beside_words(self._corpus, K, self._seed)
+        if topics is not None:
             self.begin_near(topics)
+            return
+        rng, n_kept = stream(self._seed, "start of LDA"), 0 if self._pseudo is None else int(self._pseudo.shape[1])
+        free = rng.integers(n_kept if n_kept < K else 0, K, size=self._tokens.n_tokens)  # all are known: any is free
+        if self._pseudo is not None:
+            seed = seeds_of_tokens(self._corpus, self._tokens, self._pseudo, rng)
+            free = np.where(seed >= 0, seed, free)
+        self.take(free.astype(np.uint16))
 
     def learned(self, priors: Priors, names: Collection[str], number: int) -> Priors:
         """Return the priors after a lap.                                                      math.md (L4), (C7)"""
