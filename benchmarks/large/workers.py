@@ -27,7 +27,10 @@ from stickbreak.corpus import open_corpus
 BEFORE = 3  # passes that are not counted: the start and what it leaves behind
 FAMILIES: dict[str, tuple[Callable[..., Any], Record]] = {
     "collapsed": (stickbreak.CollapsedHDP, {"births": False, "merge_laps": 0, "tolerance": None}),
-    "variational": (stickbreak.VariationalHDP, {"moves": (), "init": "random", "batches_at_once": 2, "n_batches": 16}),
+    "variational": (
+        stickbreak.VariationalHDP,
+        {"moves": (), "init": "near-uniform", "batches_at_once": 2, "n_batches": 16},
+    ),
     "hybrid": (stickbreak.HybridHDP, {"batch_size": 1000, "init": "random"}),
     "gibbs": (stickbreak.GibbsHDP, {"representation": "partially-collapsed", "init": "random", "burn_in": 0}),
     "tree": (stickbreak.BackoffTreeTopics, {}),
@@ -79,12 +82,17 @@ def measured(folder: str, family: str, setups: list[str], n_topics: int, n_passe
         processes[-1].start()
         there.close()
     found: dict[str, list[float]] = {name: [] for name in turns}
-    for _ in range(n_passes):
-        for name, turn in turns.items():
+    try:
+        for _ in range(n_passes):
+            for name, turn in turns.items():
+                turn.send(None)
+                found[name].append(turn.recv())
+        for turn in turns.values():
             turn.send(None)
-            found[name].append(turn.recv())
-    for turn in turns.values():
-        turn.send(None)
+    except EOFError:  # one has failed, and has said why
+        for process in processes:
+            process.terminate()
+        raise
     for process in processes:
         process.join()
     return {name: seconds[BEFORE:] for name, seconds in found.items()}

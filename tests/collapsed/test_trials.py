@@ -1,6 +1,5 @@
 """Long documents begin with the words beside few words or beside more: the documents set apart choose."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -8,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from stickbreak import CollapsedHDP
+from stickbreak import CollapsedHDP, load
 from stickbreak.collapsed import trials
 from stickbreak.collapsed.cvb0 import ALONE
 from stickbreak.collapsed.growing import taking_part
@@ -16,9 +15,8 @@ from stickbreak.collapsed.memory import InMemory
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.shards import Aside
 from stickbreak.collapsed.state import Priors
-from stickbreak.collapsed.trials import FORMING, PASSES, Trial, topics_by_trial
+from stickbreak.collapsed.trials import FORMING, PASSES, Forming, Trial
 from stickbreak.corpus import Corpus, planted_lda
-from stickbreak.fitting.laps import Stop
 from stickbreak.numerics.arrays import Float
 
 RULES = Rules(1, 500, Priors(1.0, 1.0, 0.05), 1 / 15, (), 0, 60, births=True, held_back=0.1, final_passes="auto")
@@ -36,22 +34,28 @@ def long() -> tuple[Corpus, Any]:
     return planted_lda(1200, 500, n_topics=12, mean_tokens=60, alpha=0.1, seed=2)
 
 
-def never() -> bool:
-    return False
-
-
-def begun(
-    corpus: Corpus, rules: Rules = RULES, stop: Stop = never, told: list[Mapping[str, Any]] | None = None
-) -> Float | None:
+def forming_of(corpus: Corpus, rules: Rules = RULES) -> Forming | None:
     documents = InMemory(corpus)
     documents.set_aside(Aside(apart=0.05, apart_seed=rules.seed), ALONE)
-    return topics_by_trial(documents, rules, ALONE, (told if told is not None else []).append, stop)
+    return Forming.of(documents, rules, ALONE)
+
+
+def begun(corpus: Corpus, rules: Rules = RULES) -> Float | None:
+    """Form topics of long documents."""
+    forming = forming_of(corpus, rules)
+    if forming is None:
+        return None
+    while not forming.is_over:
+        left = forming.n_left
+        forming.go_on()
+        assert forming.n_left < left  # each pass leaves fewer
+    assert forming.n_left == 0
+    return forming.topics()
 
 
 def test_it_begins_with_the_few_topics_that_are_planted(long: tuple[Corpus, Any]) -> None:
     corpus, truth = long
-    told: list[Mapping[str, Any]] = []
-    topics = begun(corpus, told=told)
+    topics = begun(corpus)
     assert topics is not None
     assert 11 <= len(topics) <= 13
     assert topics.min() == 0.05  # documents set apart may have words that the others lack
@@ -60,9 +64,6 @@ def test_it_begins_with_the_few_topics_that_are_planted(long: tuple[Corpus, Any]
     shares = topics / topics.sum(axis=1, keepdims=True)
     near = np.abs(truth.topic_word[:, None] - shares[None]).sum(axis=2).min(axis=1)
     assert np.mean(near < 0.35) > 0.9  # two different topics are nearly 2 apart
-    done = [row["done"] for row in told]
-    assert done == sorted(set(done))
-    assert done[-1] == told[-1]["total"] == FORMING + 2 * PASSES
 
 
 class Judged:
@@ -71,20 +72,25 @@ class Judged:
     asked: ClassVar[list[int]] = []
     best = ""
 
-    def __init__(self, corpus: Corpus, topics: Float, *more: Any) -> None:
-        self.asked.append(len(topics))
-        self.given, self.passes = topics, 0
+    def __init__(self, corpus: Corpus, n_topics: int, *more: Any) -> None:
+        self.asked.append(n_topics)
+        self.n_topics, self.passes = n_topics, 0
 
-    def go_on(self) -> None:
+    def begin(self, topics: Float) -> "Judged":
+        self.given = topics
+        return self
+
+    def go_on(self) -> float:
         self.passes += 1
+        return 0.0
 
-    def topics(self) -> Float:
+    def counts(self) -> tuple[Float, Float]:
         assert self.passes == FORMING
-        return self.given
+        return self.given.T, np.ones(self.n_topics)
 
     def scores(self, *more: Any) -> Float:
         assert self.passes == PASSES
-        n, between = len(self.given), round(np.sqrt(self.asked[0] * 95))
+        n, between = self.n_topics, round(np.sqrt(self.asked[0] * 95))
         score = {"few": -n, "many": n, "between": -abs(n - between)}[self.best]
         return np.array([float(score), 0.0])
 
@@ -108,7 +114,7 @@ def test_the_documents_set_apart_choose(
 def test_topics_are_judged_with_the_weights_that_they_have_learned(
     long: tuple[Corpus, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    trial = Trial(long[0][:300], long[1].topic_word + 0.001, Priors(2.0, 1.0, 0.05), 0)
+    trial = Trial(long[0][:300], 12, Priors(2.0, 1.0, 0.05), 0).begin(long[1].topic_word + 0.001)
     told: list[Any] = []
     monkeypatch.setattr(trials, "scores", lambda *these: told.append(these) or np.zeros(1))
     for n in (9, 10):
@@ -121,14 +127,6 @@ def test_topics_are_judged_with_the_weights_that_they_have_learned(
     assert after.alpha != 2.0
     assert learned.sum() == pytest.approx(1.0)
     assert np.corrcoef(learned, counts.sum(axis=0))[0, 1] > 0.4  # common topics weigh more
-
-
-def test_a_fit_that_is_stopped_has_the_few_after_a_pass(long: tuple[Corpus, Any]) -> None:
-    told: list[Mapping[str, Any]] = []
-    few = begun(long[0], stop=lambda: True, told=told)
-    assert few is not None
-    assert len(few) < 15
-    assert len(told) == 1
 
 
 def test_weights_that_companions_did_not_see_are_no_tokens(
@@ -174,31 +172,52 @@ def test_eta_by_word_is_part_of_the_topics(long: tuple[Corpus, Any]) -> None:
 
 def test_the_start_does_not_matter(long: tuple[Corpus, Any]) -> None:
     corpus, _ = long
-    first, second = (CollapsedHDP(n_topics=n, n_laps=20, random_state=0).fit(corpus) for n in (1, 40))
+    first, second = (CollapsedHDP(n_topics=n, n_laps=90, random_state=0).fit(corpus) for n in (1, 40))
     np.testing.assert_array_equal(first.components_, second.components_)
     assert 11 <= first.n_topics_ <= 13
 
 
 def test_of_one_topic_there_is_one() -> None:
     corpus = planted_lda(1200, 300, n_topics=1, mean_tokens=60, seed=1)[0]
-    assert CollapsedHDP(n_laps=30, random_state=0).fit(corpus).n_topics_ == 1
+    assert CollapsedHDP(n_laps=100, random_state=0).fit(corpus).n_topics_ == 1
 
 
-def test_a_resumed_fit_and_one_with_files_have_the_same_bits(long: tuple[Corpus, Any], tmp_path: Path) -> None:
-    corpus = long[0][:600]
-    settings: dict[str, Any] = {"random_state": 3, "final_passes": "expected"}
-    whole = CollapsedHDP(n_laps=3, **settings).fit(corpus)
-    CollapsedHDP(n_laps=1, **settings).fit(corpus, checkpoint=tmp_path / "fit")
-    again = CollapsedHDP(n_laps=3, n_jobs=2, **settings).fit(corpus, checkpoint=tmp_path / "fit", resume=True)
+LAST = FORMING + PASSES  # pass that forms topics where two trials are compared
+
+
+@pytest.mark.parametrize("cut", [3, PASSES, PASSES + 2, 2 * PASSES, 40, LAST, LAST + 1])
+def test_a_resumed_fit_has_the_same_bits(cut: int, long: tuple[Corpus, Any], tmp_path: Path) -> None:
+    """Cut in the first trial, where it ends, in the second, after it, while topics form, after them, after a sweep."""
+    corpus, settings = long[0][:600], {"random_state": 3, "final_passes": "expected"}
+    whole = CollapsedHDP(n_laps=LAST + 2, **settings).fit(corpus)
+    CollapsedHDP(n_laps=cut, **settings).fit(corpus, checkpoint=tmp_path / "fit")
+    again = CollapsedHDP(n_laps=LAST + 2, n_jobs=2, **settings).fit(corpus, checkpoint=tmp_path / "fit", resume=True)
     np.testing.assert_array_equal(again.components_, whole.components_)
-    filed = CollapsedHDP(n_laps=3, scratch=tmp_path / "scratch", **settings).fit(corpus)
+    np.testing.assert_array_equal(again.trace_["objective"], whole.trace_["objective"])
+
+
+def test_a_fit_with_files_and_a_continued_one_have_the_same_bits(long: tuple[Corpus, Any], tmp_path: Path) -> None:
+    corpus, settings = long[0][:600], {"random_state": 3, "final_passes": "expected"}
+    whole = CollapsedHDP(n_laps=LAST + 2, **settings).fit(corpus)
+    filed = CollapsedHDP(n_laps=LAST + 2, scratch=tmp_path / "scratch", **settings).fit(corpus)
     np.testing.assert_array_equal(filed.components_, whole.components_)
+    part = CollapsedHDP(n_laps=7, **settings).fit(corpus)
+    part.save(tmp_path / "model")
+    more = load(tmp_path / "model").continue_fit(corpus, n_laps=LAST - 5)
+    np.testing.assert_array_equal(more.components_, whole.components_)
 
 
-def test_a_short_fit_has_all_tokens(long: tuple[Corpus, Any]) -> None:
+@pytest.mark.parametrize("n_laps", [1, 7, 30, LAST, LAST + 1])
+def test_a_short_fit_has_all_tokens_and_says_what_is_left(n_laps: int, long: tuple[Corpus, Any]) -> None:
     corpus = long[0][:600]
-    model = CollapsedHDP(n_laps=2, random_state=0).fit(corpus)
+    model = CollapsedHDP(n_laps=n_laps, random_state=0).fit(corpus)
     assert model.components_.sum() - model.eta_ * model.components_.size == pytest.approx(corpus.n_tokens)
+    assert len(model.trace_["objective"]) == n_laps
+    if n_laps == 7:
+        assert f"until pass {FORMING + 2 * PASSES} at most" in model.stop_reason_
+    if n_laps == LAST + 1:
+        assert f"split and merged until pass {LAST + 60} at most" in model.stop_reason_
+    assert model.score(corpus) > -5.5  # of topics of words at random it is -6.2
 
 
 def test_it_is_left_out_without_births(long: tuple[Corpus, Any]) -> None:

@@ -353,12 +353,12 @@ class CollapsedHDP(StreamedCollapsed):
         return None if workers is None else workers.scratch
 
     def _take(self, laps: CollapsedLaps, documents: Corpus) -> None:
-        self.final_passes_ = "sampled" if laps.ending.sampled else "expected"
+        self.final_passes_ = "sampled" if laps.sampled else "expected"
         self._take_topics(laps.finish(), laps.priors, laps.rules.seed)
         self._take_curve(documents, laps.rules.seed)
         if self.final_passes_ == "sampled":
             self.stop_reason_ += " In the last passes each token had one sampled topic."
-        if laps.state.beta.size >= laps.rules.max_topics > laps.rules.n_topics:
+        if laps.n_topics >= laps.rules.max_topics > laps.rules.n_topics:
             self.stop_reason_ += (
                 f" The number of topics reached max_topics={laps.rules.max_topics}: more may predict better."
             )

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.collapsed.companions import topics_of_companions
@@ -20,20 +21,23 @@ from stickbreak.collapsed.sampled_start import try_sampled_start
 from stickbreak.collapsed.second_start import second_start_due, try_second_start
 from stickbreak.collapsed.shards import ONE_DRAW, Aside
 from stickbreak.collapsed.state import CollapsedState, Priors, assembled
-from stickbreak.collapsed.streaming import Topics
-from stickbreak.collapsed.trials import topics_by_trial
+from stickbreak.collapsed.streaming import StepRules, Topics, joined
+from stickbreak.collapsed.trials import Forming
 from stickbreak.collapsed.walking import Documents
 from stickbreak.fitting.checkpoint import require, whole_number
 from stickbreak.fitting.engine import Engine
+from stickbreak.fitting.hyperparameters import opened
 from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
 from stickbreak.numerics.arrays import Float
+
+JOIN = 5  # sweeps over documents that join topics which stay
 
 
 class CollapsedLaps:
     """Sweeps over a collection: `run_fit` drives them.
 
-    First come passes with rounds of moves, judged by tokens that are held out; then the last passes, with expected
-    or sampled topics of each token.
+    Where documents are long, Gibbs sampling forms topics first. Then come passes with rounds of moves, judged by
+    tokens that are held out; then the last passes, with expected or sampled topics of each token.
 
     Parameters
     ----------
@@ -46,7 +50,9 @@ class CollapsedLaps:
 
     def __init__(self, documents: Documents, rules: Rules, engine: Engine) -> None:
         self.rules, self.priors = rules, rules.priors
-        self.state: CollapsedState
+        self.state: CollapsedState  # from the first sweep on
+        self.forming: Forming | None = None  # before it
+        self._formed = 0  # passes that formed topics
         self.rounds = Rounds(rules.merge_laps, rules.births)
         self.ending = Ending(rules.final_passes)
         self._documents, self._engine = documents, engine
@@ -57,17 +63,34 @@ class CollapsedLaps:
         return columns_of(self.rules.priors)
 
     def begin(self, report: Callback, stop: Stop) -> None:
-        """Put every stored count in topics: as given, as samples of the documents lead to, or at random."""
-        rules, counts, smallest = self.rules, self.rules.given, self.rules.smallest
-        if counts is None and rules.births and rules.merge_laps:
-            self._documents.set_aside(Aside(apart=rules.apart, apart_seed=rules.seed), self._engine)
-            counts = topics_by_trial(self._documents, rules, self._engine, report, stop)
-            if counts is None:
-                counts = self._rough_topics()
+        """Put every stored count in topics: as given, as samples of the documents lead to, or at random.
+
+        Where Gibbs sampling forms topics, laps do it.
+        """
+        counts, growing = self.rules.given, self._grows
+        if growing:
+            self.forming = self._forming()
+            if self.forming is not None:
+                return
+            counts = self._rough_topics()
             if counts is None:
                 counts = self._grown_topics(report, stop)
-            if self.ending.kind == "sampled" and self.rounds.end == 0:
-                smallest = ONE_DRAW
+        drawn = growing and self.ending.kind == "sampled" and self.rounds.end == 0
+        self._begin_with(counts, ONE_DRAW if drawn else self.rules.smallest)
+
+    @property
+    def _grows(self) -> bool:
+        """Whether the number of topics is to be found."""
+        return self.rules.given is None and self.rules.births and self.rules.merge_laps > 0
+
+    def _forming(self) -> Forming | None:
+        """Set documents apart, and return what forms topics of the others; None where they are short, few or many."""
+        self._documents.set_aside(Aside(apart=self.rules.apart, apart_seed=self.rules.seed), self._engine)
+        return Forming.of(self._documents, self.rules, self._engine)
+
+    def _begin_with(self, counts: Float | None, smallest: float) -> None:
+        """Put every stored count in the topics that have its word; in random ones if there are none."""
+        rules = self.rules
         if counts is None:
             self.state = with_random_topics(self._documents, rules.n_topics, rules.seed, self._engine, rules.steering)
         else:
@@ -95,7 +118,13 @@ class CollapsedLaps:
         return found.counts
 
     def laps(self, done: int) -> Iterator[Lap]:
-        """Yield after every sweep."""
+        """Yield after every pass that forms topics, and after every sweep."""
+        while self.forming is not None:
+            if not self.forming.is_over:
+                yield self._form(self.forming)
+                continue
+            counts, self.forming = self.forming.topics(), None
+            self._begin_with(counts, self.rules.smallest)
         state, rules, engine = self.state, self.rules, self._engine
         while True:
             moving, made = state.n_sweeps < self.rounds.end, Made()
@@ -118,6 +147,12 @@ class CollapsedLaps:
                 self.ending.after(state)
             columns = columns_of(self.priors, made)
             yield Lap(state.log_p / (float(lengths.sum()) or 1.0), state.shown().size, self._early(), columns)
+
+    def _form(self, forming: Forming) -> Lap:
+        """Form topics in a pass of Gibbs sampling.                                                    math.md (C26)"""
+        trial, objective = forming.trial, forming.go_on()
+        self._formed += 1
+        return Lap(objective, trial.n_topics, True, columns_of(trial.priors))
 
     def _learn(self, lengths: Float, *, moving: bool) -> None:
         """Learn the hyperparameters after a pass.                                    math.md (C5), (C6), (C7), (C24)"""
@@ -166,6 +201,8 @@ class CollapsedLaps:
 
     def finish(self) -> Topics:
         """Return the topics with the counts of all tokens, summed again: those that any fit with these shares has."""
+        if self.forming is not None:
+            return self._finish_formed(self.forming)
         state, engine = self.state, self._engine
         self.priors = self.ending.leave(state, self.priors, engine)
         add_up(state, engine)
@@ -176,23 +213,51 @@ class CollapsedLaps:
             add_up(state, engine)
         return Topics.of(state, shown, self.priors, state.documents.lengths(engine))
 
+    def _finish_formed(self, forming: Forming) -> Topics:
+        """Return topics that are not yet formed, the mean of the passes; the documents set apart join."""
+        (counts, tables), rules, engine = forming.trial.counts(), self.rules, self._engine
+        self.priors = priors = forming.trial.priors
+        lengths = self._documents.lengths(engine)
+        topics = Topics(counts, 1.0, counts.sum(axis=0), tables, opened(priors.alpha, lengths))
+        apart = self._documents.chosen(np.flatnonzero(lengths == 0.0))
+        return joined(topics, apart, priors, StepRules(rules.smallest, JOIN, (), rules.seed), engine)
+
+    @property
+    def n_topics(self) -> int:
+        """Number of topics K of the last pass."""
+        return self.state.beta.size if self.forming is None else self.forming.trial.n_topics
+
+    @property
+    def sampled(self) -> bool:
+        """Whether tokens have one sampled topic each in the last pass."""
+        return self.forming is not None or self.ending.sampled
+
     def left_over(self) -> str:
         """Say what more passes would do, of a fit that ends before the last ones have begun."""
-        end = self.rounds.end
+        end, formed = self.rounds.end, self._formed
+        if self.forming is not None:
+            return (
+                f" Gibbs sampling forms topics until pass {formed + self.forming.n_left} at most; then they are split "
+                "and merged: more passes may change their number."
+            )
         if self.state.n_sweeps < end:
             if self.rules.births:
-                return f" Topics are split and merged until pass {end} at most: more passes may change their number."
+                until = f"until pass {formed + end} at most"
+                return f" Topics are split and merged {until}: more passes may change their number."
             return f" Topics are merged until pass {end} at most: more passes may leave fewer topics."
         if self.ending.expected is not None:
-            tried = f" Sampled passes were tried from pass {end + 1} on, and not yet compared:"
-            return f"{tried} the topics are those of pass {end}."
+            tried = f" Sampled passes were tried from pass {formed + end + 1} on, and not yet compared:"
+            return f"{tried} the topics are those of pass {formed + end}."
         return ""
 
     def snapshot(self) -> Packed:
         """Return arrays and plain values that all further laps depend on."""
+        if self.forming is not None:
+            arrays, plain = self.forming.packed()
+            return arrays, {**self.priors.packed(), **plain, "formed": self._formed}
         state, priors = self.state, self.priors
         arrays = {**state.documents.packed(), "beta": state.beta, "tables": state.tables}
-        values = {**priors.packed(), "n_sweeps": state.n_sweeps}
+        values = {**priors.packed(), "n_sweeps": state.n_sweeps, "formed": self._formed}
         more, plain = self.ending.packed()
         labels = state.steering.labels
         if labels is not None:
@@ -207,9 +272,13 @@ class CollapsedLaps:
         KeyError, ValueError
             If it cannot be of these documents.
         """
+        self.priors = priors_from(values, self.rules.priors)
+        self._formed = whole_number("formed", values.get("formed", 0))  # older fits had none
+        if "n_judged" in values:
+            self._restore_forming(arrays, values)
+            return
         beta = arrays["beta"]
         K = max(1, min(beta.size, max(self.rules.n_topics, self.rules.max_topics)))
-        self.priors = priors_from(values, self.rules.priors)
         beta, tables = checked_weights(arrays, K)
         self._documents.restore(arrays, K)
         require(beta.size >= self.rules.steering.n_kept, "topics that are kept are not there")
@@ -219,6 +288,13 @@ class CollapsedLaps:
         self.rounds.restore(values)
         self.ending.restore(self.state, arrays, values, self.rules.priors)
         self._hold_back()
+
+    def _restore_forming(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> None:
+        """Take up topics that are not yet formed."""
+        self.forming = self._forming() if self._grows else None
+        require(self.forming is not None, "Gibbs sampling forms no topics of these documents")
+        assert self.forming is not None
+        self.forming.restore(arrays, values)
 
 
 def columns_of(priors: Priors, made: Made | None = None) -> dict[str, float]:

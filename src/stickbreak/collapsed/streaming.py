@@ -296,6 +296,33 @@ def follow(given: Following, shard: Shard) -> Outcome:
     return Outcome((tables, np.array(log_p)), new)
 
 
+def joined(topics: Topics, corpus: Corpus, priors: Priors, rules: StepRules, engine: Engine) -> Topics:
+    """Return topics with the tokens of further documents, whose shares are found while the topics stay.  math.md (C1)
+
+    Parameters
+    ----------
+    topics : Topics
+        Of a scale of one, and without pseudo-counts.
+    corpus : Corpus
+    priors : Priors
+    rules : StepRules
+    engine : Engine
+    """
+    if not corpus.n_tokens:
+        return topics
+    documents, prior = InMemory(corpus), priors.alpha * corpus_weights(topics.tables, priors.gamma)
+    tables, n_words = np.zeros_like(topics.N), corpus.n_words
+    total_eta = float(total_of(priors.eta, n_words))
+    for number in range(rules.sweeps):
+        key = key_of(rules.seed, number, "collapsed documents join")
+        given = Following(topics.counts, topics.N, prior, priors, n_words, total_eta, rules.smallest, key)
+        tables, _ = documents.walk(engine, follow, given).sums
+    counts, N = topics.counts.copy(), topics.N.copy()
+    documents.walk(engine, nothing, count=count_all, into=(counts, N))
+    more = opened(priors.alpha, np.asarray(corpus.document_lengths, dtype=np.float64))
+    return replace(topics, counts=counts, N=N, tables=topics.tables + tables, opened=topics.opened + more)
+
+
 def _of_words(corpus: Corpus, words: NDArray[np.integer]) -> Corpus:
     """Return the same documents with these words alone, which are all that occur in them."""
     counts = corpus.counts

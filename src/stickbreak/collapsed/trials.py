@@ -2,16 +2,18 @@
 
 Words of long documents stand beside words of all their topics, so that co-occurrence shows fewer topics than there are.
 Its corners are rough topics all the same, and Gibbs sampling forms them. Documents that are set apart say whether more
-of them predict better.
+of them predict better. The first passes of a fit do this, one by one.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stickbreak.collapsed.aside import halved
 from stickbreak.collapsed.companions import Companions
@@ -23,8 +25,9 @@ from stickbreak.collapsed.state import Priors
 from stickbreak.collapsed.walking import Documents, are_short
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.alive import alive
+from stickbreak.fitting.checkpoint import is_table, require, whole_number
 from stickbreak.fitting.engine import Engine
-from stickbreak.fitting.laps import Callback, Stop
+from stickbreak.fitting.laps import Packed
 from stickbreak.numerics.arrays import Float
 from stickbreak.sparse_gibbs import priors as chain_priors
 from stickbreak.sparse_gibbs.chain import Chain
@@ -38,29 +41,34 @@ FORMING = 60  # of the topics that are taken, with those of the trial
 
 
 class Trial:
-    """Topics that Gibbs sampling forms of the words beside some words.
+    """Topics that Gibbs sampling forms.
 
     Parameters
     ----------
     corpus : Corpus
         The documents that take part.
-    topics : ndarray of shape (K, W)
+    n_topics : int
     priors : Priors
-        Of the fit. Weights of topics are learned from alike ones on; no other family sees them.
+        Of the fit. Weights of topics are learned from alike ones on.
     seed : int
     """
 
-    def __init__(self, corpus: Corpus, topics: Float, priors: Priors, seed: int) -> None:
-        self._chain = Chain(corpus, len(topics), seed, averages=True)
-        self._chain.begin_near(topics)
-        self._priors = chain_priors.Priors.even(len(topics), priors.alpha, priors.eta)
+    def __init__(self, corpus: Corpus, n_topics: int, priors: Priors, seed: int) -> None:
+        self._chain = Chain(corpus, n_topics, seed, averages=True)
+        self._priors = chain_priors.Priors.even(n_topics, priors.alpha, priors.eta)
         self._given, self.passes = priors, 0
 
-    def go_on(self) -> None:
-        """Make a pass.                                                                         math.md (L2), (L4)"""
+    def begin(self, topics: Float) -> Self:
+        """Give each token one of the topics that have its word, (K, W)."""
+        self._chain.begin_near(topics)
+        return self
+
+    def go_on(self) -> float:
+        """Make a pass; return the mean log p of a token given all others.                      math.md (L2), (L4)"""
         self.passes += 1
-        self._chain.lap(self.passes, self._priors)
+        objective = self._chain.lap(self.passes, self._priors)
         self._priors = self._chain.with_weights(self._priors, self.passes)
+        return objective
 
     @property
     def weights(self) -> Float:
@@ -68,69 +76,188 @@ class Trial:
         weights: Float = self._priors.a / self._priors.alpha
         return weights
 
-    def topics(self) -> Float:
-        """Return the mean counts of the topics that have tokens, and eta, (K, W).                      math.md (L3)"""
+    @property
+    def priors(self) -> Priors:
+        """Priors of the fit with the alpha that was learned."""
+        return replace(self._given, alpha=self._priors.alpha)
+
+    @property
+    def n_topics(self) -> int:
+        """Number of topics that have tokens."""
+        return self._chain.n_alive
+
+    def counts(self) -> tuple[Float, Float]:
+        """Return the mean counts (W, K) and the tables (K,) of the topics that have tokens.    math.md (L3), (L4)"""
         counts = self._chain.counts()
-        return np.ascontiguousarray(counts[:, alive(counts.sum(axis=0))].T) + self._given.eta
+        k = alive(counts.sum(axis=0))
+        return np.ascontiguousarray(counts[:, k]), self._chain.tables(self._priors)[k]
 
     def scores(self, judges: Sequence[Shard], seed: int, engine: Engine) -> Float:
         """Return the log probability of the tokens held out of each of some documents, (D',)."""
-        given = replace(self._given, alpha=self._priors.alpha)
-        return scores(judges, self._chain.counts(), self.weights, given, seed, engine)
+        return scores(judges, self._chain.counts(), self.weights, self.priors, seed, engine)
+
+    def packed(self) -> Packed:
+        """Return what the next passes depend on, as arrays and plain values."""
+        arrays, values = self._chain.snapshot()
+        return {**arrays, "a": self._priors.a}, {**values, **self._priors.row(), "passes": self.passes}
+
+    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> Self:
+        """Take up what `packed` returned; a ValueError for what cannot be."""
+        self.passes = whole_number("passes", values["passes"])
+        self._priors = self._priors.restored(arrays["a"], values)
+        self._chain.restore(arrays, values)
+        return self
 
 
-def topics_by_trial(documents: Documents, rules: Rules, engine: Engine, report: Callback, stop: Stop) -> Float | None:
-    """Form topics of the words beside few words, or beside more where these predict better.          math.md (C26)
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A trial, and the log probability of the tokens held out of each document that is set apart."""
+
+    trial: Trial
+    scores: Float  # (D',)
+
+
+class Forming:
+    """Passes that form topics of the words beside few words, or beside more where these predict better. math.md (C26)
 
     Parameters
     ----------
-    documents : Documents
-        Those that are set apart have no part in the topics, and judge them.
+    corpus : Corpus
+        The documents that take part.
+    judges : list of Shard
+        Those that are set apart.
+    found : Companions
+    numbers : list of int
+        Topics of the trials, ascending.
     rules : Rules
     engine : Engine
-    report : callable
-        Called after each pass.
-    stop : callable
-        Whether to make no more passes.
-
-    Returns
-    -------
-    ndarray of shape (K, W) or None
-        Counts of all tokens and eta. None where documents are short, few or very many, too few are set apart, counts
-        are weights, or some topics are given.
     """
-    n_counts = documents.n_counts
-    if are_short(documents.n_documents, n_counts) or not LEAST <= n_counts <= MOST or rules.steering.n_kept:
-        return None
-    judges = documents.walk(engine, halved, rules.seed).listed
-    many = min(round(MANY * math.sqrt(n_counts)), rules.max_topics)
-    enough = sum(shard.indptr.size - 1 for shard in judges) >= JUDGES
-    found = Companions.of(documents, 2 * many, rules.seed, engine) if enough else None
-    if found is None:
-        return None
-    corpus = documents.chosen(taking_part(documents, engine))
-    if corpus.n_tokens > MOST_TOKENS or (corpus.counts.data % 1.0).any():  # weights outside of what was looked at
-        return None
-    few = min(found.n_shown, rules.max_topics)
-    numbers, total = sorted({few, round(math.sqrt(few * many)), max(few, many)}), FORMING + 2 * PASSES
-    best: tuple[Trial, Float] | None = None
-    for done, n in enumerate(numbers):
-        trial = Trial(corpus, found.topics(n, rules.priors.eta), rules.priors, rules.seed)
-        _go_on(trial, PASSES, (done * PASSES, total), report, stop)
-        now = trial.scores(judges, rules.seed, engine)
-        if best is not None and (now - best[1]).sum() <= 0:
-            break
-        best = trial, now
-        if stop():
-            break
-    assert best is not None
-    _go_on(best[0], FORMING, (total - FORMING, total), report, stop)
-    return best[0].topics()
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        judges: Sequence[Shard],
+        found: Companions,
+        numbers: Sequence[int],
+        rules: Rules,
+        engine: Engine,
+    ) -> None:
+        self._corpus, self._judges, self._found = corpus, judges, found
+        self._numbers, self._rules, self._engine = numbers, rules, engine
+        self._n_judged = 0  # trials that have been compared
+        self._best: Compared | None = None
+        self.trial = self._begun()  # the one that the next pass goes on with
+
+    @classmethod
+    def of(cls, documents: Documents, rules: Rules, engine: Engine) -> Forming | None:
+        """Return what forms the topics of some documents.
+
+        Parameters
+        ----------
+        documents : Documents
+            Those that are set apart have no part in the topics, and judge them.
+        rules : Rules
+        engine : Engine
+
+        Returns
+        -------
+        Forming or None
+            None where documents are short, few or very many, too few are set apart, counts are weights, or some topics
+            are given.
+        """
+        n_counts = documents.n_counts
+        if are_short(documents.n_documents, n_counts) or not LEAST <= n_counts <= MOST or rules.steering.n_kept:
+            return None
+        judges = documents.walk(engine, halved, rules.seed).listed
+        many = min(round(MANY * math.sqrt(n_counts)), rules.max_topics)
+        enough = sum(shard.indptr.size - 1 for shard in judges) >= JUDGES
+        found = Companions.of(documents, 2 * many, rules.seed, engine) if enough else None
+        if found is None:
+            return None
+        corpus = documents.chosen(taking_part(documents, engine))
+        if corpus.n_tokens > MOST_TOKENS or (corpus.counts.data % 1.0).any():  # weights outside of what was looked at
+            return None
+        few = min(found.n_shown, rules.max_topics)
+        numbers = sorted({few, round(math.sqrt(few * many)), max(few, many)})
+        return cls(corpus, judges, found, numbers, rules, engine)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the topics are formed."""
+        return self._n_judged == len(self._numbers) and self.trial.passes >= FORMING
+
+    @property
+    def n_left(self) -> int:
+        """Passes that are left, at most."""
+        n_trials = len(self._numbers) - self._n_judged  # with the present one
+        return FORMING - self.trial.passes + max(n_trials - 1, 0) * PASSES
+
+    def go_on(self) -> float:
+        """Make a pass; return the mean log p of a token given all others."""
+        objective = self.trial.go_on()
+        if self._n_judged < len(self._numbers) and self.trial.passes == PASSES:
+            self._compare()
+        return objective
+
+    def topics(self) -> Float:
+        """Return the mean counts of the topics that have tokens, and eta, (K, W)."""
+        counts, _ = self.trial.counts()
+        return np.ascontiguousarray(counts.T) + self._rules.priors.eta
+
+    def _begun(self) -> Trial:
+        """Begin the next trial."""
+        topics = self._found.topics(self._numbers[self._n_judged], self._rules.priors.eta)
+        return self._trial_of(len(topics)).begin(topics)
+
+    def _trial_of(self, n_topics: int) -> Trial:
+        return Trial(self._corpus, n_topics, self._rules.priors, self._rules.seed)
+
+    def _compare(self) -> None:
+        """Let the documents set apart say whether this trial is better than the best of those before."""
+        now, best = Compared(self.trial, self.trial.scores(self._judges, self._rules.seed, self._engine)), self._best
+        is_better = best is None or float((now.scores - best.scores).sum()) > 0
+        self._n_judged = self._n_judged + 1 if is_better else len(self._numbers)
+        self._best = best = now if is_better or best is None else best
+        self.trial = self._begun() if self._n_judged < len(self._numbers) else best.trial
+
+    def packed(self) -> Packed:
+        """Return what the next passes depend on, as arrays and plain values."""
+        arrays, values = _named("trial", self.trial.packed())
+        if self._n_judged < len(self._numbers) and self._best is not None:
+            more, plain = _named("best", self._best.trial.packed())
+            arrays, values = {**arrays, **more, "best.scores": self._best.scores}, {**values, **plain}
+        return arrays, {**values, "n_judged": self._n_judged}
+
+    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> None:
+        """Take up what `packed` returned.
+
+        Raises
+        ------
+        KeyError, ValueError
+            If it cannot be of these documents.
+        """
+        self._n_judged = whole_number("n_judged", values["n_judged"])
+        require(self._n_judged <= len(self._numbers), "it has compared too many trials")
+        self.trial, self._best = self._restored("trial", arrays, values), None
+        if 0 < self._n_judged < len(self._numbers):
+            before, n_apart = arrays["best.scores"], sum(shard.indptr.size - 1 for shard in self._judges)
+            require(is_table(before, n_apart), "the scores of its trial are not those of its documents")
+            self._best = Compared(self._restored("best", arrays, values), before.copy())
+
+    def _restored(self, name: str, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> Trial:
+        """Return a trial that was saved."""
+        own, plain = _of_name(name, arrays), _of_name(name, values)
+        n_topics = own["a"].size
+        require(1 <= n_topics <= max(self._numbers), "it has trials of more topics than there can be")
+        return self._trial_of(n_topics).restore(own, plain)
 
 
-def _go_on(trial: Trial, n_passes: int, progress: tuple[int, int], report: Callback, stop: Stop) -> None:
-    """Make passes until there are `n_passes`, or it is time to stop."""
-    before, total = progress
-    while trial.passes < n_passes and not (trial.passes and stop()):
-        trial.go_on()
-        report({"stage": "init", "done": before + trial.passes, "total": total})
+def _named(name: str, packed: Packed) -> Packed:
+    """Return what is packed under names that begin with this one."""
+    arrays, values = packed
+    return {f"{name}.{key}": part for key, part in arrays.items()}, {f"{name}.{k}": v for k, v in values.items()}
+
+
+def _of_name(name: str, packed: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is packed under names that begin with this one."""
+    return {key.removeprefix(f"{name}."): part for key, part in packed.items() if key.startswith(f"{name}.")}

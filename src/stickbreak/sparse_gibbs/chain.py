@@ -87,6 +87,15 @@ class Chain:
             priors = priors.with_weights(fixed_point(tables, opened(priors.alpha, self._tokens.lengths)))
         return priors
 
+    @property
+    def n_alive(self) -> int:
+        """Number of topics that have tokens."""
+        return int(np.count_nonzero(self._n))
+
+    def tables(self, priors: Priors) -> Float:
+        """Return the expected tables of the topics of all documents, (K,).                            math.md (L4)"""
+        return tables_of(self._tokens.pairs(self._lists), priors.a)
+
     def counts(self) -> Float:
         """Return the counts of the words in the topics, of the last lap or their mean, (W, K)."""
         if not self._keeps:

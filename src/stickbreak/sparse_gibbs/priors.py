@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
+from stickbreak.fitting.checkpoint import is_table, require
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.pseudo_counts import Eta, by_word
-from stickbreak.numerics.ranges import LARGEST, SMALLEST
+from stickbreak.numerics.ranges import LARGEST, SMALLEST, is_concentration
 
 SUM_TOLERANCE = 1e-9  # of the sum of the priors of the topics
 
@@ -49,3 +54,11 @@ class Priors:
         """Return those that are numbers: eta by word, which is not learned, stays what it was."""
         numbers = {"alpha": self.alpha}
         return numbers if isinstance(self.eta, np.ndarray) else {**numbers, "eta": self.eta}
+
+    def restored(self, a: NDArray, values: Mapping[str, Any]) -> Priors:
+        """Return the priors that were saved; raise a ValueError for what cannot be. What is not learned is as here."""
+        require(is_table(a, self.a.size) and float(a.min()) > 0.0, "its priors are not those of its topics")
+        saved = {name: values[name] for name in self.row()}
+        require(all(map(is_concentration, saved.values())), "its alpha or its eta is out of its range")
+        require(math.isclose(float(a.sum()), saved["alpha"], rel_tol=SUM_TOLERANCE), "its priors do not sum to alpha")
+        return replace(self, a=np.array(a), **saved)

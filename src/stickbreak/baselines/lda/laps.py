@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 from typing import Any, Protocol
 
-import numpy as np
 from numpy.typing import NDArray
 
-from stickbreak.fitting.checkpoint import is_table, require
 from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
 from stickbreak.numerics.arrays import Float
-from stickbreak.numerics.ranges import is_concentration
 from stickbreak.sparse_gibbs.dirichlet import FIRST_LAP
-from stickbreak.sparse_gibbs.priors import SUM_TOLERANCE, Priors
+from stickbreak.sparse_gibbs.priors import Priors
 
 
 class Inference(Protocol):
@@ -84,14 +79,5 @@ class LDALaps:
 
     def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], done: int) -> None:
         """Take up what `snapshot` returned."""
-        self.priors = checked(arrays["a"], values, self.priors)
+        self.priors = self.priors.restored(arrays["a"], values)
         self.inference.restore(arrays, values)
-
-
-def checked(a: NDArray, values: Mapping[str, Any], given: Priors) -> Priors:
-    """Return the priors that were saved; raise a ValueError for what cannot be. What is not learned is as given."""
-    require(is_table(a, given.a.size) and float(a.min()) > 0.0, "its priors are not those of its topics")
-    saved = {name: values[name] for name in given.row()}
-    require(all(map(is_concentration, saved.values())), "its alpha or its eta is out of its range")
-    require(math.isclose(float(a.sum()), saved["alpha"], rel_tol=SUM_TOLERANCE), "its priors do not sum to alpha")
-    return replace(given, a=np.array(a), **saved)
