@@ -90,12 +90,12 @@ class Judged:
 
     def scores(self, *more: Any) -> Float:
         assert self.passes == PASSES
-        n, between = self.n_topics, round(np.sqrt(self.asked[0] * 95))
+        n, between = self.n_topics, round(np.sqrt(95 * 12))
         score = {"few": -n, "many": n, "between": -abs(n - between)}[self.best]
         return np.array([float(score), 0.0])
 
 
-@pytest.mark.parametrize(("best", "tried"), [("few", 2), ("many", 3), ("between", 3)])
+@pytest.mark.parametrize(("best", "tried"), [("few", 3), ("many", 2), ("between", 3)])
 def test_the_documents_set_apart_choose(
     best: str, tried: int, long: tuple[Corpus, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,9 +106,12 @@ def test_the_documents_set_apart_choose(
     monkeypatch.setattr(trials, "MANY", 95 / np.sqrt(long[0].counts.nnz))
     topics = begun(long[0])
     assert topics is not None
-    assert 11 <= asked[0] <= 13
-    assert asked[1:] == [round(np.sqrt(asked[0] * 95)), 95][: tried - 1]
-    assert len(topics) == asked[{"few": 0, "between": 1, "many": 2}[best]]
+    assert asked[0] == 95
+    assert 32 <= asked[1] <= 35  # of 11 to 13 topics that are few
+    assert len(asked) == tried
+    if tried == 3:
+        assert 11 <= asked[2] <= 13
+    assert len(topics) == asked[{"few": -1, "between": 1, "many": 0}[best]]
 
 
 def test_topics_are_judged_with_the_weights_that_they_have_learned(
@@ -182,12 +185,12 @@ def test_of_one_topic_there_is_one() -> None:
     assert CollapsedHDP(n_laps=100, random_state=0).fit(corpus).n_topics_ == 1
 
 
-LAST = FORMING + PASSES  # pass that forms topics where two trials are compared
+LAST = FORMING + 2 * PASSES  # pass that forms topics, where the fewest are best
 
 
-@pytest.mark.parametrize("cut", [3, PASSES, PASSES + 2, 2 * PASSES, 40, LAST, LAST + 1])
+@pytest.mark.parametrize("cut", [3, PASSES, 2 * PASSES + 2, 40, LAST, LAST + 1])
 def test_a_resumed_fit_has_the_same_bits(cut: int, long: tuple[Corpus, Any], tmp_path: Path) -> None:
-    """Cut in the first trial, where it ends, in the second, after it, while topics form, after them, after a sweep."""
+    """Cut in the first trial, where it ends, in the last one, while topics form, after them, after a sweep."""
     corpus, settings = long[0][:600], {"random_state": 3, "final_passes": "expected"}
     whole = CollapsedHDP(n_laps=LAST + 2, **settings).fit(corpus)
     CollapsedHDP(n_laps=cut, **settings).fit(corpus, checkpoint=tmp_path / "fit")
@@ -214,7 +217,7 @@ def test_a_short_fit_has_all_tokens_and_says_what_is_left(n_laps: int, long: tup
     assert model.components_.sum() - model.eta_ * model.components_.size == pytest.approx(corpus.n_tokens)
     assert len(model.trace_["objective"]) == n_laps
     if n_laps == 7:
-        assert f"until pass {FORMING + 2 * PASSES} at most" in model.stop_reason_
+        assert f"until pass {LAST} at most" in model.stop_reason_
     if n_laps == LAST + 1:
         assert f"split and merged until pass {LAST + 60} at most" in model.stop_reason_
     assert model.score(corpus) > -5.5  # of topics of words at random it is -6.2

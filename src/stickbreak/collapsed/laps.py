@@ -30,7 +30,7 @@ from stickbreak.fitting.hyperparameters import opened
 from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
 from stickbreak.numerics.arrays import Float
 
-JOIN = 5  # sweeps over documents that join topics which stay
+JOIN = 3  # sweeps over documents that join topics which stay
 
 
 class CollapsedLaps:
@@ -69,7 +69,8 @@ class CollapsedLaps:
         """
         counts, growing = self.rules.given, self._grows
         if growing:
-            self.forming = self._forming()
+            self._set_apart()
+            self.forming = Forming.of(self._documents, self.rules, self._engine)
             if self.forming is not None:
                 return
             counts = self._rough_topics()
@@ -83,10 +84,9 @@ class CollapsedLaps:
         """Whether the number of topics is to be found."""
         return self.rules.given is None and self.rules.births and self.rules.merge_laps > 0
 
-    def _forming(self) -> Forming | None:
-        """Set documents apart, and return what forms topics of the others; None where they are short, few or many."""
+    def _set_apart(self) -> None:
+        """Set documents apart, which judge the topics of the others."""
         self._documents.set_aside(Aside(apart=self.rules.apart, apart_seed=self.rules.seed), self._engine)
-        return Forming.of(self._documents, self.rules, self._engine)
 
     def _begin_with(self, counts: Float | None, smallest: float) -> None:
         """Put every stored count in the topics that have its word; in random ones if there are none."""
@@ -150,9 +150,9 @@ class CollapsedLaps:
 
     def _form(self, forming: Forming) -> Lap:
         """Form topics in a pass of Gibbs sampling.                                                    math.md (C26)"""
-        trial, objective = forming.trial, forming.go_on()
+        objective, best = forming.go_on(), forming.best
         self._formed += 1
-        return Lap(objective, trial.n_topics, True, columns_of(trial.priors))
+        return Lap(objective, best.n_topics, True, columns_of(best.priors))
 
     def _learn(self, lengths: Float, *, moving: bool) -> None:
         """Learn the hyperparameters after a pass.                                    math.md (C5), (C6), (C7), (C24)"""
@@ -215,8 +215,8 @@ class CollapsedLaps:
 
     def _finish_formed(self, forming: Forming) -> Topics:
         """Return topics that are not yet formed, the mean of the passes; the documents set apart join."""
-        (counts, tables), rules, engine = forming.trial.counts(), self.rules, self._engine
-        self.priors = priors = forming.trial.priors
+        (counts, tables), rules, engine = forming.best.counts(), self.rules, self._engine
+        self.priors = priors = forming.best.priors
         lengths = self._documents.lengths(engine)
         topics = Topics(counts, 1.0, counts.sum(axis=0), tables, opened(priors.alpha, lengths))
         apart = self._documents.chosen(np.flatnonzero(lengths == 0.0))
@@ -225,7 +225,7 @@ class CollapsedLaps:
     @property
     def n_topics(self) -> int:
         """Number of topics K of the last pass."""
-        return self.state.beta.size if self.forming is None else self.forming.trial.n_topics
+        return self.state.beta.size if self.forming is None else self.forming.best.n_topics
 
     @property
     def sampled(self) -> bool:
@@ -291,9 +291,9 @@ class CollapsedLaps:
 
     def _restore_forming(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> None:
         """Take up topics that are not yet formed."""
-        self.forming = self._forming() if self._grows else None
-        require(self.forming is not None, "Gibbs sampling forms no topics of these documents")
-        assert self.forming is not None
+        require(self._grows, "the topics of this fit are given")
+        self._set_apart()
+        self.forming = Forming(self._documents, self.rules, self._engine)
         self.forming.restore(arrays, values)
 
 

@@ -118,73 +118,74 @@ class Compared:
 
 
 class Forming:
-    """Passes that form topics of the words beside few words, or beside more where these predict better. math.md (C26)
+    """Passes that form topics of the words beside many words, or beside fewer that predict better.    math.md (C26)
 
     Parameters
     ----------
-    corpus : Corpus
-        The documents that take part.
-    judges : list of Shard
-        Those that are set apart.
-    found : Companions
-    numbers : list of int
-        Topics of the trials, ascending.
+    documents : Documents
+        Those that are set apart have no part in the topics, and judge them.
     rules : Rules
     engine : Engine
     """
 
-    def __init__(
-        self,
-        corpus: Corpus,
-        judges: Sequence[Shard],
-        found: Companions,
-        numbers: Sequence[int],
-        rules: Rules,
-        engine: Engine,
-    ) -> None:
-        self._corpus, self._judges, self._found = corpus, judges, found
-        self._numbers, self._rules, self._engine = numbers, rules, engine
+    trial: Trial  # the one that passes go on with
+
+    def __init__(self, documents: Documents, rules: Rules, engine: Engine) -> None:
+        self._documents, self._rules, self._engine = documents, rules, engine
+        self._judges: list[Shard] = documents.walk(engine, halved, rules.seed).listed
+        self._corpus = documents.chosen(taking_part(documents, engine))
+        self._found: Companions | None = None  # until it is asked for
+        self._numbers: list[int] = []  # topics of the trials, the most first
         self._n_judged = 0  # trials that have been compared
         self._best: Compared | None = None
-        self.trial = self._begun()  # the one that the next pass goes on with
 
     @classmethod
     def of(cls, documents: Documents, rules: Rules, engine: Engine) -> Forming | None:
-        """Return what forms the topics of some documents.
+        """Return what forms the topics of some documents, before its first pass.
 
-        Parameters
-        ----------
-        documents : Documents
-            Those that are set apart have no part in the topics, and judge them.
-        rules : Rules
-        engine : Engine
-
-        Returns
-        -------
-        Forming or None
-            None where documents are short, few or very many, too few are set apart, counts are weights, or some topics
-            are given.
+        None where documents are short, few or very many, too few are set apart, counts are weights, or some topics are
+        given.
         """
         n_counts = documents.n_counts
         if are_short(documents.n_documents, n_counts) or not LEAST <= n_counts <= MOST or rules.steering.n_kept:
             return None
-        judges = documents.walk(engine, halved, rules.seed).listed
-        many = min(round(MANY * math.sqrt(n_counts)), rules.max_topics)
-        enough = sum(shard.indptr.size - 1 for shard in judges) >= JUDGES
-        found = Companions.of(documents, 2 * many, rules.seed, engine) if enough else None
-        if found is None:
-            return None
-        corpus = documents.chosen(taking_part(documents, engine))
-        if corpus.n_tokens > MOST_TOKENS or (corpus.counts.data % 1.0).any():  # weights outside of what was looked at
-            return None
-        few = min(found.n_shown, rules.max_topics)
-        numbers = sorted({few, round(math.sqrt(few * many)), max(few, many)})
-        return cls(corpus, judges, found, numbers, rules, engine)
+        forming = cls(documents, rules, engine)
+        return forming if forming._is_suited() and forming._begin() else None
+
+    def _is_suited(self) -> bool:
+        """Return whether there are judges, and the tokens can have a topic each."""
+        corpus, n_judges = self._corpus, sum(shard.indptr.size - 1 for shard in self._judges)
+        return n_judges >= JUDGES and corpus.n_tokens <= MOST_TOKENS and not (corpus.counts.data % 1.0).any()
+
+    def _begin(self) -> bool:
+        """Begin the first trial; return whether words show topics to begin with."""
+        if self._companions is None:
+            return False
+        few, many = min(self._companions.n_shown, self._rules.max_topics), self._many
+        self._numbers = sorted({few, round(math.sqrt(few * many)), max(few, many)}, reverse=True)
+        self.trial = self._begun()
+        return True
+
+    @property
+    def _many(self) -> int:
+        return min(round(MANY * math.sqrt(self._documents.n_counts)), self._rules.max_topics)
+
+    @property
+    def _companions(self) -> Companions | None:
+        """What stands beside the words of the documents; None where no word is in enough of them."""
+        if self._found is None:
+            self._found = Companions.of(self._documents, 2 * self._many, self._rules.seed, self._engine)
+        return self._found
 
     @property
     def is_over(self) -> bool:
         """Whether the topics are formed."""
         return self._n_judged == len(self._numbers) and self.trial.passes >= FORMING
+
+    @property
+    def best(self) -> Trial:
+        """The trial that predicted best, or the first one while it goes on."""
+        return self.trial if self._best is None or self._n_judged == len(self._numbers) else self._best.trial
 
     @property
     def n_left(self) -> int:
@@ -201,12 +202,13 @@ class Forming:
 
     def topics(self) -> Float:
         """Return the mean counts of the topics that have tokens, and eta, (K, W)."""
-        counts, _ = self.trial.counts()
+        counts, _ = self.best.counts()
         return np.ascontiguousarray(counts.T) + self._rules.priors.eta
 
     def _begun(self) -> Trial:
         """Begin the next trial."""
-        topics = self._found.topics(self._numbers[self._n_judged], self._rules.priors.eta)
+        assert self._companions is not None
+        topics = self._companions.topics(self._numbers[self._n_judged], self._rules.priors.eta)
         return self._trial_of(len(topics)).begin(topics)
 
     def _trial_of(self, n_topics: int) -> Trial:
@@ -226,7 +228,7 @@ class Forming:
         if self._n_judged < len(self._numbers) and self._best is not None:
             more, plain = _named("best", self._best.trial.packed())
             arrays, values = {**arrays, **more, "best.scores": self._best.scores}, {**values, **plain}
-        return arrays, {**values, "n_judged": self._n_judged}
+        return arrays, {**values, "n_judged": self._n_judged, "numbers": list(self._numbers)}
 
     def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> None:
         """Take up what `packed` returned.
@@ -237,7 +239,11 @@ class Forming:
             If it cannot be of these documents.
         """
         self._n_judged = whole_number("n_judged", values["n_judged"])
-        require(self._n_judged <= len(self._numbers), "it has compared too many trials")
+        self._numbers = [whole_number("number of topics", n) for n in values["numbers"]]
+        most, fewer = self._rules.max_topics, sorted(set(self._numbers), reverse=True) == self._numbers
+        require(fewer and all(1 <= n <= most for n in self._numbers), "the topics of its trials cannot be")
+        require(0 < len(self._numbers) >= self._n_judged, "it has compared too many trials")
+        require(self._is_suited(), "Gibbs sampling forms no topics of these documents")
         self.trial, self._best = self._restored("trial", arrays, values), None
         if 0 < self._n_judged < len(self._numbers):
             before, n_apart = arrays["best.scores"], sum(shard.indptr.size - 1 for shard in self._judges)
