@@ -82,13 +82,13 @@ class CollapsedHDP(StreamedCollapsed):
         Where the topics start. "random" puts every stored count in a random topic. You can also give topics: word
         distributions, expected counts, or a fitted model of any family over the same words. `n_topics` is then ignored.
     merge_laps : int, default=60
-        Number of passes, from the first, in which topics are split and merged. 15 passes in which topics of long
-        documents form (math.md (C26)) come before and do not count. In these passes some of the tokens are
-        held out, others after every round of moves. A topic is split if its two halves predict the held-out tokens
-        better by more than one standard error. Two topics are merged if this predicts them as well: at most one
-        standard error worse, and at most 0.1 nats worse for each held-out token of the smaller topic. Topics that have
-        fewer than 10 held-out tokens are left alone, so few documents, or small weights, lead to few moves. The moves
-        end sooner when two rounds in a row change nothing. Then all tokens take part. 0 disables splits and merges. In
+        Number of passes, from the first, in which topics are split and merged. Where Gibbs sampling forms the topics
+        of long documents first, in 65 or 70 passes (math.md (C26)), they follow these. Some of the tokens are held
+        out, others after every round of moves. A topic is split if its two halves predict the held-out tokens better
+        by more than one standard error. Two topics are merged if this predicts them as well: at most one standard
+        error worse, and at most 0.1 nats worse for each held-out token of the smaller topic. Topics that have fewer
+        than 10 held-out tokens are left alone, so few documents, or small weights, lead to few moves. The moves end
+        sooner when two rounds in a row change nothing. Then all tokens take part. 0 disables splits and merges. In
         collections of more than 2**26 stored counts (of a word in a document) a sample decides about them.
     births : bool, default=True
         Whether topics are split. If not, there are never more than at the start.
@@ -111,7 +111,8 @@ class CollapsedHDP(StreamedCollapsed):
         fewer than 200 documents "auto" means "expected". Many short documents have sampled passes alone (math.md
         (C17)).
     n_laps : int, default=300
-        Maximum number of passes over the data. A pass ("lap" in names) visits every document once.
+        Maximum number of passes over the data. A pass ("lap" in names) visits every document once. Those that form
+        topics of long documents count, too.
     tolerance : float or None, default=1e-4
         Stop when a pass raises the objective by less than this, in nats per token. The mean of ten passes is compared
         with the mean of the next ten. They are counted from pass 20, and from the pass on in which all tokens take
