@@ -22,7 +22,7 @@ from benchmarks.harness.records import Record
 from benchmarks.harness.tables import table
 from benchmarks.large.fits import prepared
 from stickbreak import CollapsedHDP
-from stickbreak.collapsed import companions, growing, trials
+from stickbreak.collapsed import growing, short_start, trials
 from stickbreak.collapsed.laps import CollapsedLaps
 from stickbreak.corpus import open_corpus
 from stickbreak.fitting.alive import alive
@@ -86,10 +86,10 @@ def course(key: Record) -> list[Record]:
     CollapsedHDP(n_laps=30, random_state=0).fit(split.train[:300])  # compiles
     watched = Watched(split, key["at"])
     samples, beside = WAYS[key["way"]]
-    least = (companions.LEAST, trials.LEAST) if beside else (NEVER, NEVER)
+    least = (short_start.LEAST, trials.LEAST) if beside else (NEVER, NEVER)
     with (
         patch.object(growing, "samples", samples),
-        patch.object(companions, "LEAST", least[0]),
+        patch.object(short_start, "LEAST", least[0]),
         patch.object(trials, "LEAST", least[1]),
         patch.object(CollapsedLaps, "begin", lambda *given: watched.begin(*given)),
     ):

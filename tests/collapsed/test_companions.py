@@ -7,14 +7,16 @@ import numpy as np
 import pytest
 
 from stickbreak import CollapsedHDP
-from stickbreak.collapsed import companions, predictive
-from stickbreak.collapsed.companions import Halves, shown, topics_of_companions
+from stickbreak.collapsed import predictive, short_start
+from stickbreak.collapsed.aside import halved
+from stickbreak.collapsed.companions import Companions, Halves, shown
 from stickbreak.collapsed.cvb0 import ALONE
 from stickbreak.collapsed.files import InFiles
 from stickbreak.collapsed.growing import taking_part
 from stickbreak.collapsed.memory import InMemory
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.shards import Aside
+from stickbreak.collapsed.short_start import topics_of_short
 from stickbreak.collapsed.state import Priors
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.fitting.block_files import Folder
@@ -96,28 +98,71 @@ def test_other_collections_begin_otherwise(
     case: str, clear: tuple[Corpus, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     corpus = {
-        "few": lambda: clear[0][:5000],
+        "few": lambda: clear[0][:1500],
         "long": lambda: planted(20, 4000, 40),
         "one topic": lambda: planted(1),
         "weights": lambda: Corpus.from_counts(clear[0].counts * 0.7),
     }[case]()
     documents = InMemory(corpus)
-    assert topics_of_companions(documents, RULES, ALONE) is None
+    assert topics_of_short(documents, RULES, ALONE) is None
     if case == "few":
-        monkeypatch.setattr(companions, "LEAST", 1000)
-        assert topics_of_companions(documents, RULES, ALONE) is not None
+        monkeypatch.setattr(short_start, "LEAST", 1000)
+        monkeypatch.setattr(short_start, "CLEAR", 1000)
+        assert topics_of_short(documents, RULES, ALONE) is not None
+
+
+def apart(corpus: Corpus) -> InMemory:
+    documents = InMemory(corpus)
+    documents.set_aside(Aside(apart=0.05, apart_seed=0), ALONE)
+    return documents
+
+
+def test_few_documents_begin_like_this_where_their_topics_are_enough(clear: tuple[Corpus, Any]) -> None:
+    """Of 20 topics in 5,000 documents words show nearly all, of 40 in 3,000 they show 26."""
+    few = planted_lda(5000, 1500, n_topics=20, mean_tokens=9, alpha=0.05, seed=2)[0]
+    assert short_start.LEAST < few.counts.nnz < short_start.CLEAR
+    found = topics_of_short(apart(few), RULES, ALONE)
+    assert found is not None
+    assert 18 <= len(found) <= 21
+    assert topics_of_short(InMemory(few), RULES, ALONE) is None  # no document judges
+    assert topics_of_short(apart(clear[0][:3000]), RULES, ALONE) is None
+
+
+@pytest.mark.parametrize(("scores", "begins"), [([0.0, -1.0, -2.0], True), ([0, 1, 9], False), ([0, -1, 1], False)])
+def test_few_documents_begin_otherwise_where_more_topics_predict_better(
+    scores: list[float], begins: bool, clear: tuple[Corpus, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    given = iter(scores)
+    monkeypatch.setattr(short_start, "_score", lambda found, n, *more: asked.append(n) or next(given))
+    few = clear[0][:4000]
+    assert (topics_of_short(apart(few), RULES, ALONE) is not None) == begins
+    many = round(0.6 * np.sqrt(few.counts.nnz))
+    assert asked == [asked[0], round(np.sqrt(asked[0] * many)), many][: len(asked)]
+    assert len(asked) == (2 if scores[1] > 0 else 3)
+
+
+def test_a_trial_scores_the_documents_set_apart(clear: tuple[Corpus, Any]) -> None:
+    """As many topics as there are predict them better than a few."""
+    documents = apart(clear[0][:4000])
+    found = Companions.of(documents, 256, 0, ALONE)
+    assert found is not None
+    corpus, judges = documents.chosen(taking_part(documents, ALONE)), documents.walk(ALONE, halved, 0).listed
+    five, forty = (short_start._score(found, n, corpus, judges, RULES, ALONE) for n in (5, 40))
+    tokens = sum(float(shard.held.sum()) for shard in judges)
+    assert forty - five > 0.2 * tokens
 
 
 def test_topics_have_as_many_tokens_as_the_documents_and_are_those_of_files(
     clear: tuple[Corpus, Any], tmp_path: Path
 ) -> None:
     corpus = clear[0]
-    found = topics_of_companions(InMemory(corpus), RULES, ALONE)
+    found = topics_of_short(InMemory(corpus), RULES, ALONE)
     assert found is not None
     assert (found - RULES.priors.eta).sum() == pytest.approx(corpus.n_tokens)
     assert (found > 0).all()  # each word has a topic to begin with
     assert 35 <= len(found) <= 41
-    filed = topics_of_companions(InFiles(corpus, ALONE, Folder(tmp_path)), RULES, ALONE)
+    filed = topics_of_short(InFiles(corpus, ALONE, Folder(tmp_path)), RULES, ALONE)
     np.testing.assert_array_equal(filed, found)
 
 
@@ -126,7 +171,7 @@ def test_documents_set_apart_have_no_part_in_the_topics(clear: tuple[Corpus, Any
     documents.set_aside(Aside(apart=0.2, apart_seed=4), ALONE)
     others = InMemory(clear[0][taking_part(documents, ALONE)])
     assert others.n_documents == pytest.approx(0.8 * documents.n_documents, rel=0.05)
-    without, alone = (topics_of_companions(given, RULES, ALONE) for given in (documents, others))
+    without, alone = (topics_of_short(given, RULES, ALONE) for given in (documents, others))
     assert without is not None
     assert alone is not None
     np.testing.assert_array_equal(without, alone)

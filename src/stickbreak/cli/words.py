@@ -150,7 +150,7 @@ class Words(Material):
 
     def starting(self, model: Any) -> int | None:
         """Return the number of topics that a fit to them starts with; None where the fit finds it."""
-        from stickbreak.collapsed.companions import LEAST
+        from stickbreak.collapsed.short_start import LEAST
 
         given = model.get_params(deep=False)
         found = given.get("births", False) and (given["n_topics"] is None or self.data.counts.nnz >= LEAST)

@@ -14,7 +14,6 @@ from typing import NamedTuple, TypeGuard
 import numpy as np
 
 from stickbreak.collapsed.growing import taking_part
-from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.walking import Documents, are_short
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.cooccurrence import Cooccurrence
@@ -26,7 +25,6 @@ from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.numerics.streams import stream
 
 PURPOSE = "words beside words"  # of the stream of random numbers
-LEAST = 1 << 16  # stored counts of a collection of short documents that begins like this
 DOCUMENTS = 1 << 18  # at most, in which words are seen beside each other
 COUNTS = 1 << 19  # stored counts of long documents, at most
 LEAST_DOCUMENTS = 5  # of a word: the row of a rarer one is noise
@@ -142,31 +140,3 @@ def are_shown(found: Companions | None, n_documents: int) -> TypeGuard[Companion
 def dimensions_of(n_documents: int) -> int:
     """Return in how many dimensions the topics of short documents are counted."""
     return round(4 * FEW * math.sqrt(n_documents))
-
-
-def topics_of_companions(documents: Documents, rules: Rules, engine: Engine) -> Float | None:
-    """Return topics that are the words seen beside a word each, (K, W), with as many tokens as the documents have.
-
-    math.md (C25)
-
-    Parameters
-    ----------
-    documents : Documents
-        Those that are set apart have no part in the topics.
-    rules : Rules
-    engine : Engine
-
-    Returns
-    -------
-    ndarray or None
-        None where documents are long or few, counts are weights, expected shares are asked for, some topics are given,
-        or co-occurrence shows too few topics.
-    """
-    many_short = documents.n_counts >= LEAST and are_short(documents.n_documents, documents.n_counts)
-    if not many_short or rules.final_passes == "expected" or rules.steering.n_kept:
-        return None
-    n = documents.n_documents
-    found = Companions.of(documents, dimensions_of(n), rules.seed, engine)
-    if not are_shown(found, n):
-        return None
-    return found.topics(min(found.n_shown, rules.max_topics), rules.priors.eta)

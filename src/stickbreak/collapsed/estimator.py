@@ -48,8 +48,8 @@ class CollapsedHDP(StreamedCollapsed):
     are rounded at random without bias, so memory and time do not grow with `n_topics` times the documents.
     A fit starts with one topic. Topics are split and merged as long as this predicts held-out tokens better, so their
     number hardly depends on the start. Large collections begin with topics of words that occur together: short
-    documents with as many as these show (math.md (C25)), long ones with few or many, by a trial (math.md (C26)). Other
-    large ones, and the largest, begin on samples of their documents (math.md (C17)).
+    documents with as many as these show (math.md (C25), (C27)), long ones with few or many, by a trial (math.md
+    (C26)). Other large ones, and the largest, begin on samples of their documents (math.md (C17)).
     `stickbreak fit` uses this method unless you name another.
 
     Parameters

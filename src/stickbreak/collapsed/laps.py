@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stickbreak.collapsed.companions import topics_of_companions
 from stickbreak.collapsed.cvb0 import add_up, given_start, sweep, with_random_topics
 from stickbreak.collapsed.growing import grown
 from stickbreak.collapsed.learning import FIRST_LAP, learn
@@ -20,6 +19,7 @@ from stickbreak.collapsed.sampled import Ending, checked_weights, documents_apar
 from stickbreak.collapsed.sampled_start import try_sampled_start
 from stickbreak.collapsed.second_start import second_start_due, try_second_start
 from stickbreak.collapsed.shards import ONE_DRAW, Aside
+from stickbreak.collapsed.short_start import topics_of_short
 from stickbreak.collapsed.state import CollapsedState, Priors, assembled
 from stickbreak.collapsed.streaming import StepRules, Topics, joined
 from stickbreak.collapsed.trials import Forming
@@ -100,7 +100,7 @@ class CollapsedLaps:
 
     def _rough_topics(self) -> Float | None:
         """Return many topics of words beside a word, over which there are sampled passes alone; None if not due."""
-        rules, counts = self.rules, topics_of_companions(self._documents, self.rules, self._engine)
+        rules, counts = self.rules, topics_of_short(self._documents, self.rules, self._engine)
         if counts is not None:
             judged = rules.apart > 0 and "alpha" in rules.learn and says_alpha(self._documents)
             self.rounds.end, self.ending = 0, Ending("sampled", JUDGED if judged else 0)
