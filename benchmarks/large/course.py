@@ -21,12 +21,15 @@ from benchmarks.harness.processes import apart
 from benchmarks.harness.records import Record
 from benchmarks.harness.tables import table
 from benchmarks.large.fits import prepared
-from stickbreak import CollapsedHDP
+from stickbreak import LDA, CollapsedHDP
 from stickbreak.collapsed import growing, short_start, trials
+from stickbreak.collapsed.cvb0 import corpus_weights
 from stickbreak.collapsed.laps import CollapsedLaps
+from stickbreak.collapsed.state import Priors
 from stickbreak.corpus import open_corpus
 from stickbreak.fitting.alive import alive
 from stickbreak.fitting.laps import Callback, Stop
+from stickbreak.numerics.arrays import Float
 
 BEGIN = CollapsedLaps.begin
 NO_SAMPLES, NEVER = (lambda n_counts, sampling: []), 1 << 62  # stored counts
@@ -50,15 +53,24 @@ class Watched:
         self._laps = laps
         BEGIN(laps, report, stop)
 
+    def _now(self) -> tuple[Float, Float, Priors]:
+        """Return the counts of words in topics (W, K), the weights of topics (K,), and the priors."""
+        laps = self._laps
+        if laps.forming is not None:
+            topics = laps.finish()
+            return topics.counts, corpus_weights(topics.tables, laps.priors.gamma), laps.priors
+        mean = laps.ending.mean
+        if laps.ending.sampled and mean is not None and mean.n:
+            return mean.counts(), mean.corpus_weights(laps.priors.gamma), laps.priors
+        return laps.state.S, laps.state.beta, laps.priors
+
     def event(self, row: Record) -> None:
         """Score, if it is time."""
         now = time.process_time() - self._began - self._apart
         if "lap" not in row or now < self._due[0]:
             return
-        state, priors, before = self._laps.state, self._laps.priors, time.process_time()
-        S, beta, mean = state.S, state.beta, self._laps.ending.mean
-        if self._laps.ending.sampled and mean is not None and mean.n:
-            S, beta = mean.counts(), mean.corpus_weights(priors.gamma)
+        before = time.process_time()
+        S, beta, priors = self._now()
         k = alive(S.sum(axis=0))
         counts = S[:, k].T + priors.eta
         topics = counts / counts.sum(axis=1, keepdims=True)
@@ -83,7 +95,8 @@ def split_of(name: str, place: Path) -> Split:
 def course(key: Record) -> list[Record]:
     """Return the scores of a fit."""
     split = split_of(key["name"], key["place"])
-    CollapsedHDP(n_laps=30, random_state=0).fit(split.train[:300])  # compiles
+    for warm in (CollapsedHDP(n_laps=30, random_state=0), LDA(n_topics=5, n_laps=10, random_state=0)):
+        warm.fit(split.train[:300])  # compiles
     watched = Watched(split, key["at"])
     samples, beside = WAYS[key["way"]]
     least = (short_start.LEAST, trials.LEAST) if beside else (NEVER, NEVER)

@@ -1,4 +1,4 @@
-"""Long documents begin with the words beside few words or beside more: the documents set apart choose."""
+"""Long documents begin with the words beside many words or beside fewer: the documents set apart choose."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +17,7 @@ from stickbreak.collapsed.shards import Aside
 from stickbreak.collapsed.state import Priors
 from stickbreak.collapsed.trials import FORMING, PASSES, Forming, Trial
 from stickbreak.corpus import Corpus, planted_lda
+from stickbreak.exceptions import ModelFormatError
 from stickbreak.numerics.arrays import Float
 
 RULES = Rules(1, 500, Priors(1.0, 1.0, 0.05), 1 / 15, (), 0, 60, births=True, held_back=0.1, final_passes="auto")
@@ -50,7 +51,7 @@ def begun(corpus: Corpus, rules: Rules = RULES) -> Float | None:
         forming.go_on()
         assert forming.n_left < left  # each pass leaves fewer
     assert forming.n_left == 0
-    return forming.topics()
+    return forming.best.topics()
 
 
 def test_it_begins_with_the_few_topics_that_are_planted(long: tuple[Corpus, Any]) -> None:
@@ -80,13 +81,12 @@ class Judged:
         self.given = topics
         return self
 
-    def go_on(self) -> float:
+    def go_on(self) -> None:
         self.passes += 1
-        return 0.0
 
-    def counts(self) -> tuple[Float, Float]:
+    def topics(self) -> Float:
         assert self.passes == FORMING
-        return self.given.T, np.ones(self.n_topics)
+        return self.given
 
     def scores(self, *more: Any) -> Float:
         assert self.passes == PASSES
@@ -221,6 +221,57 @@ def test_a_short_fit_has_all_tokens_and_says_what_is_left(n_laps: int, long: tup
     if n_laps == LAST + 1:
         assert f"split and merged until pass {LAST + 60} at most" in model.stop_reason_
     assert model.score(corpus) > -5.5  # of topics of words at random it is -6.2
+
+
+def test_a_short_fit_keeps_an_alpha_that_is_not_learned(long: tuple[Corpus, Any]) -> None:
+    model = CollapsedHDP(learn=(), alpha=2.0, n_laps=20, random_state=0).fit(long[0][:600])
+    assert model.alpha_ == 2.0
+    assert set(model.trace_["alpha"]) == {2.0}
+
+
+def test_rows_are_those_of_the_best_trial(long: tuple[Corpus, Any]) -> None:
+    trace = CollapsedHDP(n_laps=PASSES + 3, random_state=0).fit(long[0][:600]).trace_
+    assert len(set(trace["objective"][PASSES - 1 :])) == len(set(trace["n_topics"][PASSES - 1 :])) == 1
+
+
+def test_topics_that_lose_their_tokens_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What they have in the mean goes to the others, and each topic has tables."""
+    corpus = planted_lda(400, 300, n_topics=3, mean_tokens=60, alpha=0.1, seed=2)[0]
+    monkeypatch.setattr(trials, "MANY", 3.0)
+    monkeypatch.setattr(trials, "PASSES", 34)
+    model = CollapsedHDP(n_laps=33, random_state=0).fit(corpus)
+    trial_topics = max(model.trace_["n_topics"])
+    assert model.n_topics_ == model.trace_["n_topics"][-1] < trial_topics
+    assert (model.topic_weights_ > 1e-6).all()
+    assert model.components_.sum() - model.eta_ * model.components_.size == pytest.approx(corpus.n_tokens)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("trial.passes", 10**6),
+        ("trial.objective", None),
+        ("trial.n_samples", 3),
+        ("best.passes", 2),
+        ("numbers", []),
+        ("numbers", [5, 50]),
+        ("n_judged", 9),
+        ("formed", 3),
+        ("best.mean", "zero"),
+        ("best.mean", "twice"),
+        ("best.scores", "zero"),
+    ],
+)
+def test_a_damaged_state_is_refused(name: str, value: Any, long: tuple[Corpus, Any]) -> None:
+    model = CollapsedHDP(n_laps=PASSES + 4, random_state=0).fit(long[0][:600])
+    arrays, values = model._kept.arrays, model._kept.values
+    if name in values:
+        values[name] = value
+    else:
+        part = arrays[name]
+        arrays[name] = part[:-1] if name == "best.scores" else part * (2.0 if value == "twice" else 0.0)
+    with pytest.raises(ModelFormatError, match="damaged"):
+        model.continue_fit(long[0][:600], n_laps=1)
 
 
 def test_it_is_left_out_without_births(long: tuple[Corpus, Any]) -> None:

@@ -82,14 +82,14 @@ class CollapsedHDP(StreamedCollapsed):
         Where the topics start. "random" puts every stored count in a random topic. You can also give topics: word
         distributions, expected counts, or a fitted model of any family over the same words. `n_topics` is then ignored.
     merge_laps : int, default=60
-        Number of passes, from the first, in which topics are split and merged. Where Gibbs sampling forms the topics
-        of long documents first, in 65 or 70 passes (math.md (C26)), they follow these. Some of the tokens are held
-        out, others after every round of moves. A topic is split if its two halves predict the held-out tokens better
-        by more than one standard error. Two topics are merged if this predicts them as well: at most one standard
-        error worse, and at most 0.1 nats worse for each held-out token of the smaller topic. Topics that have fewer
-        than 10 held-out tokens are left alone, so few documents, or small weights, lead to few moves. The moves end
-        sooner when two rounds in a row change nothing. Then all tokens take part. 0 disables splits and merges. In
-        collections of more than 2**26 stored counts (of a word in a document) a sample decides about them.
+        Number of passes in which topics are split and merged. They are the first, or follow the 60 to 70 in which Gibbs
+        sampling forms the topics of long documents (math.md (C26)). Some of the tokens are held out, others after every
+        round of moves. A topic is split if its two halves predict the held-out tokens better by more than one standard
+        error. Two topics are merged if this predicts them as well: at most one standard error worse, and at most 0.1
+        nats worse for each held-out token of the smaller topic. Topics that have fewer than 10 held-out tokens are left
+        alone, so few documents, or small weights, lead to few moves. The moves end sooner when two rounds in a row
+        change nothing. Then all tokens take part. 0 disables splits and merges. In collections of more than 2**26
+        stored counts (of a word in a document) a sample decides about them.
     births : bool, default=True
         Whether topics are split. If not, there are never more than at the start.
     max_topics : int or None, default=None
@@ -354,12 +354,12 @@ class CollapsedHDP(StreamedCollapsed):
         return None if workers is None else workers.scratch
 
     def _take(self, laps: CollapsedLaps, documents: Corpus) -> None:
-        self.final_passes_ = "sampled" if laps.sampled else "expected"
+        self.final_passes_ = "sampled" if laps.ending.sampled else "expected"
         self._take_topics(laps.finish(), laps.priors, laps.rules.seed)
         self._take_curve(documents, laps.rules.seed)
         if self.final_passes_ == "sampled":
             self.stop_reason_ += " In the last passes each token had one sampled topic."
-        if laps.n_topics >= laps.rules.max_topics > laps.rules.n_topics:
+        if laps.is_full:
             self.stop_reason_ += (
                 f" The number of topics reached max_topics={laps.rules.max_topics}: more may predict better."
             )

@@ -22,7 +22,7 @@ from stickbreak.collapsed.shards import ONE_DRAW, Aside
 from stickbreak.collapsed.short_start import topics_of_short
 from stickbreak.collapsed.state import CollapsedState, Priors, assembled
 from stickbreak.collapsed.streaming import StepRules, Topics, joined
-from stickbreak.collapsed.trials import Forming
+from stickbreak.collapsed.trials import Forming, Trial
 from stickbreak.collapsed.walking import Documents
 from stickbreak.fitting.checkpoint import require, whole_number
 from stickbreak.fitting.engine import Engine
@@ -123,7 +123,7 @@ class CollapsedLaps:
             if not self.forming.is_over:
                 yield self._form(self.forming)
                 continue
-            counts, self.forming = self.forming.topics(), None
+            counts, self.forming = self.forming.best.topics(), None
             self._begin_with(counts, self.rules.smallest)
         state, rules, engine = self.state, self.rules, self._engine
         while True:
@@ -150,9 +150,14 @@ class CollapsedLaps:
 
     def _form(self, forming: Forming) -> Lap:
         """Form topics in a pass of Gibbs sampling.                                                    math.md (C26)"""
-        objective, best = forming.go_on(), forming.best
+        forming.go_on()
         self._formed += 1
-        return Lap(objective, best.n_topics, True, columns_of(best.priors))
+        best = forming.best
+        return Lap(best.objective, best.n_topics, True, columns_of(self._priors_of(best)))
+
+    def _priors_of(self, trial: Trial) -> Priors:
+        """Return the priors of a trial: alpha as it was learned there, if it is learned."""
+        return trial.priors if "alpha" in self.rules.learn else self.rules.priors
 
     def _learn(self, lengths: Float, *, moving: bool) -> None:
         """Learn the hyperparameters after a pass.                                    math.md (C5), (C6), (C7), (C24)"""
@@ -216,25 +221,23 @@ class CollapsedLaps:
     def _finish_formed(self, forming: Forming) -> Topics:
         """Return topics that are not yet formed, the mean of the passes; the documents set apart join."""
         (counts, tables), rules, engine = forming.best.counts(), self.rules, self._engine
-        self.priors = priors = forming.best.priors
+        self.priors = priors = self._priors_of(forming.best)
         lengths = self._documents.lengths(engine)
         topics = Topics(counts, 1.0, counts.sum(axis=0), tables, opened(priors.alpha, lengths))
         apart = self._documents.chosen(np.flatnonzero(lengths == 0.0))
         return joined(topics, apart, priors, StepRules(rules.smallest, JOIN, (), rules.seed), engine)
 
     @property
-    def n_topics(self) -> int:
-        """Number of topics K of the last pass."""
-        return self.state.beta.size if self.forming is None else self.forming.best.n_topics
-
-    @property
-    def sampled(self) -> bool:
-        """Whether tokens have one sampled topic each in the last pass."""
-        return self.forming is not None or self.ending.sampled
+    def is_full(self) -> bool:
+        """Whether there are as many topics as there can be, and more may be wanted."""
+        most = self.rules.max_topics
+        return self.forming is None and self.state.beta.size >= most > self.rules.n_topics
 
     def left_over(self) -> str:
         """Say what more passes would do, of a fit that ends before the last ones have begun."""
         end, formed = self.rounds.end, self._formed
+        if self.forming is not None and self.forming.is_over:
+            return " Topics have formed; next they are split and merged: more passes may change their number."
         if self.forming is not None:
             return (
                 f" Gibbs sampling forms topics until pass {formed + self.forming.n_left} at most; then they are split "
@@ -273,8 +276,10 @@ class CollapsedLaps:
             If it cannot be of these documents.
         """
         self.priors = priors_from(values, self.rules.priors)
-        self._formed = whole_number("formed", values.get("formed", 0))  # older fits had none
-        if "n_judged" in values:
+        forming = "n_judged" in values
+        self._formed = whole_number("formed", values["formed"] if forming else values.get("formed", 0))  # older: none
+        require(self._formed == done if forming else self._formed <= done, "its passes have formed no topics")
+        if forming:
             self._restore_forming(arrays, values)
             return
         beta = arrays["beta"]

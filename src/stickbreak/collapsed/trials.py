@@ -30,7 +30,7 @@ from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Packed
 from stickbreak.numerics.arrays import Float
 from stickbreak.sparse_gibbs import priors as chain_priors
-from stickbreak.sparse_gibbs.chain import Chain
+from stickbreak.sparse_gibbs.chain import SAMPLE_EVERY, Chain
 
 LEAST, MOST = 1 << 18, 1 << 23  # stored counts of a collection that begins like this ...
 MOST_TOKENS = 1 << 25  # ... and its tokens, each of which has a topic
@@ -56,19 +56,18 @@ class Trial:
     def __init__(self, corpus: Corpus, n_topics: int, priors: Priors, seed: int) -> None:
         self._chain = Chain(corpus, n_topics, seed, averages=True)
         self._priors = chain_priors.Priors.even(n_topics, priors.alpha, priors.eta)
-        self._given, self.passes = priors, 0
+        self._given, self.passes, self.objective = priors, 0, 0.0
 
     def begin(self, topics: Float) -> Self:
         """Give each token one of the topics that have its word, (K, W)."""
         self._chain.begin_near(topics)
         return self
 
-    def go_on(self) -> float:
-        """Make a pass; return the mean log p of a token given all others.                      math.md (L2), (L4)"""
+    def go_on(self) -> None:
+        """Make a pass, whose objective is the mean log p of a token given all others.          math.md (L2), (L4)"""
         self.passes += 1
-        objective = self._chain.lap(self.passes, self._priors)
+        self.objective = self._chain.lap(self.passes, self._priors)
         self._priors = self._chain.with_weights(self._priors, self.passes)
-        return objective
 
     @property
     def weights(self) -> Float:
@@ -83,14 +82,23 @@ class Trial:
 
     @property
     def n_topics(self) -> int:
-        """Number of topics that have tokens."""
-        return self._chain.n_alive
+        """Number of topics that have tokens in the last pass."""
+        return self._chain.in_use.size
+
+    def topics(self) -> Float:
+        """Return the mean counts of the topics that have tokens in the mean, and eta, (K, W).          math.md (L3)"""
+        counts = self._chain.counts()
+        return np.ascontiguousarray(counts[:, alive(counts.sum(axis=0))].T) + self._given.eta
 
     def counts(self) -> tuple[Float, Float]:
-        """Return the mean counts (W, K) and the tables (K,) of the topics that have tokens.    math.md (L3), (L4)"""
-        counts = self._chain.counts()
-        k = alive(counts.sum(axis=0))
-        return np.ascontiguousarray(counts[:, k]), self._chain.tables(self._priors)[k]
+        """Return the mean counts (W, K) and the tables (K,) of the topics of the last pass.    math.md (L3), (L4)
+
+        These have all tokens: what a word has in other topics, in the mean, is shared out as its tokens are.
+        """
+        counts, k = self._chain.counts(), self._chain.in_use
+        total, kept = counts.sum(axis=1), np.ascontiguousarray(counts[:, k])
+        kept *= (total / np.maximum(kept.sum(axis=1), np.finfo(np.float64).tiny))[:, None]
+        return kept, self._chain.tables(self._priors)[k]
 
     def scores(self, judges: Sequence[Shard], seed: int, engine: Engine) -> Float:
         """Return the log probability of the tokens held out of each of some documents, (D',)."""
@@ -99,11 +107,15 @@ class Trial:
     def packed(self) -> Packed:
         """Return what the next passes depend on, as arrays and plain values."""
         arrays, values = self._chain.snapshot()
-        return {**arrays, "a": self._priors.a}, {**values, **self._priors.row(), "passes": self.passes}
+        more = {**self._priors.row(), "passes": self.passes, "objective": self.objective}
+        return {**arrays, "a": self._priors.a}, {**values, **more}
 
     def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> Self:
         """Take up what `packed` returned; a ValueError for what cannot be."""
-        self.passes = whole_number("passes", values["passes"])
+        self.passes, self.objective = whole_number("passes", values["passes"]), values["objective"]
+        sound = isinstance(self.objective, float) and math.isfinite(self.objective)
+        require(sound, "the objective of a trial is not a number")
+        require(values["n_samples"] == self.passes // SAMPLE_EVERY, "a trial has other samples than passes")
         self._priors = self._priors.restored(arrays["a"], values)
         self._chain.restore(arrays, values)
         return self
@@ -146,8 +158,7 @@ class Forming:
         None where documents are short, few or very many, too few are set apart, counts are weights, or some topics are
         given.
         """
-        n_counts = documents.n_counts
-        if are_short(documents.n_documents, n_counts) or not LEAST <= n_counts <= MOST or rules.steering.n_kept:
+        if not _are_many_and_long(documents) or rules.steering.n_kept:
             return None
         forming = cls(documents, rules, engine)
         return forming if forming._is_suited() and forming._begin() else None
@@ -185,7 +196,7 @@ class Forming:
     @property
     def best(self) -> Trial:
         """The trial that predicted best, or the first one while it goes on."""
-        return self.trial if self._best is None or self._n_judged == len(self._numbers) else self._best.trial
+        return self.trial if self._best is None else self._best.trial
 
     @property
     def n_left(self) -> int:
@@ -193,17 +204,11 @@ class Forming:
         n_trials = len(self._numbers) - self._n_judged  # with the present one
         return FORMING - self.trial.passes + max(n_trials - 1, 0) * PASSES
 
-    def go_on(self) -> float:
-        """Make a pass; return the mean log p of a token given all others."""
-        objective = self.trial.go_on()
+    def go_on(self) -> None:
+        """Make a pass."""
+        self.trial.go_on()
         if self._n_judged < len(self._numbers) and self.trial.passes == PASSES:
             self._compare()
-        return objective
-
-    def topics(self) -> Float:
-        """Return the mean counts of the topics that have tokens, and eta, (K, W)."""
-        counts, _ = self.best.counts()
-        return np.ascontiguousarray(counts.T) + self._rules.priors.eta
 
     def _begun(self) -> Trial:
         """Begin the next trial."""
@@ -220,7 +225,10 @@ class Forming:
         is_better = best is None or float((now.scores - best.scores).sum()) > 0
         self._n_judged = self._n_judged + 1 if is_better else len(self._numbers)
         self._best = best = now if is_better or best is None else best
-        self.trial = self._begun() if self._n_judged < len(self._numbers) else best.trial
+        if self._n_judged < len(self._numbers):
+            self.trial = self._begun()
+        else:
+            self.trial, self._best, self._found = best.trial, None, None
 
     def packed(self) -> Packed:
         """Return what the next passes depend on, as arrays and plain values."""
@@ -239,16 +247,22 @@ class Forming:
             If it cannot be of these documents.
         """
         self._n_judged = whole_number("n_judged", values["n_judged"])
-        self._numbers = [whole_number("number of topics", n) for n in values["numbers"]]
+        numbers, n_kept = values["numbers"], self._rules.steering.n_kept
+        require(isinstance(numbers, list) and bool(numbers), "it has no trials")
+        self._numbers = [whole_number("number of topics", n) for n in numbers]
         most, fewer = self._rules.max_topics, sorted(set(self._numbers), reverse=True) == self._numbers
         require(fewer and all(1 <= n <= most for n in self._numbers), "the topics of its trials cannot be")
-        require(0 < len(self._numbers) >= self._n_judged, "it has compared too many trials")
-        require(self._is_suited(), "Gibbs sampling forms no topics of these documents")
+        require(self._n_judged <= len(numbers), "it has compared too many trials")
+        suited = _are_many_and_long(self._documents) and not n_kept and self._is_suited()
+        require(suited, "Gibbs sampling forms no topics of these documents")
         self.trial, self._best = self._restored("trial", arrays, values), None
-        if 0 < self._n_judged < len(self._numbers):
+        least, last = (0, PASSES - 1) if self._n_judged < len(numbers) else (PASSES, FORMING)
+        require(least <= self.trial.passes <= last, "its trial has made other passes than it can have")
+        if 0 < self._n_judged < len(numbers):
             before, n_apart = arrays["best.scores"], sum(shard.indptr.size - 1 for shard in self._judges)
             require(is_table(before, n_apart), "the scores of its trial are not those of its documents")
             self._best = Compared(self._restored("best", arrays, values), before.copy())
+            require(self._best.trial.passes == PASSES, "its best trial has made other passes than it can have")
 
     def _restored(self, name: str, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> Trial:
         """Return a trial that was saved."""
@@ -256,6 +270,11 @@ class Forming:
         n_topics = own["a"].size
         require(1 <= n_topics <= max(self._numbers), "it has trials of more topics than there can be")
         return self._trial_of(n_topics).restore(own, plain)
+
+
+def _are_many_and_long(documents: Documents) -> bool:
+    """Return whether documents have enough stored counts each and in all, and not too many."""
+    return not are_short(documents.n_documents, documents.n_counts) and LEAST <= documents.n_counts <= MOST
 
 
 def _named(name: str, packed: Packed) -> Packed:

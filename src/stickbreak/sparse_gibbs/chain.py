@@ -6,6 +6,7 @@ as in Yu et al. (2015).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,7 +17,7 @@ from stickbreak.corpus import Corpus
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
 from stickbreak.fitting.hyperparameters import opened
 from stickbreak.fitting.laps import Packed
-from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.ranges import are_sums
 from stickbreak.sparse_gibbs.by_word import ByWord
@@ -88,9 +89,9 @@ class Chain:
         return priors
 
     @property
-    def n_alive(self) -> int:
-        """Number of topics that have tokens."""
-        return int(np.count_nonzero(self._n))
+    def in_use(self) -> Int:
+        """The topics that have tokens in the last lap."""
+        return np.flatnonzero(self._n)
 
     def tables(self, priors: Priors) -> Float:
         """Return the expected tables of the topics of all documents, (K,).                            math.md (L4)"""
@@ -133,5 +134,9 @@ class Chain:
         require(int(z.max(initial=0)) < self._n_topics, "its tokens have topics that are not there")
         shape = (self._tokens.start.size - 1, self._n_topics) if n_samples else (0, 0)
         require(is_table(mean, *shape) and are_sums(mean), "its mean counts are not those of these words")
+        n_tokens = self._tokens.n_tokens if n_samples else 0
+        require(
+            math.isclose(float(mean.sum()), n_tokens, rel_tol=1e-6), "its mean counts are not those of these tokens"
+        )
         self._mean, self._n_samples, self._last_is_sample = mean.copy(), n_samples, bool(last_is_sample)
         self.take(z.copy())
