@@ -200,13 +200,23 @@ def test_start_from_other_inference_has_the_shares_of_its_topics_and_weights(sma
     np.testing.assert_array_equal(first.S, again.S)
 
 
+def rounded(value, sums, n_topics, smallest, u, topic, share):
+    """Write the shares of some values as the kernels do; return how many there are."""
+    share_kernels._chunk_sums(value, sums)
+    total = sums.sum()
+    if not share_kernels.LEAST_TOTAL < total < share_kernels.MOST_TOTAL:
+        total = share_kernels._level(value, sums, n_topics)
+    room = np.empty(n_topics, np.uint16), np.empty(n_topics)
+    n = share_kernels._keep(value, sums, smallest * total, u, *room)
+    return int(share_kernels._write(*room, n, topic, share, np.uint64(0)))
+
+
 def kept(values, smallest, u):
     """(K,) shares that the kernel keeps."""
     slots = slots_of(smallest, values.size)
     topic, share, sums = np.zeros(slots, np.uint16), np.zeros(slots, np.float32), np.zeros(-(-values.size // 16))
     padded = np.pad(values, (0, 16 * sums.size - values.size))
-    share_kernels._chunk_sums(padded, sums)
-    n = share_kernels._keep(padded, sums, values.size, sums.sum(), smallest, u, topic, share, 0)
+    n = rounded(padded, sums, values.size, smallest, u, topic, share)
     out = np.zeros(values.size)
     out[topic[:n]] = share[:n]
     return out
@@ -256,10 +266,9 @@ def test_shares_are_of_topics_that_are_there_and_numbers_whatever_the_values_are
             values = np.where(rng.random(n_topics) < 0.5, value, rng.random(n_topics) * 1e-3)
             padded, sums = np.zeros(16 * -(-n_topics // 16)), np.zeros(-(-n_topics // 16))
             padded[:n_topics] = values
-            share_kernels._chunk_sums(padded, sums)
             slots = slots_of(smallest, n_topics)
             topic, share = np.full(slots + 50, 9999, np.uint16), np.zeros(slots + 50, np.float32)
-            n = share_kernels._keep(padded, sums, n_topics, sums.sum(), smallest, u, topic[:slots], share[:slots], 0)
+            n = rounded(padded, sums, n_topics, smallest, u, topic[:slots], share[:slots])
             assert n <= slots
             assert (topic[:n] < n_topics).all()
             assert (topic[slots:] == 9999).all()
