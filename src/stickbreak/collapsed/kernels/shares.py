@@ -12,14 +12,15 @@ from stickbreak.numerics.kernel_random import open_stream, uniform
 from stickbreak.numerics.prefetch import prefetch
 from stickbreak.numerics.special import digamma
 
-CHUNK = 16  # topics that are passed over at once where none of them is kept
+CHUNK = 8  # topics that are passed over at once where none of them is kept
 LEAST_TOTAL, MOST_TOTAL = 1e-30, 1e30  # of values, whose shares pass through float32: 1e-45 to 3e38
 UNITS = 2.0**20  # shares and counts are whole numbers of 1 / UNITS, so that sums up to 2**33 are exact
 UNIT = 1.0 / UNITS
+WHOLE = np.int64(1) << np.int64(32)  # t of (C3) as a whole number: such sums need no rounding, and wait for less
 LEAST_PRODUCT = 1e-200  # of probabilities, whose logarithm is taken once for many
 LINE, LINES = 8, 16  # counts in a line of the cache; lines of the next word's row that are asked for: more would wait
 _AHEAD = np.uint64(8)  # stored counts, whose entries of S are asked for before they are changed
-_NONE, _ONE, _TWO, _THREE, _FOUR, _CHUNK, _LINE = (np.uint64(n) for n in (0, 1, 2, 3, 4, CHUNK, LINE))
+_NONE, _ONE, _CHUNK, _LINE = (np.uint64(n) for n in (0, 1, CHUNK, LINE))
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -37,12 +38,15 @@ def _weigh(S, w, eta, factor, value):
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
 def _chunk_sums(value, sums):
-    """sums[c] = sum of a chunk of values; apart from the stores, so that its order is the same everywhere."""
+    """sums[c] = sum of a chunk of values; return the sum of all. Apart from the stores: one order for all."""
     for c in range(sums.size):
-        total, first = 0.0, c * CHUNK
-        for i in range(CHUNK):
-            total += value[first + i]
-        sums[c] = total
+        k = c * CHUNK
+        first = (value[k] + value[k + 1]) + (value[k + 2] + value[k + 3])
+        sums[c] = first + ((value[k + 4] + value[k + 5]) + (value[k + 6] + value[k + 7]))
+    total = 0.0
+    for c in range(sums.size):
+        total += sums[c]
+    return total
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -56,45 +60,33 @@ def _level(value, sums, n_topics):
         return 0.0
     for k in range(n_topics):
         value[k] = value[k] / largest if finite else 1.0
-    _chunk_sums(value, sums)
-    total = 0.0
-    for i in range(sums.size):
-        total += sums[i]
-    return total
+    return _chunk_sums(value, sums)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _keep(value, sums, t, u, kept, amount):
-    """List the topics that are kept with their amounts, ceil(sum / t) + 1 at most; return how many there are.
+def _keep(value, sums, total, smallest, u, kept, amount):
+    """List the topics that are kept with their amounts; return how many there are, ceil(1 / smallest) + 1 at most.
 
-    A value of at least t stays as it is. Of the others one is kept, as t, wherever their running sum passes (j - u) t,
-    j = 1, 2, ...: each with probability value / t. `value` is padded to whole chunks with zeros.         math.md (C3)
+    A value of at least t = smallest * total stays as it is. Of the others one is kept, as t, wherever their running sum
+    passes (j - u) t, j = 1, 2, ...: each with probability value / t. Running sums are whole numbers of t / 2**32, less
+    what was passed; t is one unit of total at least.                                                     math.md (C3)
+
+    `value` is padded to whole chunks with zeros, of which none is kept. `kept` and `amount` have a place more than
+    there are topics: it is written to, and not counted.
     """
-    running, n, end = u * t, np.uint64(0), np.uint64(kept.size)
+    n, t = np.uint64(0), max(smallest, UNIT) * total
+    scale, running = WHOLE / t if t > 0.0 else 0.0, np.int64(u * WHOLE)
     for c in range(np.uint64(sums.size)):
-        if running + sums[c] < t:
-            running += sums[c]
+        after = running + np.int64(sums[c] * scale)
+        if after < WHOLE:
+            running = after
             continue
-        k, last = c * _CHUNK, (c + _ONE) * _CHUNK
-        while k < last:
-            four = (value[k] + value[k + _ONE]) + (value[k + _TWO] + value[k + _THREE])
-            if running + four < t:
-                running += four
-                k += _FOUR
-                continue
-            for _ in range(_FOUR):
-                x = value[k]
-                if x < t:
-                    running += x
-                    if running < t:
-                        k += _ONE
-                        continue
-                    running -= t
-                    x = t
-                if x > 0.0 and n < end:
-                    kept[n], amount[n] = k, x
-                    n += _ONE
-                k += _ONE
+        for k in range(c * _CHUNK, (c + _ONE) * _CHUNK):  # without branches, which would be guessed wrong
+            large = value[k] >= t
+            running += np.int64(0) if large else np.int64(value[k] * scale)
+            kept[n], amount[n] = k, value[k] if large else t
+            n += np.uint64(large | (running >= WHOLE))
+            running &= WHOLE - 1
     return n
 
 
@@ -111,7 +103,7 @@ def _write(kept, amount, n, topic, share, at):
         total += amount[j]
     scale = UNITS / total
     for j in range(n):
-        running += np.float64(np.float32(amount[j]))
+        running += amount[j]
         now = math.floor(running * scale + 0.5) if j + _ONE < n else UNITS
         if now > before and at < room:
             topic[at], share[at] = kept[j], np.float32((now - before) * UNIT)
@@ -124,11 +116,13 @@ def _write(kept, amount, n, topic, share, at):
 def _expected_tables(n, absent, prior, base, tables):
     """tables[k] += expected tables of a document in topic k.                                        math.md (C2)
 
-    absent[k] is q(N_dk = 0); base[k] is psi(prior_k).
+    absent[k] is q(N_dk = 0); base[k] is psi(prior_k). Of a share of one token these are as many as the share says.
     """
     for k in range(n.size):
         present = 1.0 - absent[k]
-        if n[k] > 0.0 and present > 0.0:
+        if n[k] == present:
+            tables[k] += present
+        elif n[k] > 0.0 and present > 0.0:
             tables[k] += present * prior[k] * (digamma(prior[k] + n[k] / present) - base[k])
 
 
@@ -167,7 +161,7 @@ def update_documents(
     K = N.size
     inverse, base, n, absent = np.empty(K), np.empty(K), np.empty(K), np.empty(K)
     factor, sums = np.empty(K), np.empty((K + CHUNK - 1) // CHUNK)
-    value, kept, amount = np.zeros(CHUNK * sums.size), np.empty(K, np.uint16), np.empty(K)
+    value, kept, amount = np.zeros(CHUNK * sums.size), np.empty(K + 1, np.uint16), np.empty(K + 1)
     rng = np.empty(1, np.uint64)
     most, near = np.uint64(max(word.size, 1) - 1), np.uint64(min(K, LINE * LINES))
     for k in range(K):
@@ -196,10 +190,7 @@ def update_documents(
                 value[k] = max(new, 0.0)  # of weights, rounding may leave less than the token
                 n[k] = max(n[k] - c * r, 0.0)
                 factor[k] = (n[k] + prior[k]) * inverse[k]
-            _chunk_sums(value, sums)
-            total = 0.0
-            for i in range(np.uint64(sums.size)):
-                total += sums[i]
+            total = _chunk_sums(value, sums)
             others = length if begin == end else length - own
             probability = (total + of_word(rest, w)) / (others + concentration)
             if begin == end:
@@ -212,7 +203,7 @@ def update_documents(
                 log_p += c * math.log(probability)
             if not LEAST_TOTAL < total < MOST_TOTAL:
                 total = _level(value, sums, K)
-            before, n_kept = at, _keep(value, sums, smallest * total, uniform(rng), kept, amount)
+            before, n_kept = at, _keep(value, sums, total, smallest, uniform(rng), kept, amount)
             at = _write(kept, amount, n_kept, new_topic, new_share, before)
             for j in range(before, at):
                 k = new_topic[j]
@@ -247,7 +238,8 @@ def _count_tables(begin, end, count, start, topic, share, n, absent):
         for j in range(np.uint64(start[p]), np.uint64(start[p + _ONE])):
             x = np.float64(share[j])
             n[topic[j]] += c * x
-            absent[topic[j]] *= 1.0 - x if c == 1.0 else max(1.0 - x, 0.0) ** c
+            left = max(1.0 - x, 0.0)
+            absent[topic[j]] *= left if c == 1.0 else left * left if c == 2.0 else left**c
 
 
 @njit(cache=True, nogil=True)
@@ -285,20 +277,17 @@ def first_shares(indptr, word, topic_word, theta, smallest, key, first, new_star
     """Write shares r_dwk ∝ topic_word[w, k] theta[d, k], kept as by `update_documents`.        math.md (C1), (C3)"""
     K = theta.shape[1]
     sums, rng = np.empty((K + CHUNK - 1) // CHUNK), np.empty(1, np.uint64)
-    value, kept, amount = np.zeros(CHUNK * sums.size), np.empty(K, np.uint16), np.empty(K)
+    value, kept, amount = np.zeros(CHUNK * sums.size), np.empty(K + 1, np.uint16), np.empty(K + 1)
     at = np.uint64(0)
     new_start[0] = 0
     for d in range(indptr.size - 1):
         open_stream(rng, key, first + d)
         for p in range(indptr[d], indptr[d + 1]):
             _weigh(topic_word, word[p], 0.0, theta[d], value)
-            _chunk_sums(value, sums)
-            total = 0.0
-            for i in range(sums.size):
-                total += sums[i]
+            total = _chunk_sums(value, sums)
             if not LEAST_TOTAL < total < MOST_TOTAL:
                 total = _level(value, sums, K)
-            n_kept = _keep(value, sums, smallest * total, uniform(rng), kept, amount)
+            n_kept = _keep(value, sums, total, smallest, uniform(rng), kept, amount)
             at = _write(kept, amount, n_kept, new_topic, new_share, at)
             new_start[p + 1] = at
 
