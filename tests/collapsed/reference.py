@@ -17,15 +17,15 @@ def on_grid(x):
 
 def keep(values, smallest, u):
     """Round the small shares of one token at random: a kept one wherever the running sum passes a multiple of t."""
-    t = smallest * values.sum()
-    running, out = u * t, np.zeros(values.size)
+    t = max(smallest, 1 / UNITS) * values.sum()
+    running, out = int(u * 2**32), np.zeros(values.size)  # whole numbers of t / 2**32
     for k, value in enumerate(values):
         if value >= t:
             out[k] = value
         else:
-            running += value
-            if running >= t:
-                running -= t
+            running += int(value / t * 2**32)
+            if running >= 2**32:
+                running -= 2**32
                 out[k] = t
     running = np.round(np.cumsum(out / out.sum()) * UNITS)  # shares are whole units
     return (np.diff(running, prepend=0.0) / UNITS).astype(np.float32)

@@ -20,6 +20,7 @@ from stickbreak.collapsed.cvb0 import (
     sweep,
 )
 from stickbreak.collapsed.kernels import shares as share_kernels
+from stickbreak.collapsed.kernels.shares import CHUNK
 from stickbreak.collapsed.memory import InMemory
 from stickbreak.collapsed.starting_weights import StartingWeights
 from stickbreak.collapsed.state import Priors
@@ -200,13 +201,22 @@ def test_start_from_other_inference_has_the_shares_of_its_topics_and_weights(sma
     np.testing.assert_array_equal(first.S, again.S)
 
 
+def rounded(value, sums, n_topics, smallest, u, topic, share):
+    """Write the shares of some values as the kernels do; return how many there are."""
+    total = share_kernels._chunk_sums(value, sums)
+    if not share_kernels.LEAST_TOTAL < total < share_kernels.MOST_TOTAL:
+        total = share_kernels._level(value, sums, n_topics)
+    room = np.empty(n_topics + 1, np.uint16), np.empty(n_topics + 1)
+    n = share_kernels._keep(value, sums, total, smallest, u, *room)
+    return int(share_kernels._write(*room, n, topic, share, np.uint64(0)))
+
+
 def kept(values, smallest, u):
     """(K,) shares that the kernel keeps."""
     slots = slots_of(smallest, values.size)
-    topic, share, sums = np.zeros(slots, np.uint16), np.zeros(slots, np.float32), np.zeros(-(-values.size // 16))
-    padded = np.pad(values, (0, 16 * sums.size - values.size))
-    share_kernels._chunk_sums(padded, sums)
-    n = share_kernels._keep(padded, sums, values.size, sums.sum(), smallest, u, topic, share, 0)
+    topic, share, sums = np.zeros(slots, np.uint16), np.zeros(slots, np.float32), np.zeros(-(-values.size // CHUNK))
+    padded = np.pad(values, (0, CHUNK * sums.size - values.size))
+    n = rounded(padded, sums, values.size, smallest, u, topic, share)
     out = np.zeros(values.size)
     out[topic[:n]] = share[:n]
     return out
@@ -254,12 +264,12 @@ def test_shares_are_of_topics_that_are_there_and_numbers_whatever_the_values_are
     for n_topics in (1, 3, 16, 17, 40):
         for u in (0.0, rng.random(), 1.0 - 2.0**-53):
             values = np.where(rng.random(n_topics) < 0.5, value, rng.random(n_topics) * 1e-3)
-            padded, sums = np.zeros(16 * -(-n_topics // 16)), np.zeros(-(-n_topics // 16))
+            sums = np.zeros(-(-n_topics // CHUNK))
+            padded = np.zeros(CHUNK * sums.size)
             padded[:n_topics] = values
-            share_kernels._chunk_sums(padded, sums)
             slots = slots_of(smallest, n_topics)
             topic, share = np.full(slots + 50, 9999, np.uint16), np.zeros(slots + 50, np.float32)
-            n = share_kernels._keep(padded, sums, n_topics, sums.sum(), smallest, u, topic[:slots], share[:slots], 0)
+            n = rounded(padded, sums, n_topics, smallest, u, topic[:slots], share[:slots])
             assert n <= slots
             assert (topic[:n] < n_topics).all()
             assert (topic[slots:] == 9999).all()

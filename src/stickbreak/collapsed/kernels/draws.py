@@ -104,21 +104,19 @@ def _of_document(u, first, size, topic, value):
 @njit(cache=True, nogil=True, error_model="numpy")
 def _of_all(u, own, less, change, prior, phi, sums):
     """Return the topic at which the running sum of prior_k phi_k passes u, without the token of topic `own`."""
-    c, last = np.uint64(0), np.uint64(sums.size) - np.uint64(2)
-    while c < last:
-        of_chunk = sums[c] + (change if c == own >> _FIVE else 0.0)
-        if u < of_chunk:
-            break
-        u -= of_chunk
+    c, last, of_own = np.uint64(0), np.uint64(sums.size) - np.uint64(2), own >> _FIVE
+    x = sums[c] + (change if c == of_own else 0.0)
+    while c < last and u >= x:
+        u -= x
         c += _ONE
+        x = sums[c] + (change if c == of_own else 0.0)
     k = c << _FIVE
     last = min(k + _BLOCK, np.uint64(prior.size)) - _ONE
-    while k < last:
-        x = prior[k] * (less if k == own else phi[k])
-        if u < x:
-            break
+    x = prior[k] * (less if k == own else phi[k])
+    while k < last and u >= x:
         u -= x
         k += _ONE
+        x = prior[k] * (less if k == own else phi[k])
     return k
 
 
@@ -126,17 +124,17 @@ def _of_all(u, own, less, change, prior, phi, sums):
 def _move(first, size, topic, n, old, new, c):
     """Move a count of a document from a topic to another; return how many topics the document has."""
     s = _place(topic, first, size, old)
-    if s < size:
-        n[first + s] -= c
-        if n[first + s] <= NOTHING:
-            size -= _ONE
-            topic[first + s], n[first + s] = topic[first + size], n[first + size]
+    there = s < size  # of weights, rounding may leave nothing of it
+    s = s if there else np.uint64(0)
+    n[first + s] -= c if there else 0.0
+    gone = np.uint64(there & (n[first + s] <= NOTHING))
+    size -= gone
+    left = size if gone > np.uint64(0) else s
+    topic[first + s], n[first + s] = topic[first + left], n[first + left]
     s = _place(topic, first, size, new)
-    if s == size:
-        topic[first + s], n[first + s] = new, 0.0
-        size += _ONE
-    n[first + s] += c
-    return size
+    before = n[first + s] if s < size else 0.0
+    topic[first + s], n[first + s] = new, before + c
+    return max(size, s + _ONE)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

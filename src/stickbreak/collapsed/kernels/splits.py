@@ -10,8 +10,11 @@ from stickbreak.collapsed.kernels.shares import on_grid
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_eta import of_word
 from stickbreak.numerics.kernel_random import open_stream, uniform
+from stickbreak.numerics.prefetch import prefetch
 
 LEAST_PART = 0.05  # of a share, that a half keeps of it
+_AHEAD = np.uint64(8)  # stored counts, whose entries of S are asked for before they are read
+_ONE = np.uint64(1)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -32,10 +35,16 @@ def first_halves(indptr, start, topic, key, first, n_topics, near, half):
 @njit(cache=True, nogil=True, error_model="numpy")
 def add_halves(word, count, start, topic, share, half, low, high, S, N):
     """S[w, k] and N[k] += c r h over the counts of the words low <= w < high, in whole units.   math.md (C15)"""
-    for p in range(word.size):
-        w, c = word[p], count[p]
+    n = np.uint64(word.size)
+    for p in range(n):
+        ahead = min(p + _AHEAD, n - _ONE)
+        w = np.uint64(word[ahead])
         if low <= w < high:
-            for j in range(start[p], start[p + 1]):
+            for j in range(np.uint64(start[ahead]), np.uint64(start[ahead + _ONE])):
+                prefetch(S, (w, topic[j]))
+        w, c = np.uint64(word[p]), count[p]
+        if low <= w < high:
+            for j in range(np.uint64(start[p]), np.uint64(start[p + _ONE])):
                 x = on_grid(c * np.float64(share[j]) * np.float64(half[j]))
                 S[w, topic[j]] += x
                 N[topic[j]] += x
@@ -51,18 +60,23 @@ def update_halves(indptr, word, count, start, topic, share, half, S, N, S1, N1, 
     S1, N and N1 only where these documents are `counted` in them.
     Return the tokens that have changed their half, sum of c r |h - old h|.
     """
-    K = N.size
+    K, last = N.size, np.uint64(max(word.size, 1) - 1)
     one, both, moved = np.zeros(K), np.zeros(K), 0.0
     for d in range(indptr.size - 1):
-        for p in range(indptr[d], indptr[d + 1]):
-            for j in range(start[p], start[p + 1]):
+        for p in range(np.uint64(indptr[d]), np.uint64(indptr[d + 1])):
+            for j in range(np.uint64(start[p]), np.uint64(start[p + _ONE])):
                 x = count[p] * np.float64(share[j])
                 one[topic[j]] += x * np.float64(half[j])
                 both[topic[j]] += x
-        for p in range(indptr[d], indptr[d + 1]):
-            w, c = word[p], count[p]
+        for p in range(np.uint64(indptr[d]), np.uint64(indptr[d + 1])):
+            ahead = min(p + _AHEAD, last)
+            w = np.uint64(word[ahead])
+            for j in range(np.uint64(start[ahead]), np.uint64(start[ahead + _ONE])):
+                prefetch(S, (w, topic[j]))
+                prefetch(S1, (w, topic[j]))
+            w, c = np.uint64(word[p]), count[p]
             own, of_w = min(c, 1.0), of_word(eta, w)
-            for j in range(start[p], start[p + 1]):
+            for j in range(np.uint64(start[p]), np.uint64(start[p + _ONE])):
                 k, r, h = topic[j], np.float64(share[j]), np.float64(half[j])
                 x, y = own * r * h, own * r * (1.0 - h)
                 a, b = one[k] - x + 0.5 * prior[k], both[k] - one[k] - y + 0.5 * prior[k]
