@@ -135,6 +135,7 @@ def test_documents_set_apart_have_no_part_in_the_topics(clear: tuple[Corpus, Any
 def test_planted_topics_are_found_from_any_start(clear: tuple[Corpus, Any]) -> None:
     corpus, truth = clear
     models = [CollapsedHDP(n_topics=n, n_laps=30, random_state=0).fit(corpus) for n in (1, 50)]
+    assert all("The topics come from words that occur in the same documents." in m.stop_reason_ for m in models)
     np.testing.assert_array_equal(models[0].components_, models[1].components_)
     model = models[0]
     assert model.final_passes_ == "sampled"

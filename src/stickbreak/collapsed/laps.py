@@ -13,6 +13,7 @@ from stickbreak.collapsed.cvb0 import add_up, given_start, sweep, with_random_to
 from stickbreak.collapsed.growing import grown
 from stickbreak.collapsed.learning import FIRST_LAP, learn
 from stickbreak.collapsed.moves import Made, Rounds
+from stickbreak.collapsed.origins import ORIGINS
 from stickbreak.collapsed.predictive import JUDGED, is_due, learn_drawn, says_alpha
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.sampled import Ending, checked_weights, documents_apart, priors_from, rejoin
@@ -49,6 +50,7 @@ class CollapsedLaps:
         self.state: CollapsedState
         self.rounds = Rounds(rules.merge_laps, rules.births)
         self.ending = Ending(rules.final_passes)
+        self.origin = "asked"  # where the topics come from, a key of ORIGINS
         self._documents, self._engine = documents, engine
 
     @property
@@ -64,7 +66,9 @@ class CollapsedLaps:
             counts = topics_by_trial(self._documents, rules, self._engine, report, stop)
             if counts is None:
                 counts = self._rough_topics()
-            if counts is None:
+            if counts is not None:
+                self.origin = "companions"
+            else:
                 counts = self._grown_topics(report, stop)
             if self.ending.kind == "sampled" and self.rounds.end == 0:
                 smallest = ONE_DRAW
@@ -105,6 +109,7 @@ class CollapsedLaps:
                     lengths = state.documents.lengths(engine)
                     found = try_sampled_start(state, self.priors, self.ending, rules, lengths, engine)
                     self.priors = found or self.priors
+                    self.origin = self.origin if found is None else "sampled"
                 self.ending.join(state, engine)
             lengths = state.documents.lengths(engine)
             smallest = rules.smallest if moving else self.ending.smallest(rules.smallest)
@@ -146,7 +151,7 @@ class CollapsedLaps:
             found = try_second_start(state, self.priors, rules, lengths, self._engine)
             made.birth_tried += 1
             if found is not None:
-                self.priors = found
+                self.priors, self.origin = found, "second"
                 made.birth_accepted += 1
 
     def _early(self) -> bool:
@@ -197,7 +202,7 @@ class CollapsedLaps:
         labels = state.steering.labels
         if labels is not None:
             arrays |= {"labels.start": labels.start, "labels.topic": labels.topic}
-        return {**arrays, **more}, {**values, **self.rounds.packed(), **plain}
+        return {**arrays, **more}, {**values, **self.rounds.packed(), **plain, "origin": self.origin}
 
     def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], done: int) -> None:
         """Take up what `snapshot` returned.
@@ -217,6 +222,8 @@ class CollapsedLaps:
         self.state.tables = tables
         self.state.n_sweeps = whole_number("n_sweeps", values["n_sweeps"])
         self.rounds.restore(values)
+        self.origin = values.get("origin", "asked")  # checkpoints of before do not say it
+        require(self.origin in ORIGINS, "its topics come from nowhere")
         self.ending.restore(self.state, arrays, values, self.rules.priors)
         self._hold_back()
 
