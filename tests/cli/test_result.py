@@ -121,7 +121,7 @@ def test_a_fit_with_dates_names_the_command_that_asks_over_time(run, quick, reco
 def test_a_method_with_a_given_number_of_topics_offers_more_where_fewer_are_worse(run, quick, tmp_path):
     # three themes, and two topics: more of them predict better
     lines = quick("--method", "lda", "--topics", "2", "--laps", "60")
-    command = next(one for one in lines if "try more topics (the 2 that you gave" in one)
+    command = next(one for one in lines if "try more topics (these 2 predict" in one)
     _, *words = shlex.split(command.split(": ", 1)[1])
-    assert "Found  4 topics in 90 documents." in run(*words).stdout
+    assert "Fitted 4 topics in 90 documents; their number was set before the fit." in run(*words).stdout
     assert not [one for one in quick("--topics", "2") if "try more topics" in one]

@@ -261,7 +261,7 @@ class FittedTree(SeededTree):
         return ranked_words(self._model, check_whole("n", n, 1))
 
     def shown_topics(self, n_words: int = 10, *, most: int = 100) -> ShownTopics:
-        """Return the leaves with the most tokens, the largest first.
+        """Return the leaves of seeds and those with the most tokens, the largest first.
 
         Parameters
         ----------
@@ -276,7 +276,9 @@ class FittedTree(SeededTree):
             If a number is not whole or less than 1.
         """
         check_is_fitted(self)
-        order = np.argsort(-self.leaf_tokens_, kind="stable")[: check_whole("most", most, 1)]
+        order = np.argsort(-self.leaf_tokens_, kind="stable")
+        seeded = np.isin(self.leaves_[order], self.seed_leaves_)
+        order = order[np.sort(np.argsort(~seeded, kind="stable")[: check_whole("most", most, 1)])]
         leaves = self.leaves_[order]
         words = [
             [(str(self.vocabulary_[w]), float(p)) for w, p in zip(found, probability, strict=True)]
