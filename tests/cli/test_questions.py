@@ -13,8 +13,9 @@ import stickbreak
 from stickbreak.cli.compare import _without_partner
 from stickbreak.cli.questions import _told_trends
 from stickbreak.comparison import Alignment, align
-from stickbreak.corpus import write_corpus
+from stickbreak.corpus import TextOptions, write_corpus
 from stickbreak.evaluation import topic_scores, word_intrusion
+from stickbreak.exceptions import InputError
 from stickbreak.questions.weights import Asked
 
 
@@ -69,6 +70,20 @@ def test_commands_with_documents_give_what_methods_give(run, model, dated, fitte
 def test_commands_without_documents_give_what_methods_give(run, model, fitted):
     same(run("words", model, "--topic", "1", "--relevance", "0.2", "-n", "4", "--json"), fitted.words_of(1, 0.2, 4))
     same(run("search", model, "ship", "cour*", "--json"), fitted.search(["ship", "cour*"]))
+
+
+def test_words_are_searched_as_texts_were_counted(run, refuse, model, fitted, tmp_path):
+    same(run("search", model, "Ship", "COUR*", "--json"), fitted.search(["ship", "cour*"]))
+    assert "the model has no word 'Shipp'; did you mean 'ship'" in refuse("search", model, "Shipp")
+    texts = ["Über Bär see", "bär SEE über", "see Über bär"] * 4
+    for lowercase, strip, found in ((True, "unicode", True), (True, None, False), (False, "unicode", False)):
+        options = TextOptions(lowercase=lowercase, strip_accents=strip, min_df=1, max_df=1.0)
+        counted = stickbreak.CollapsedHDP(n_topics=2, n_laps=2).fit(texts, options=options)
+        if found:
+            pd.testing.assert_frame_equal(counted.search("BÄR"), counted.search("bar"))
+        else:
+            with pytest.raises(InputError, match="no word 'BÄR'" if not lowercase else "no word 'BAR'"):
+                counted.search("BÄR" if not lowercase else "BAR")
 
 
 def test_days_can_be_chosen(run, model, dated, fitted, corpus):

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from stickbreak.corpus import Corpus
+from stickbreak.corpus import Corpus, TextOptions
 from stickbreak.corpus.text_columns import is_frame, kept_columns
+from stickbreak.corpus.text_counter import preparation
 from stickbreak.fitting.loop import logger
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.model.notebook import ShownInNotebooks
@@ -32,6 +33,7 @@ class Questions(ShownInNotebooks):
     """
 
     text_column_: str | None
+    text_options_: TextOptions | None
 
     def topics_table(self, X: Any = None, *, n_words: int = 10) -> pd.DataFrame:
         """Return the topics, one in each row.
@@ -260,7 +262,8 @@ class Questions(ShownInNotebooks):
         Parameters
         ----------
         words : str or iterable of str
-            Words of the model, in a list or in one string with spaces between them; * stands for any characters.
+            Words of the model, in a list or in one string with spaces between them; * stands for any characters. Words
+            that it does not know as they are given are made lower case, and lose accents, if the texts of the fit did.
 
         Returns
         -------
@@ -276,7 +279,8 @@ class Questions(ShownInNotebooks):
         import pandas as pd
 
         check_is_fitted(self)
-        numbers, shares, lift = of_topic.search(self, words)
+        as_counted = preparation(self.text_options_ or TextOptions())
+        numbers, shares, lift = of_topic.search(self, words, as_counted)
         return self._labelled(pd.DataFrame({"topic": numbers, "share": shares, "lift": lift}))
 
     def similar_documents(self, X: Any, document: int | str, n: int = 10) -> pd.DataFrame:
