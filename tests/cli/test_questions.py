@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import shlex
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -70,6 +71,20 @@ def test_commands_with_documents_give_what_methods_give(run, model, dated, fitte
 def test_commands_without_documents_give_what_methods_give(run, model, fitted):
     same(run("words", model, "--topic", "1", "--relevance", "0.2", "-n", "4", "--json"), fitted.words_of(1, 0.2, 4))
     same(run("search", model, "ship", "cour*", "--json"), fitted.search(["ship", "cour*"]))
+
+
+def test_a_topic_is_given_by_its_label_too(run, refuse, model, dated, fitted, tmp_path):
+    label = fitted._asked(2).labels[0]
+    both = (model, dated, "--text-field", "text", "--quiet", "--json")
+    for command in (("over-time", *both, "--by", "year"), ("trends", *both), ("by", *both, "--column", "kind"),
+                    ("documents", *both), ("words", model, "--json")):  # fmt: skip
+        by_number = run(*command, "--topic", "2").stdout
+        assert run(*command, "--topic", f" {label.upper()}").stdout == by_number
+    shutil.copytree(model, tmp_path / "m")
+    run("label", tmp_path / "m", "0=Sea", "1=sea", "2=odd")
+    assert run("words", tmp_path / "m", "--topic", "sea").stdout == run("words", tmp_path / "m", "--topic", "1").stdout
+    assert "the label of topics 0 and 1; give one number" in refuse("words", tmp_path / "m", "--topic", "SEA")
+    assert "no topic has this label; did you mean 'odd'?" in refuse("words", tmp_path / "m", "--topic", "od")
 
 
 def test_words_are_searched_as_texts_were_counted(run, refuse, model, fitted, tmp_path):

@@ -24,7 +24,7 @@ _CHANCE = 0.05
 
 _Since = Annotated[str | None, typer.Option("--since", metavar="DATE", help="Only documents from this day on.")]
 _Until = Annotated[str | None, typer.Option("--until", metavar="DATE", help="Only documents up to this day.")]
-_OneTopic = Annotated[int, typer.Option("--topic", metavar="NUMBER", help="Number of the topic.")]
+_OneTopic = Annotated[str, typer.Option("--topic", metavar="TOPIC", help="The topic, by number or label.")]
 _Number = Annotated[int, typer.Option("-n", min=1, metavar="NUMBER", help="Number of rows.")]
 _Document = Annotated[
     str, typer.Option("--document", metavar="NAME", help="Name of the document; without names its number from 0.")
@@ -255,7 +255,7 @@ def _told_trends(table: "pd.DataFrame") -> str:
     )
 
 
-def _examples(topic: int, gives: str, of_time: tuple[str, ...] = ()) -> Next:
+def _examples(topic: int | str, gives: str, of_time: tuple[str, ...] = ()) -> Next:
     """Return the command that prints documents of a topic."""
     return Next(f"see {gives}", "documents", ("--topic", str(topic), *of_time), documents=True)
 
