@@ -13,6 +13,7 @@ import pytest
 import stickbreak
 from stickbreak.cli.compare import _without_partner
 from stickbreak.cli.questions import _told_trends
+from stickbreak.cli.tables import tell_table
 from stickbreak.comparison import Alignment, align
 from stickbreak.corpus import TextOptions, write_corpus
 from stickbreak.evaluation import topic_scores, word_intrusion
@@ -290,8 +291,9 @@ def test_compare_tells_what_became_of_topics(run, model, dated, fitted, corpus, 
     assert json.loads(told.stdout)["n_same"] == fitted.n_topics_ - 2
     *_, told_of_all, _ = run("compare", model, tmp_path / "small").stdout.splitlines()
     assert told_of_all.startswith(
-        f"{fitted.n_topics_ - 2} of {fitted.n_topics_} topics are the same, 2 joined; 0 of OTHER are new."
+        f"{fitted.n_topics_ - 2} of {fitted.n_topics_} topics of a are the same in b, 2 joined; 0 of b are new."
     )
+    assert run("compare", model, tmp_path / "small").stdout.startswith(f"a: {model}, b: {tmp_path / 'small'}\n")
     assert run("compare", model, model).stdout.splitlines()[-2].endswith("100% of the tokens in common.")
     run("compare", model, tmp_path / "small", "--page", tmp_path / "page.html")
     assert f"<title>{model.name} and small</title>" in (tmp_path / "page.html").read_text()
@@ -312,6 +314,39 @@ def test_topics_that_are_gone_or_new_are_told_with_the_nearest_by_name():
         "Gone: 1 (law); nearest is 7 (courts), with 40% of its tokens.",
         "New: 7 (courts); nearest is 1 (law), with 44% of its tokens.",
     ]
+
+
+def test_tables_for_persons_have_words_for_what_numbers_hide(capsys):
+    table = pd.DataFrame({"topic_a": [0, -1], "change": [0.0123, 0.1], "p": [0.0009, 0.0011], "other": [-1, 3]})
+    given = {"as_json": False, "as_csv": False, "out": None, "rows": 9}
+    tell_table(table, **given)
+    head, first, second = (line.split() for line in capsys.readouterr().out.splitlines())
+    assert head == ["topic", "a", "change", "per", "year", "p", "other"]
+    assert (first, second) == (["0", "1.23%", "<0.001", "-1"], ["none", "10.00%", "0.0011", "3"])
+    tell_table(table, **given | {"as_csv": True})
+    assert capsys.readouterr().out.splitlines()[1:] == ["0,0.0123,0.0009,-1", "-1,0.1,0.0011,3"]
+
+
+def test_a_document_of_few_words_is_told_where_others_are_like_it(run, model, tmp_path):
+    texts = ["ship sail captain wave", "ship", "ship unknown", "judge court", "bread butter oven"]
+    path = tmp_path / "few.jsonl"
+    path.write_text("".join(json.dumps({"id": str(i), "text": text}) + "\n" for i, text in enumerate(texts)))
+    of_few = run("similar", model, path, "--document", "2", "--quiet").stdout
+    assert "Document 2 has 1 word that the model knows: too few to say which documents are like it." in of_few
+    of_more = run("similar", model, path, "--document", "0", "--quiet").stdout
+    assert "too few" not in of_more
+    assert "3 of these documents have fewer than 3 words that the model knows: their places say little." in of_more
+    assert "fewer than" not in run("similar", model, path, "--document", "0", "--quiet", "--json").stdout
+
+
+def test_unknown_words_are_told_with_a_question_only_where_they_are_many(run, model, documents, tmp_path):
+    few, many = tmp_path / "few.txt", tmp_path / "many.txt"
+    few.write_text("ship sail captain unheard\n" * 3)
+    many.write_text("ship sail unheard\n" * 3)
+    for path, told in ((few, False), (many, True)):
+        said = run("topics-of", model, path, "--document", "0").stderr
+        assert said.startswith("3 documents")
+        assert ("are not in the model's vocabulary" in said) is told
 
 
 @pytest.fixture

@@ -141,7 +141,7 @@ def asks_documents(keep: str | None = None) -> Callable[[Callable[..., pd.DataFr
             own = _with_number(fitted, own)
             read = Words.read_for(path, model, fitted, given)
             if not shared["quiet"]:
-                say(read.told)
+                say(read.told_briefly)
             return question(fitted, read.documents, **own)
 
         before = {"model": (o.ModelPath, inspect.Parameter.empty), "documents": (o.InputPath, inspect.Parameter.empty)}

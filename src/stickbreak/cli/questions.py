@@ -1,5 +1,6 @@
 """The commands that ask a model: over time, by category, documents, words, search, similar documents, labels."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -21,6 +22,7 @@ __all__ = ["by", "documents", "label", "over_time", "search", "similar", "topics
 
 _SNIPPET = 200  # characters of a text
 _CHANCE = 0.05
+_FEW = 3  # words of a document: of fewer, the weights are mostly those of the whole collection
 
 _Since = Annotated[str | None, typer.Option("--since", metavar="DATE", help="Only documents from this day on.")]
 _Until = Annotated[str | None, typer.Option("--until", metavar="DATE", help="Only documents up to this day.")]
@@ -67,10 +69,10 @@ def trends(
 ) -> "pd.DataFrame":
     """Print which topics grow, and by how much in a year, the fastest first.
 
-    low and high are the ends of a 95 % interval of the change of this topic
-    alone. p is small where the share rises or falls along a straight line; it is
-    adjusted for the number of rows, as some of many topics seem to change by
-    chance. So an interval can be above 0 where p is not below 0.05.
+    change is in percentage points of the tokens per year, low and high are the
+    ends of its 95 % interval, of this topic alone. p is small where the share
+    rises or falls along a straight line; it is adjusted for the number of rows, as
+    some of many topics seem to change by chance. So an interval can be above 0 where p is not below 0.05.
     """
     corpus, days = _dated(documents.corpus, dates, date_format, since, until)
     table = fitted.topic_trends(corpus, days, topic=topic)
@@ -172,8 +174,10 @@ def similar(fitted: Any, documents: Documents, document: _Document, n: _Number =
     distance is that of Hellinger between the topic weights: 0 for the same
     weights, 1 where no topic is in both.
     """
-    table: pd.DataFrame = fitted.similar_documents(documents.corpus, _row(documents.corpus, document), n)
-    return _with_texts(table, documents)
+    row = _row(documents.corpus, document)
+    table: pd.DataFrame = fitted.similar_documents(documents.corpus, row, n)
+    lines = _told_of_few(document, float(documents.corpus.document_lengths[row]), int((table["tokens"] < _FEW).sum()))
+    return with_notes(_with_texts(table, documents), closing="\n".join(lines))
 
 
 @asks_model
@@ -238,6 +242,20 @@ def label(
         print_json({"labels": {str(k): text for k, text in known.items()}})
     else:
         print_rows(("topic", "label"), [(str(k), printable(text)) for k, text in known.items()], left=(1,))
+
+
+def _told_of_few(document: str, n_own: float, n_others: int) -> Iterator[str]:
+    """Yield what makes a comparison with a document say little: few words of it, or of others."""
+    if n_own < _FEW:
+        words = "word" if n_own == 1 else "words"
+        yield (
+            f"Document {document} has {n_own:.12g} {words} that the model knows: too few to say which documents are "
+            "like it."
+        )
+    if n_others:
+        subject = "1 of these documents has" if n_others == 1 else f"{n_others} of these documents have"
+        places = "its place says" if n_others == 1 else "their places say"
+        yield f"{subject} fewer than {_FEW} words that the model knows: {places} little."
 
 
 def _told_trends(table: "pd.DataFrame") -> str:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Words"]
 
+_MANY = 1 / 3  # of the words of documents, that a model does not know: rare words are always left out
 Texts = Callable[[Sequence[int]], list[str]] | Sequence[str]
 
 
@@ -116,6 +117,12 @@ class Words(Material):
             return told
         have = "document has" if n_unknown == 1 else "documents have"
         return f"{told}; {n_unknown:,} {have} no word of the model, so that their weights say nothing about them"
+
+    @property
+    def told_briefly(self) -> str:
+        """Documents, and the words that the model does not know where these are many."""
+        told = f"{self.data.n_documents:,} documents"
+        return f"{told}; {self.documents.outside_sentence()}" if self.documents.share_outside >= _MANY else told
 
     def counts(self, fitted: Self | None = None) -> dict[str, Any]:
         """Return documents, words and tokens."""
