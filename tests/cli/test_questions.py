@@ -74,6 +74,22 @@ def test_commands_without_documents_give_what_methods_give(run, model, fitted):
     same(run("search", model, "ship", "cour*", "--json"), fitted.search(["ship", "cour*"]))
 
 
+def test_periods_suit_the_span_of_the_dates(run, model, dated, fitted, corpus):
+    printed = run("over-time", model, dated, "--topic", "0", "--quiet").stdout.splitlines()
+    assert printed[0] == "Shares by quarter, as suits the dates; --by names another period."
+    assert len(printed) - 3 == len(fitted.topics_over_time(corpus, by="quarter", topic=0))
+    assert "as suits" not in run("over-time", model, dated, "--by", "quarter", "--topic", "0", "--quiet").stdout
+    assert fitted.topics_over_time(corpus, topic=0).attrs["by"] == "quarter"
+
+
+def test_some_categories_alone_are_printed(run, refuse, model, dated, fitted, corpus):
+    both = (model, dated, "--text-field", "text", "--quiet", "--column", "kind")
+    whole = fitted.topics_by(corpus, "kind")
+    chosen = whole[whole["category"].isin(["=sea", "=law"])].reset_index(drop=True)
+    same(run("by", *both, "--category", "=sea", "--category", "=law", "--json"), chosen)
+    assert "no document has the category '=seas'; did you mean '=sea'?" in refuse("by", *both, "--category", "=seas")
+
+
 def test_a_topic_is_given_by_its_label_too(run, refuse, model, dated, fitted, tmp_path):
     label = fitted._asked(2).labels[0]
     both = (model, dated, "--text-field", "text", "--quiet", "--json")
@@ -113,7 +129,7 @@ def test_days_can_be_chosen(run, model, dated, fitted, corpus):
 
 
 def test_tables_are_printed_with_percentages_and_cut(run, model, dated, caplog):
-    told = run("over-time", model, dated, "--rows", "3")
+    told = run("over-time", model, dated, "--by", "month", "--rows", "3")
     lines = told.stdout.splitlines()
     assert lines[0].split() == ["topic", "label", "period", "share", "low", "high", "tokens", "documents"]
     assert len(lines) == 6

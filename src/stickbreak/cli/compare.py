@@ -56,7 +56,8 @@ def compare(
     n_new = int((table["what"] == "new").sum())
     closing = (
         f"{of_first.count('same'):,} of {len(of_first):,} topics of a are the same in b{_others(of_first)}; "
-        f"{n_new:,} of b {'is' if n_new == 1 else 'are'} new. Partners have {found.agreement:.0%} of the tokens in common."
+        f"{n_new:,} of b {'is' if n_new == 1 else 'are'} new. Partners have {found.agreement:.0%} of the tokens in "
+        "common."
     )
     values = {"agreement": found.agreement, "n_same": of_first.count("same"), "n_new": n_new}
     lines = [closing, *_without_partner(found, fitted._asked(), second._asked())]

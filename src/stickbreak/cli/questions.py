@@ -1,6 +1,7 @@
 """The commands that ask a model: over time, by category, documents, words, search, similar documents, labels."""
 
 from collections.abc import Iterator
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -38,7 +39,14 @@ def over_time(
     fitted: Any,
     documents: Documents,
     dates: Dates = None,
-    by: Annotated[str, typer.Option("--by", metavar="PERIOD", help="day, week, month, quarter or year.")] = "month",
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by",
+            metavar="PERIOD",
+            help="day, week, month, quarter or year. Default: from month on, the first that makes 40 periods at most.",
+        ),
+    ] = None,
     topic: Topic = None,
     since: _Since = None,
     until: _Until = None,
@@ -52,9 +60,11 @@ def over_time(
     corpus, days = _dated(documents.corpus, dates, date_format, since, until)
     table = fitted.topics_over_time(corpus, days, by, topic=topic)
     of_time = _options_of_time(dates, date_format, since, until)
+    heading = f"Shares by {table.attrs['by']}, as suits the dates; --by names another period." if by is None else ""
     if topic is None:
-        return with_notes(table, next=[Next("see which topics grow", "trends", of_time, documents=True)])
-    return with_notes(table, next=[_examples(topic, "its documents", of_time)])
+        grow = Next("see which topics grow", "trends", of_time, documents=True)
+        return with_notes(table, heading=heading, next=[grow])
+    return with_notes(table, heading=heading, next=[_examples(topic, "its documents", of_time)])
 
 
 @asks_documents(keep="dates")
@@ -93,13 +103,18 @@ def by(
     documents: Documents,
     column: Annotated[str, typer.Option("--column", metavar="NAME", help="Column of the categories.")],
     topic: Topic = None,
+    category: Annotated[
+        list[str] | None,
+        typer.Option("--category", metavar="VALUE", help="Print only this category; may be given again."),
+    ] = None,
 ) -> "pd.DataFrame":
     """Print the share of each topic in each category, with 95 % intervals and a test.
 
     difference is to the documents of all other categories. p is small where that
-    is more than chance; it is adjusted for the number of rows.
+    is more than chance; it is adjusted for the number of rows of all categories.
     """
     table = fitted.topics_by(documents.corpus, column, topic=topic)
+    table = table if category is None else _of_categories(table, category)
     sure = table[table["p"] < _CHANCE]
     if sure.empty:
         return with_notes(table)
@@ -242,6 +257,17 @@ def label(
         print_json({"labels": {str(k): text for k, text in known.items()}})
     else:
         print_rows(("topic", "label"), [(str(k), printable(text)) for k, text in known.items()], left=(1,))
+
+
+def _of_categories(table: "pd.DataFrame", wanted: list[str]) -> "pd.DataFrame":
+    """Return the rows of some categories; refuse one that there is not."""
+    known = table["category"].astype(str)
+    for name in wanted:
+        if not (known == name).any():
+            near = get_close_matches(name, list(known.unique()), 1)
+            advice = f"did you mean {near[0]!r}?" if near else "without --category all are printed"
+            raise InputError(f"no document has the category {name!r}; {advice}")
+    return table[known.isin(wanted)].reset_index(drop=True)
 
 
 def _told_of_few(document: str, n_own: float, n_others: int) -> Iterator[str]:

@@ -18,7 +18,7 @@ from stickbreak.model.notebook import ShownInNotebooks
 from stickbreak.questions import by_category, documents, over_time, similar, table
 from stickbreak.questions import word_topics as of_words
 from stickbreak.questions import words as of_topic
-from stickbreak.questions.columns import categories_of, days_of
+from stickbreak.questions.columns import categories_of, days_of, fitting_period
 from stickbreak.questions.intervals import RESAMPLES
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Questions(ShownInNotebooks):
         self,
         X: Any,
         dates: Any = None,
-        by: str = "month",
+        by: str | None = None,
         *,
         topic: int | None = None,
         date_format: str | None = None,
@@ -79,8 +79,9 @@ class Questions(ShownInNotebooks):
         dates : str or array-like of length D, optional
             A column of `Corpus.metadata`, or of X if that is a data frame; or the date of each document. Years as
             numbers are dates, too. The default is the only column of dates. Documents without a date are left out.
-        by : {"day", "week", "month", "quarter", "year"}, default="month"
-            The periods. Weeks begin on Monday.
+        by : {"day", "week", "month", "quarter", "year"}, optional
+            The periods. Weeks begin on Monday. The default is month, quarter or year: the shortest of which the dates
+            span 40 at most, or else year. `attrs["by"]` of the table says which.
         topic : int, optional
             Only this topic, without any adjustment of p for the others. The default is all; of a tree the 100 largest
             leaves.
@@ -106,9 +107,11 @@ class Questions(ShownInNotebooks):
         corpus, asked = self._about(X, topic, dates)
         days = days_of(corpus, dates, date_format)
         _tell_left_out(np.isnat(days), "date")
-        return over_time.topics_over_time(
-            self, corpus, days, by, asked, n_resamples=check_whole("n_resamples", n_resamples, 2), seed=random_state
-        )
+        by = fitting_period(days) if by is None else by
+        n = check_whole("n_resamples", n_resamples, 2)
+        table = over_time.topics_over_time(self, corpus, days, by, asked, n_resamples=n, seed=random_state)
+        table.attrs["by"] = by
+        return table
 
     def topic_trends(
         self, X: Any, dates: Any = None, *, topic: int | None = None, date_format: str | None = None

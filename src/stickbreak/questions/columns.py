@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Days = NDArray[np.datetime64]
 PERIODS = ("day", "week", "month", "quarter", "year")
+_MOST_PERIODS = 40  # that a table or picture has, where nobody says how long they are
 _FIRST_YEAR, _LAST_YEAR = 1000, 9999
 _MOST_WRONG = 0.05  # of the values of a column of dates, that are none
 _DATED = r"\d{4}-\d\d"  # how a date that is text begins
@@ -250,6 +251,27 @@ def period_starts(days: Days, by: str) -> Days:
     elif by != "day":
         starts[known] = days[known].astype({"month": "datetime64[M]", "year": "datetime64[Y]"}[by])
     return starts
+
+
+def fitting_period(days: Days) -> str:
+    """Return month, quarter or year: the shortest of which the days span 40 at most, or else year.
+
+    Parameters
+    ----------
+    days : ndarray of datetime64[D]
+        One at least that is not NaT.
+
+    Examples
+    --------
+    >>> ends = "2004-04-30", "2004-05-01", "2026-01-01"
+    >>> [fitting_period(np.array(["2001-01-01", end], "datetime64[D]")) for end in ends]
+    ['month', 'quarter', 'year']
+    """
+    known = days[~np.isnat(days)].astype("datetime64[M]").astype(np.int64)
+    for by, months in (("month", 1), ("quarter", 3)):
+        if known.max() // months - known.min() // months < _MOST_PERIODS:
+            return by
+    return "year"
 
 
 def numbered(values: Any) -> tuple[Int, Any]:
