@@ -277,15 +277,13 @@ class FittedTree(SeededTree):
         """
         check_is_fitted(self)
         order = np.argsort(-self.leaf_tokens_, kind="stable")
-        seeded = np.isin(self.leaves_[order], self.seed_leaves_)
-        order = order[np.sort(np.argsort(~seeded, kind="stable")[: check_whole("most", most, 1)])]
+        order = order[np.sort(self._seeds_first(self.leaves_[order])[: check_whole("most", most, 1)])]
         leaves = self.leaves_[order]
         words = [
             [(str(self.vocabulary_[w]), float(p)) for w, p in zip(found, probability, strict=True)]
             for found, probability in self._ranked(check_whole("n_words", n_words, 1), leaves)
         ]
-        shares = self.topic_shares_[order]
-        return ShownTopics(leaves, shares, shares, words)
+        return ShownTopics(leaves, self.topic_shares_[order], self.topic_shares_[order], words)
 
     def expected_weights(self, X: Any) -> Float:
         """Raise an InputError: a dense table of documents and leaves is what a tree of this size avoids."""

@@ -247,18 +247,12 @@ class Documents:
     texts: Callable[[Sequence[int]], list[str]] | Sequence[str] | None
     fit_counts: tuple[float, ...] | None = None
 
-    @property
-    def share_outside(self) -> float:
-        """Share of the tokens that are of other words; 0 where their number is not known."""
-        n_outside = self.n_outside or 0
-        total = n_outside + self.corpus.n_tokens
-        return n_outside / total if total else 0.0
-
     def outside_sentence(self) -> str:
         """Say how the words outside the vocabulary were treated."""
         if self.n_outside is None:
             return "words that are not in the model's vocabulary are left out (their number is not known)"
-        share = self.share_outside
+        total = self.n_outside + self.corpus.n_tokens
+        share = self.n_outside / total if total else 0.0
         what, verb = ("word", "is") if self.n_outside == 1 else ("words", "are")
         return f"{self.n_outside:,.0f} {what} ({share:.1%}) {verb} not in the model's vocabulary and {verb} left out"
 

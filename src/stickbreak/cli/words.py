@@ -122,7 +122,9 @@ class Words(Material):
     def told_briefly(self) -> str:
         """Documents, and the words that the model does not know where these are many."""
         told = f"{self.data.n_documents:,} documents"
-        return f"{told}; {self.documents.outside_sentence()}" if self.documents.share_outside >= _MANY else told
+        n_outside = self.documents.n_outside or 0
+        many = n_outside > 0 and n_outside >= _MANY * (n_outside + self.data.n_tokens)
+        return f"{told}; {self.documents.outside_sentence()}" if many else told
 
     def counts(self, fitted: Self | None = None) -> dict[str, Any]:
         """Return documents, words and tokens."""
