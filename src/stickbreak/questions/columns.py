@@ -150,16 +150,25 @@ def days_of(corpus: Corpus, given: Any, date_format: str | None = None) -> Days:
 
 def only_column_of_dates(corpus: Corpus) -> str:
     """Return the name of the column of dates; refuse none, and several."""
-    import pyarrow as pa
-
-    schema = () if corpus.metadata is None else corpus.metadata.schema
-    found = [field.name for field in schema if pa.types.is_date(field.type) or pa.types.is_timestamp(field.type)]
-    if not found:
-        found = [field.name for field in schema if _is_text(field.type) and _holds_dates(corpus, field.name)]
+    found = columns_of_dates(corpus.metadata)
     if len(found) == 1:
         return str(found[0])
     has = f"several columns of dates ({', '.join(found)})" if found else "no column of dates"
     raise InputError(f"the corpus has {has}; say with dates which column of its metadata it is, or give an array.")
+
+
+def columns_of_dates(table: Any) -> list[str]:
+    """Return the names of the columns of dates of an Arrow table; without any those of text that nearly always is one.
+
+    Parameters
+    ----------
+    table : pyarrow.Table or None
+    """
+    import pyarrow as pa
+
+    schema = () if table is None else table.schema
+    found = [field.name for field in schema if pa.types.is_date(field.type) or pa.types.is_timestamp(field.type)]
+    return found or [field.name for field in schema if _is_text(field.type) and _holds_dates(table[field.name])]
 
 
 def _is_text(kind: Any) -> bool:
@@ -169,10 +178,9 @@ def _is_text(kind: Any) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _holds_dates(corpus: Corpus, name: str) -> bool:
+def _holds_dates(column: Any) -> bool:
     """Tell whether nearly all texts of a column begin as dates do."""
-    assert corpus.metadata is not None
-    values = corpus.metadata[name].to_pandas().dropna()
+    values = column.to_pandas().dropna()
     return bool(len(values)) and bool(values.str.match(_DATED).mean() >= 1 - _MOST_WRONG)
 
 
