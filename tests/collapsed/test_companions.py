@@ -155,6 +155,7 @@ def test_a_resumed_fit_has_the_same_bits(
     for laps in (7, 20, 22):  # documents are set apart for 20 passes
         CollapsedHDP(n_laps=laps, **settings).fit(corpus, checkpoint=tmp_path / str(laps))
         again = CollapsedHDP(n_laps=24, n_jobs=2, **settings).fit(corpus, checkpoint=tmp_path / str(laps), resume=True)
+        assert again.stop_reason_ == whole.stop_reason_
         np.testing.assert_array_equal(again.components_, whole.components_)
         assert again.alpha_ == whole.alpha_
     ended = CollapsedHDP(n_laps=20, **settings).fit(corpus, checkpoint=tmp_path / "ended")
