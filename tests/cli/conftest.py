@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import stickbreak
 from stickbreak.cli.app import app
 
 THEMES = {
@@ -110,3 +111,28 @@ def unprivileged() -> None:
     """Skip where the user may write everywhere."""
     if not hasattr(os, "geteuid") or os.geteuid() == 0:
         pytest.skip("this user may write everywhere")
+
+
+@pytest.fixture(scope="module")
+def dated(tmp_path_factory, records):
+    """The documents with dates and themes; one has neither."""
+    rng = np.random.default_rng(0)
+    path = tmp_path_factory.mktemp("dated") / "dated.jsonl"
+    days = np.datetime64("2020-01-01") + np.sort(rng.integers(0, 1500, len(records)))
+    rows = [
+        {**record, "when": str(day), "kind": "=" + record["id"].split("-")[0]}
+        for record, day in zip(records, days, strict=True)
+    ]
+    rows[5] |= {"when": None, "kind": None}
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.fixture(scope="module")
+def fitted(model):
+    return stickbreak.load(model)
+
+
+@pytest.fixture(scope="module")
+def corpus(dated, fitted):
+    return stickbreak.corpus.read(dated, vocabulary=fitted.vocabulary_, keep=["when", "kind"], text_field="text")

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import shlex
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -16,31 +17,6 @@ from stickbreak.comparison import Alignment, align
 from stickbreak.corpus import write_corpus
 from stickbreak.evaluation import topic_scores, word_intrusion
 from stickbreak.questions.weights import Asked
-
-
-@pytest.fixture(scope="module")
-def dated(tmp_path_factory, records):
-    """The documents with dates and themes; one has neither."""
-    rng = np.random.default_rng(0)
-    path = tmp_path_factory.mktemp("dated") / "dated.jsonl"
-    days = np.datetime64("2020-01-01") + np.sort(rng.integers(0, 1500, len(records)))
-    rows = [
-        {**record, "when": str(day), "kind": "=" + record["id"].split("-")[0]}
-        for record, day in zip(records, days, strict=True)
-    ]
-    rows[5] |= {"when": None, "kind": None}
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
-
-
-@pytest.fixture(scope="module")
-def fitted(model):
-    return stickbreak.load(model)
-
-
-@pytest.fixture(scope="module")
-def corpus(dated, fitted):
-    return stickbreak.corpus.read(dated, vocabulary=fitted.vocabulary_, keep=["when", "kind"], text_field="text")
 
 
 def frame(told):
@@ -82,7 +58,7 @@ def test_days_can_be_chosen(run, model, dated, fitted, corpus):
 
 
 def test_tables_are_printed_with_percentages_and_cut(run, model, dated, caplog):
-    told = run("over-time", model, dated, "--rows", "3")
+    told = run("over-time", model, dated, "--by", "month", "--rows", "3")
     lines = told.stdout.splitlines()
     assert lines[0].split() == ["topic", "label", "period", "share", "low", "high", "tokens", "documents"]
     assert len(lines) == 6
@@ -131,8 +107,6 @@ def test_a_corpus_folder_brings_its_columns(run, model, fitted, corpus, tmp_path
 
 
 def test_labels_are_kept_in_the_model_and_all_else_there_stays(run, refuse, model, dated, tmp_path):
-    import shutil
-
     copy = tmp_path / "copy"
     shutil.copytree(model, copy)
     before = {file.name: file.read_bytes() for file in copy.iterdir()}
@@ -260,8 +234,9 @@ def test_compare_tells_what_became_of_topics(run, model, dated, fitted, corpus, 
     assert json.loads(told.stdout)["n_same"] == fitted.n_topics_ - 2
     *_, told_of_all, _ = run("compare", model, tmp_path / "small").stdout.splitlines()
     assert told_of_all.startswith(
-        f"{fitted.n_topics_ - 2} of {fitted.n_topics_} topics are the same, 2 joined; 0 of OTHER are new."
+        f"{fitted.n_topics_ - 2} of {fitted.n_topics_} topics of a are the same in b, 2 joined; 0 of b are new."
     )
+    assert run("compare", model, tmp_path / "small").stdout.startswith(f"a: {model}, b: {tmp_path / 'small'}\n")
     assert run("compare", model, model).stdout.splitlines()[-2].endswith("100% of the tokens in common.")
     run("compare", model, tmp_path / "small", "--page", tmp_path / "page.html")
     assert f"<title>{model.name} and small</title>" in (tmp_path / "page.html").read_text()

@@ -100,9 +100,9 @@ def test_fit_names_the_numbers_of_topics_and_a_command_that_runs(run, records, t
     lines = run(*fit).stdout.splitlines()
     path = stickbreak.load(out).path_
     assert lines[-2].startswith("Next   ")
-    told = re.fullmatch(r" {7}join topics \((.*)\): (stickbreak reduce .*)", lines[-1])
+    told = re.fullmatch(r" {7}join these \d+ topics to fewer \((.*)\): (stickbreak reduce .*)", lines[-1])
     assert path.best == 1  # the words are random
-    assert told[1] == "1 predicts held-out words best, 20 for an overview"
+    assert told[1] == "20 for an overview; 1 predicts held-out words best"
     run(*shlex.split(told[2])[1:])
     assert stickbreak.load(tmp_path / "m-20").n_topics_ == 20
     found = json.loads(run(*fit, "--force", "--json").stdout)
@@ -115,6 +115,7 @@ def test_fit_names_the_numbers_of_topics_and_a_command_that_runs(run, records, t
     [
         (146, 130, "146 predict held-out words best, 130 within one standard error"),
         (146, 146, "146 predict held-out words best, fewer predict them worse"),
+        (150, 150, "all 150 predict held-out words best, fewer predict them worse"),
         (1, 1, "1 predicts held-out words best"),
     ],
 )
@@ -122,12 +123,12 @@ def test_numbers_of_topics_are_named_once(best, fewest, said):
     path = SimpleNamespace(scores=np.zeros(150), best=best, smallest_within_one_error=fewest, overview=20)
     [told] = _other_numbers(SimpleNamespace(path=path, out=Path("m"), method="collapsed", options={}))
     command = ["stickbreak", "reduce", "m", "--topics", "20", "--out", "m-20"]
-    assert told == (f"join topics ({said}, 20 for an overview)", command)
+    assert told == (f"join these 150 topics to fewer (20 for an overview; {said})", command)
 
 
 def test_fit_of_a_tree_has_no_path(run, tmp_path, documents):
     options = ["--method", "tree", "--branching", "2,2", "--laps", "2", "--no-report", "--out", tmp_path / "m"]
-    assert "join topics" not in run("fit", documents, *options).stdout
+    assert "topics to fewer" not in run("fit", documents, *options).stdout
     assert json.loads(run("fit", documents, *options, "--force", "--json").stdout)["path"] is None
 
 

@@ -111,17 +111,18 @@ def test_a_fit_with_dates_names_the_command_that_asks_over_time(run, quick, reco
     path.write_text(
         "".join(json.dumps(record | {"day": f"20{10 + row}-05-01"}) + "\n" for row, record in enumerate(records))
     )
-    lines = quick("--keep", "day", "--text-field", "text", given=path)
-    (command,) = [one for one in lines if "see which topics grow: " in one]
-    _, *words = shlex.split(command.split(": ", 1)[1])
-    assert "topics grow and" in run(*words).stdout
-    assert not [one for one in quick("--text-field", "text", given=path) if "topics grow" in one]
+    for kept in (("--keep", "day"), ()):
+        lines = quick(*kept, "--text-field", "text", given=path)
+        (command,) = [one for one in lines if "see which topics grow: " in one]
+        _, *words = shlex.split(command.split(": ", 1)[1])
+        assert "topics grow and" in run(*words).stdout
+    assert not [one for one in quick() if "topics grow" in one]
 
 
 def test_a_method_with_a_given_number_of_topics_offers_more_where_fewer_are_worse(run, quick, tmp_path):
     # three themes, and two topics: more of them predict better
     lines = quick("--method", "lda", "--topics", "2", "--laps", "60")
-    command = next(one for one in lines if "try more topics (the 2 that you gave" in one)
+    command = next(one for one in lines if "try more topics (these 2 predict" in one)
     _, *words = shlex.split(command.split(": ", 1)[1])
-    assert "Found  4 topics in 90 documents." in run(*words).stdout
+    assert "Fitted 4 topics in 90 documents; their number was set before the fit." in run(*words).stdout
     assert not [one for one in quick("--topics", "2") if "try more topics" in one]

@@ -49,6 +49,21 @@ def test_every_method_with_seeds_names_its_first_topics(run, documents, tmp_path
     assert model.top_words(2)[1][0] == "judge"
 
 
+@pytest.mark.parametrize("method", [("lda", "--topics", "12"), ("tree", "--branching", "3,4")])
+def test_seeded_topics_are_printed_first_however_small(run, documents, tmp_path, method):
+    (tmp_path / "seeds.toml").write_text('odd = ["anchor"]\nsoup = ["soup"]\n')
+    options = ("--seeds", tmp_path / "seeds.toml", "--seed-tokens", "9999", "--laps", "3", "--topics-shown", "2")
+    lines = run("fit", documents, "--out", tmp_path / "model", *FIT, "--method", *method, *options).stdout.splitlines()
+    assert sorted(line.split("  ")[-1].split(":")[0] for line in lines[1:3]) == ["odd", "soup"]
+    assert any(line.startswith("Fitted 12 topics") for line in lines)
+    shown = stickbreak.load(tmp_path / "model").shown_topics(1, most=2)
+    if method[0] == "tree":
+        assert sorted(shown.numbers.tolist()) == sorted(stickbreak.load(tmp_path / "model").seed_leaves_)
+        assert shown.shares[0] >= shown.shares[1]
+    else:
+        assert max(shown.shares[:2]) < max(shown.shares)
+
+
 def test_seeds_of_a_tree_name_its_leaves(run, documents, tmp_path):
     (tmp_path / "seeds.toml").write_text('water = ["ship", "sail"]\nlaw = ["judge"]\n')
     tree = ("--method", "tree", "--branching", "2,2", "--laps", "5", "--seeds", tmp_path / "seeds.toml")

@@ -180,6 +180,7 @@ def test_documents_set_apart_have_no_part_in_the_topics(clear: tuple[Corpus, Any
 def test_planted_topics_are_found_from_any_start(clear: tuple[Corpus, Any]) -> None:
     corpus, truth = clear
     models = [CollapsedHDP(n_topics=n, n_laps=30, random_state=0).fit(corpus) for n in (1, 50)]
+    assert all("The topics come from words that occur in the same documents." in m.stop_reason_ for m in models)
     np.testing.assert_array_equal(models[0].components_, models[1].components_)
     model = models[0]
     assert model.final_passes_ == "sampled"
@@ -199,6 +200,7 @@ def test_a_resumed_fit_has_the_same_bits(
     for laps in (7, 20, 22):  # documents are set apart for 20 passes
         CollapsedHDP(n_laps=laps, **settings).fit(corpus, checkpoint=tmp_path / str(laps))
         again = CollapsedHDP(n_laps=24, n_jobs=2, **settings).fit(corpus, checkpoint=tmp_path / str(laps), resume=True)
+        assert again.stop_reason_ == whole.stop_reason_
         np.testing.assert_array_equal(again.components_, whole.components_)
         assert again.alpha_ == whole.alpha_
     ended = CollapsedHDP(n_laps=20, **settings).fit(corpus, checkpoint=tmp_path / "ended")

@@ -11,6 +11,7 @@ from stickbreak.collapsed import laps, moves, second_start
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE, random_start, sweep
 from stickbreak.collapsed.laps import CollapsedLaps
 from stickbreak.collapsed.memory import InMemory
+from stickbreak.collapsed.origins import told_of_origin
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.second_start import second_start_due, try_second_start
 from stickbreak.collapsed.shards import Aside, Shard
@@ -59,6 +60,18 @@ def test_weak_topics_that_no_split_finds_are_found(
     assert found > alone + 0.02
 
 
+def test_a_second_start_is_told_and_named_where_a_number_was_asked_for(
+    model: CollapsedHDP, caplog: pytest.LogCaptureFixture
+) -> None:
+    said = "The topics come from a second start from 50 random topics at most."
+    assert said in model.stop_reason_
+    assert told_of_origin("second", 20) == f" {said}"
+    assert "not from the start with n_topics=20 (--topics); to have 20 topics" in caplog.messages[-1]
+    caplog.clear()
+    assert (told_of_origin("second", None), told_of_origin("asked", 20)) == (f" {said}", "")
+    assert not caplog.messages
+
+
 def test_the_trace_counts_a_second_start_as_a_birth(model: CollapsedHDP) -> None:
     tried = np.flatnonzero(model.trace_["birth_tried"])
     last = tried[-1]
@@ -85,6 +98,7 @@ def test_a_refused_second_start_leaves_no_trace_in_the_topics(monkeypatch: pytes
     without = CollapsedHDP(**options).fit(corpus)
     assert np.array_equal(with_it.components_, without.components_)
     assert with_it.alpha_ == without.alpha_
+    assert with_it.stop_reason_ == without.stop_reason_
 
 
 def test_a_fit_that_goes_on_around_it_ends_at_the_same_bits(corpus: Corpus, model: CollapsedHDP) -> None:
@@ -92,6 +106,7 @@ def test_a_fit_that_goes_on_around_it_ends_at_the_same_bits(corpus: Corpus, mode
     part = CollapsedHDP(n_laps=lap, random_state=1).fit(corpus)
     part.continue_fit(corpus, n_laps=40 - lap)
     assert np.array_equal(part.components_, model.components_)
+    assert part.stop_reason_ == model.stop_reason_
 
 
 def test_max_topics_holds_for_a_second_start(corpus: Corpus) -> None:

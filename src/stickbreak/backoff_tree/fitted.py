@@ -261,7 +261,7 @@ class FittedTree(SeededTree):
         return ranked_words(self._model, check_whole("n", n, 1))
 
     def shown_topics(self, n_words: int = 10, *, most: int = 100) -> ShownTopics:
-        """Return the leaves with the most tokens, the largest first.
+        """Return the leaves of seeds and those with the most tokens, the largest first.
 
         Parameters
         ----------
@@ -276,14 +276,14 @@ class FittedTree(SeededTree):
             If a number is not whole or less than 1.
         """
         check_is_fitted(self)
-        order = np.argsort(-self.leaf_tokens_, kind="stable")[: check_whole("most", most, 1)]
+        order = np.argsort(-self.leaf_tokens_, kind="stable")
+        order = order[np.sort(self._seeds_first(self.leaves_[order])[: check_whole("most", most, 1)])]
         leaves = self.leaves_[order]
         words = [
             [(str(self.vocabulary_[w]), float(p)) for w, p in zip(found, probability, strict=True)]
             for found, probability in self._ranked(check_whole("n_words", n_words, 1), leaves)
         ]
-        shares = self.topic_shares_[order]
-        return ShownTopics(leaves, shares, shares, words)
+        return ShownTopics(leaves, self.topic_shares_[order], self.topic_shares_[order], words)
 
     def expected_weights(self, X: Any) -> Float:
         """Raise an InputError: a dense table of documents and leaves is what a tree of this size avoids."""

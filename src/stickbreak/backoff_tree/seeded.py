@@ -14,6 +14,7 @@ from stickbreak.backoff_tree.state import WordCounts
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.checkpoint import require
 from stickbreak.model.seeded import SeededTopics
+from stickbreak.numerics.arrays import Int
 
 
 class SeededTree(SeededTopics):
@@ -57,6 +58,10 @@ class SeededTree(SeededTopics):
         if self._pseudo is None:
             return None
         return KnownWords(shape, np.array(self.seed_leaves_, dtype=np.int64), self._pseudo).counts_in(shape)
+
+    def _seeds_first(self, leaves: Int) -> Int:
+        """Return an order of leaves in which those of seeds come before the others, each in their order here."""
+        return np.argsort(~np.isin(leaves, self.seed_leaves_), kind="stable")
 
     def _seed_numbers(self) -> Sequence[int]:
         return self.seed_leaves_

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from functools import wraps
 from itertools import chain
 from pathlib import Path
@@ -17,15 +18,18 @@ from stickbreak.cli.models import load_model
 from stickbreak.cli.output import say
 from stickbreak.cli.paths import check_input
 from stickbreak.cli.tables import Next, check_table_file, tell_table
+from stickbreak.cli.wording import joined
 from stickbreak.cli.words import Words
 from stickbreak.exceptions import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Topic", "asks_documents", "asks_model", "load_words_model"]
+__all__ = ["Topic", "asks_documents", "asks_model", "load_words_model", "topic_number"]
 
-Topic = Annotated[int | None, typer.Option("--topic", metavar="NUMBER", help="Only this topic. Default: all.")]
+Topic = Annotated[
+    str | None, typer.Option("--topic", metavar="TOPIC", help="Only this topic, by number or label. Default: all.")
+]
 _Csv = Annotated[bool, typer.Option("--csv", help="Print all rows as CSV.")]
 _Rows = Annotated[int, typer.Option("--rows", min=1, metavar="NUMBER", help="Most rows to print.")]
 _Out = Annotated[
@@ -67,6 +71,36 @@ def load_words_model(path: Path) -> Any:
     return fitted
 
 
+def topic_number(fitted: Any, text: str) -> int:
+    """Return the number of a topic that is given by its number, or by its label in capital or small letters.
+
+    Parameters
+    ----------
+    fitted : fitted model
+    text : str
+
+    Raises
+    ------
+    InputError
+        If no topic has this label, or several have.
+    """
+    if text.isdecimal():
+        return int(text)
+    asked = fitted._asked()
+    labels = dict(zip(asked.numbers.tolist(), asked.labels, strict=True)) | fitted.labels_
+    found = [k for k, label in labels.items() if label.casefold() == text.strip().casefold()]
+    exact = [k for k in found if labels[k] == text.strip()]
+    if len(exact or found) == 1:
+        return (exact or found)[0]
+    if found:
+        raise InputError(
+            f"--topic is {text!r}, the label of topics {joined(list(map(str, found)), 'and')}; give one number"
+        )
+    near = get_close_matches(text, list(labels.values()), 1)
+    advice = f"did you mean {near[0]!r}?" if near else "stickbreak topics prints numbers and labels"
+    raise InputError(f"--topic is {text!r}, but no topic has this label; {advice}")
+
+
 def asks_model(question: Callable[..., pd.DataFrame]) -> Callable[..., None]:
     """Make a command of a function from a model and its own options to a table.
 
@@ -80,7 +114,8 @@ def asks_model(question: Callable[..., pd.DataFrame]) -> Callable[..., None]:
 
     def run(own: dict[str, Any], shared: dict[str, Any]) -> pd.DataFrame:
         given = {"folder": shared["model"], **own} if named else own
-        return question(load_words_model(shared["model"]), **given)
+        fitted = load_words_model(shared["model"])
+        return question(fitted, **_with_number(fitted, given))
 
     return _command(question, run, {"model": (o.ModelPath, inspect.Parameter.empty)})
 
@@ -103,9 +138,10 @@ def asks_documents(keep: str | None = None) -> Callable[[Callable[..., pd.DataFr
             names = ("format", "text_field", "name_field", "encoding", "vocabulary", "delimiter")
             given = InputSettings(limits=limits, keep=kept, **{name: shared[name] for name in names})
             fitted = load_words_model(model)
+            own = _with_number(fitted, own)
             read = Words.read_for(path, model, fitted, given)
             if not shared["quiet"]:
-                say(read.told)
+                say(read.told_briefly)
             return question(fitted, read.documents, **own)
 
         before = {"model": (o.ModelPath, inspect.Parameter.empty), "documents": (o.InputPath, inspect.Parameter.empty)}
@@ -113,6 +149,12 @@ def asks_documents(keep: str | None = None) -> Callable[[Callable[..., pd.DataFr
         return _command(question, run, before, after)
 
     return decorate
+
+
+def _with_number(fitted: Any, own: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of a command with the number of the topic that it is asked about."""
+    topic = own.get("topic")
+    return own if topic is None else own | {"topic": topic_number(fitted, topic)}
 
 
 def _following(one: Next, arguments: Mapping[str, Any]) -> list[str]:

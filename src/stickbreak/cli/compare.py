@@ -32,8 +32,9 @@ def compare(
     ],
     page: Annotated[Path | None, typer.Option("--page", metavar="FILE", help="HTML file to write besides.")] = None,
 ) -> "pd.DataFrame":
-    """Print which topics of a model are the same in another one, and which were split, joined, are gone or new.
+    """Print which topics of MODEL are the same in OTHER, and which were split, joined, are gone or new.
 
+    Topic a is of MODEL, topic b its partner in OTHER; none: it has no partner.
     Topics are matched one to one by the tokens that they can have in common.
     similarity is that share of the tokens of both: from 0.50 on a topic is the same,
     below 0.33 it may be gone. parts names the topics of OTHER that a topic was split
@@ -54,13 +55,15 @@ def compare(
     of_first = table.loc[table["topic_a"] >= 0, "what"].tolist()
     n_new = int((table["what"] == "new").sum())
     closing = (
-        f"{of_first.count('same'):,} of {len(of_first):,} topics are the same{_others(of_first)}; {n_new:,} of OTHER "
-        f"{'is' if n_new == 1 else 'are'} new. Matched topics have {found.agreement:.0%} of the tokens in common."
+        f"{of_first.count('same'):,} of {len(of_first):,} topics of a are the same in b{_others(of_first)}; "
+        f"{n_new:,} of b {'is' if n_new == 1 else 'are'} new. Partners have {found.agreement:.0%} of the tokens in "
+        "common."
     )
     values = {"agreement": found.agreement, "n_same": of_first.count("same"), "n_new": n_new}
     lines = [closing, *_without_partner(found, fitted._asked(), second._asked())]
     following = () if page is not None else (Next("draw it", "compare", (str(other), "--page", "compared.html")),)
-    return with_notes(table, closing="\n".join(lines), values=values, next=following)
+    heading = f"a: {folder}, b: {other}"
+    return with_notes(table, heading=heading, closing="\n".join(lines), values=values, next=following)
 
 
 def _without_partner(found: "Alignment", first: "Asked", second: "Asked") -> Iterator[str]:

@@ -12,14 +12,15 @@ from stickbreak.cli.groups import GROUPS
 __all__ = ["FIRST", "BriefCommand", "HelpAll"]
 
 FIRST = (
-    "input", "out", "method", "topics", "laps", "held_out", "text_field", "stop_words", "min_df", "max_df", "seed",
-    "config", "force", "verbose", "json", "help_all",
+    "input", "out", "method", "topics", "seeds", "laps", "held_out", "text_field", "stop_words", "min_df", "max_df",
+    "jobs", "seed", "config", "force", "verbose", "json", "help_all",
 )  # fmt: skip
 """Arguments on the first screen, in this order."""
 
 SHORT = {
     "topics": "Number of topics to start with; with lda the number of topics. Default for collapsed: 1.",
-    "laps": "Maximum number of passes over the data. Default for collapsed: 300.",
+    "seeds": "File of words of topics that you expect: TOML, or JSON.",
+    "laps": "Maximum number of passes. Default for collapsed: 300.",
 }
 """What the first screen says of options about which the methods differ; `--help-all` has all of it."""
 

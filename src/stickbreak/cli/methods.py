@@ -23,7 +23,7 @@ class Method:
         Values of `init` that do not start with the given number of topics. None stands for the only start of a family
         without that parameter.
     given_number : bool
-        Whether the user says how many topics there are.
+        Whether the number of topics is set before the fit, not found by it.
     """
 
     estimator: str
@@ -53,13 +53,21 @@ METHODS = {
         uncounted_starts=("sequential", "single"),
     ),
     "hybrid": Method("HybridHDP", "for many topics, or more documents than fit in memory; reads from disk.", "more"),
-    "tree": Method("BackoffTreeTopics", "finds a tree of up to millions of topics.", "first", uncounted_starts=(None,)),
+    "tree": Method(
+        "BackoffTreeTopics",
+        "finds a tree of up to millions of topics.",
+        "first",
+        uncounted_starts=(None,),
+        given_number=True,
+    ),
     "lda": Method(
         "LDA", "for a number of topics that you give; quick, whatever the number.", "first", given_number=True
     ),
-    "pachinko": Method("Pachinko", "finds topics in groups that share them; two levels.", "baseline"),
+    "pachinko": Method(
+        "Pachinko", "finds topics in groups that share them; two levels.", "baseline", given_number=True
+    ),
     "hierarchical-pachinko": Method(
-        "HierarchicalPachinko", "finds topics from general to special; three levels.", "baseline"
+        "HierarchicalPachinko", "finds topics from general to special; three levels.", "baseline", given_number=True
     ),
     "nested-crp": Method(
         "NestedCRP", "finds a tree of topics from general to special; it grows as documents ask.", "baseline"

@@ -105,7 +105,7 @@ def words_as_json(words: Iterable[tuple[str, float]]) -> list[dict[str, Any]]:
 
 
 def describe_topics(model: "FlatTopics", n_words: int, most: int = MOST_LEAVES) -> list[TopicLine]:
-    """Return the topics of a fitted model, the largest first; of a tree its largest leaves.
+    """Return the topics of a fitted model, those of seeds first, then the largest; of a tree its largest leaves.
 
     Parameters
     ----------
@@ -132,7 +132,8 @@ def describe_topics(model: "FlatTopics", n_words: int, most: int = MOST_LEAVES) 
         )
         for number, share, weight, words in zip(shown.numbers, shown.shares, shown.weights, shown.words, strict=True)
     ]
-    return sorted(lines, key=lambda line: -line.size)
+    seeds = getattr(model, "seeds", None) or {}
+    return sorted(lines, key=lambda line: (line.label not in seeds, -line.size))
 
 
 def print_topics(topics: Sequence[Line], columns: Sequence[str], *, verbose: bool = False) -> None:

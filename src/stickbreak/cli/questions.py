@@ -1,5 +1,7 @@
 """The commands that ask a model: over time, by category, documents, words, search, similar documents, labels."""
 
+from collections.abc import Iterator
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -21,10 +23,11 @@ __all__ = ["by", "documents", "label", "over_time", "search", "similar", "topics
 
 _SNIPPET = 200  # characters of a text
 _CHANCE = 0.05
+_FEW = 3  # words of a document: of fewer, the weights are mostly those of the whole collection
 
 _Since = Annotated[str | None, typer.Option("--since", metavar="DATE", help="Only documents from this day on.")]
 _Until = Annotated[str | None, typer.Option("--until", metavar="DATE", help="Only documents up to this day.")]
-_OneTopic = Annotated[int, typer.Option("--topic", metavar="NUMBER", help="Number of the topic.")]
+_OneTopic = Annotated[str, typer.Option("--topic", metavar="TOPIC", help="The topic, by number or label.")]
 _Number = Annotated[int, typer.Option("-n", min=1, metavar="NUMBER", help="Number of rows.")]
 _Document = Annotated[
     str, typer.Option("--document", metavar="NAME", help="Name of the document; without names its number from 0.")
@@ -36,7 +39,14 @@ def over_time(
     fitted: Any,
     documents: Documents,
     dates: Dates = None,
-    by: Annotated[str, typer.Option("--by", metavar="PERIOD", help="day, week, month, quarter or year.")] = "month",
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by",
+            metavar="PERIOD",
+            help="day, week, month, quarter or year. Default: from month on, the first that makes 40 periods at most.",
+        ),
+    ] = None,
     topic: Topic = None,
     since: _Since = None,
     until: _Until = None,
@@ -50,9 +60,11 @@ def over_time(
     corpus, days = _dated(documents.corpus, dates, date_format, since, until)
     table = fitted.topics_over_time(corpus, days, by, topic=topic)
     of_time = _options_of_time(dates, date_format, since, until)
+    heading = f"Shares by {table.attrs['by']}, as suits the dates; --by names another period." if by is None else ""
     if topic is None:
-        return with_notes(table, next=[Next("see which topics grow", "trends", of_time, documents=True)])
-    return with_notes(table, next=[_examples(topic, "its documents", of_time)])
+        grow = Next("see which topics grow", "trends", of_time, documents=True)
+        return with_notes(table, heading=heading, next=[grow])
+    return with_notes(table, heading=heading, next=[_examples(topic, "its documents", of_time)])
 
 
 @asks_documents(keep="dates")
@@ -67,10 +79,10 @@ def trends(
 ) -> "pd.DataFrame":
     """Print which topics grow, and by how much in a year, the fastest first.
 
-    low and high are the ends of a 95 % interval of the change of this topic
-    alone. p is small where the share rises or falls along a straight line; it is
-    adjusted for the number of rows, as some of many topics seem to change by
-    chance. So an interval can be above 0 where p is not below 0.05.
+    change is in percentage points of the tokens per year, low and high are the
+    ends of its 95 % interval, of this topic alone. p is small where the share
+    rises or falls along a straight line; it is adjusted for the number of rows, as
+    some of many topics seem to change by chance. So an interval can be above 0 where p is not below 0.05.
     """
     corpus, days = _dated(documents.corpus, dates, date_format, since, until)
     table = fitted.topic_trends(corpus, days, topic=topic)
@@ -91,13 +103,18 @@ def by(
     documents: Documents,
     column: Annotated[str, typer.Option("--column", metavar="NAME", help="Column of the categories.")],
     topic: Topic = None,
+    category: Annotated[
+        list[str] | None,
+        typer.Option("--category", metavar="VALUE", help="Print only this category; may be given again."),
+    ] = None,
 ) -> "pd.DataFrame":
     """Print the share of each topic in each category, with 95 % intervals and a test.
 
     difference is to the documents of all other categories. p is small where that
-    is more than chance; it is adjusted for the number of rows.
+    is more than chance; it is adjusted for the number of rows of all categories.
     """
     table = fitted.topics_by(documents.corpus, column, topic=topic)
+    table = table if category is None else _of_categories(table, category)
     sure = table[table["p"] < _CHANCE]
     if sure.empty:
         return with_notes(table)
@@ -172,8 +189,10 @@ def similar(fitted: Any, documents: Documents, document: _Document, n: _Number =
     distance is that of Hellinger between the topic weights: 0 for the same
     weights, 1 where no topic is in both.
     """
-    table: pd.DataFrame = fitted.similar_documents(documents.corpus, _row(documents.corpus, document), n)
-    return _with_texts(table, documents)
+    row = _row(documents.corpus, document)
+    table: pd.DataFrame = fitted.similar_documents(documents.corpus, row, n)
+    lines = _told_of_few(document, float(documents.corpus.document_lengths[row]), int((table["tokens"] < _FEW).sum()))
+    return with_notes(_with_texts(table, documents), closing="\n".join(lines))
 
 
 @asks_model
@@ -240,6 +259,31 @@ def label(
         print_rows(("topic", "label"), [(str(k), printable(text)) for k, text in known.items()], left=(1,))
 
 
+def _of_categories(table: "pd.DataFrame", wanted: list[str]) -> "pd.DataFrame":
+    """Return the rows of some categories; refuse one that there is not."""
+    known = table["category"].astype(str)
+    for name in wanted:
+        if not (known == name).any():
+            near = get_close_matches(name, list(known.unique()), 1)
+            advice = f"did you mean {near[0]!r}?" if near else "without --category all are printed"
+            raise InputError(f"no document has the category {name!r}; {advice}")
+    return table[known.isin(wanted)].reset_index(drop=True)
+
+
+def _told_of_few(document: str, n_own: float, n_others: int) -> Iterator[str]:
+    """Yield what makes a comparison with a document say little: few words of it, or of others."""
+    if n_own < _FEW:
+        words = "word" if n_own == 1 else "words"
+        yield (
+            f"Document {document} has {n_own:.12g} {words} that the model knows: too few to say which documents are "
+            "like it."
+        )
+    if n_others:
+        subject = "1 of these documents has" if n_others == 1 else f"{n_others} of these documents have"
+        places = "its place says" if n_others == 1 else "their places say"
+        yield f"{subject} fewer than {_FEW} words that the model knows: {places} little."
+
+
 def _told_trends(table: "pd.DataFrame") -> str:
     """Say how many topics grow and shrink, and why intervals and p may disagree, where they do."""
     sure = table[table["p"] < _CHANCE]
@@ -255,7 +299,7 @@ def _told_trends(table: "pd.DataFrame") -> str:
     )
 
 
-def _examples(topic: int, gives: str, of_time: tuple[str, ...] = ()) -> Next:
+def _examples(topic: int | str, gives: str, of_time: tuple[str, ...] = ()) -> Next:
     """Return the command that prints documents of a topic."""
     return Next(f"see {gives}", "documents", ("--topic", str(topic), *of_time), documents=True)
 

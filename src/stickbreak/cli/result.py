@@ -127,7 +127,7 @@ class FitResult:
 
 def _result_lines(result: FitResult) -> Iterator[str]:
     """Yield what was found, notes on it, where it is, and the next command."""
-    yield _wrapped("Found", _found(result))
+    yield _wrapped("Fitted" if METHODS[result.method].given_number else "Found", _found(result))
     for note in _notes(result):
         yield _wrapped("Note", note)
     yield _wrapped("Wrote", _written(result))
@@ -159,7 +159,8 @@ def _numbers(result: FitResult) -> Iterator[tuple[str, str]]:
 def _found(result: FitResult) -> str:
     """Say how many topics there are, in what, and how good they are."""
     noun, n_topics = result.material.topic, result.material.n_topics(result.model)
-    found = f"{n_topics:,} {noun}{'s' * (n_topics != 1)} in {result.train.size_of_fit}."
+    given = "; their number was set before the fit" if METHODS[result.method].given_number else ""
+    found = f"{n_topics:,} {noun}{'s' * (n_topics != 1)} in {result.train.size_of_fit}{given}."
     return found if result.score is None else f"{found} {result.score.sentence}"
 
 
@@ -223,19 +224,20 @@ def _other_numbers(result: FitResult) -> Iterator[tuple[str, list[str]]]:
     n_topics, fewest, out = path.scores.size, path.smallest_within_one_error, str(result.out)
     number = path.overview if path.overview < n_topics else fewest
     if number < n_topics:
+        best = f"all {n_topics}" if path.best == n_topics else str(path.best)
         if fewest < path.best:
-            numbers = f"{path.best} predict held-out words best, {fewest} within one standard error"
+            numbers = f"{best} predict held-out words best, {fewest} within one standard error"
         elif path.best > 1:
-            numbers = f"{path.best} predict held-out words best, fewer predict them worse"
+            numbers = f"{best} predict held-out words best, fewer predict them worse"
         else:
             numbers = "1 predicts held-out words best"
-        overview = f", {path.overview} for an overview" if path.overview < n_topics else ""
+        overview = f"{path.overview} for an overview; " if path.overview < n_topics else ""
         command = ["stickbreak", "reduce", out, "--topics", str(number), "--out", f"{out}-{number}"]
-        yield f"join topics ({numbers}{overview})", command
+        yield f"join these {n_topics} topics to fewer ({overview}{numbers})", command
     if METHODS[result.method].given_number and path.best == n_topics and result.options is not None:
         command = ["stickbreak", "fit", "--config", str(result.out / FILE), "--topics", str(2 * n_topics)]
         yield (
-            f"try more topics (the {n_topics} that you gave predict held-out words better than fewer)",
+            f"try more topics (these {n_topics} predict held-out words better than fewer)",
             [*command, "--out", f"{out}-{2 * n_topics}"],
         )
 

@@ -37,7 +37,9 @@ _DIGITS = {
     "distance": ".3f",
     "similarity": ".2f",
 }
-_HEADS = {"npmi": "NPMI", "umass": "UMass", "c_v": "C_V"}
+_HEADS = {"npmi": "NPMI", "umass": "UMass", "c_v": "C_V", "change": "change per year"}
+_LEAST_P = 0.001  # of which a person is told that it is less
+_WITHOUT_PARTNER = -1  # the number of a topic that is in one of two models only
 _MOST_CHARACTERS = 200  # of a cell that is shown to a person
 
 
@@ -166,11 +168,16 @@ def _print(frame: pd.DataFrame) -> None:
 
 def _cells(name: str, column: pd.Series) -> list[str]:
     """Return what a column shows."""
+    if name in ("topic_a", "topic_b"):
+        return ["none" if number == _WITHOUT_PARTNER else str(number) for number in column.tolist()]
     if column.dtype.kind != "f":
         texts = [printable(" ".join(str(value).split())) for value in column]
         return [text if len(text) <= _MOST_CHARACTERS else text[:_MOST_CHARACTERS] + "..." for text in texts]
     form = ".2%" if name in _SHARES else _DIGITS.get(name, ",.12g")
-    return ["" if value != value else format(value, form) for value in column.tolist()]  # NaN is not itself
+    texts = ["" if value != value else format(value, form) for value in column.tolist()]  # NaN is not itself
+    if name == "p":
+        return [f"<{_LEAST_P}" if p < _LEAST_P else text for p, text in zip(column.tolist(), texts, strict=True)]
+    return texts
 
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:

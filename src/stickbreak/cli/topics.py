@@ -31,7 +31,7 @@ def topics(
 ) -> None:
     """Print the largest topics of a model: number, share of tokens, labels that were given, words.
 
-    The share of tokens is the share of all words of the fit that belong to the
+    Topics of seeds come first. The share of tokens is the share of all words of the fit that belong to the
     topic. --verbose adds its corpus weight: the share that the model expects in
     a new collection. JSON has all topics and both numbers; of a tree the 100 largest, or with --all every one. A
     model of vectors has components: spread is the standard deviation of a

@@ -12,7 +12,7 @@ from stickbreak.cli.material import Material, Score, Told
 from stickbreak.cli.output import MOST_LEAVES, Line, describe_topics
 from stickbreak.cli.weights import WeightTable, document_weights
 from stickbreak.cli.word_scores import completion_score, told_scores
-from stickbreak.exceptions import InputError
+from stickbreak.exceptions import InputError, StickbreakError
 from stickbreak.storage.urls import Location
 
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Words"]
 
+_MANY = 1 / 3  # of the words of documents, that a model does not know: rare words are always left out
+_FIRST = 100  # documents whose columns say what there is
+_OF_FILES = ("format", "text_field", "name_field", "delimiter", "limits")
 Texts = Callable[[Sequence[int]], list[str]] | Sequence[str]
 
 
@@ -117,6 +120,14 @@ class Words(Material):
         have = "document has" if n_unknown == 1 else "documents have"
         return f"{told}; {n_unknown:,} {have} no word of the model, so that their weights say nothing about them"
 
+    @property
+    def told_briefly(self) -> str:
+        """Documents, and the words that the model does not know where these are many."""
+        told = f"{self.data.n_documents:,} documents"
+        n_outside = self.documents.n_outside or 0
+        many = n_outside > 0 and n_outside >= _MANY * (n_outside + self.data.n_tokens)
+        return f"{told}; {self.documents.outside_sentence()}" if many else told
+
     def counts(self, fitted: Self | None = None) -> dict[str, Any]:
         """Return documents, words and tokens."""
         corpus = self.data
@@ -176,13 +187,18 @@ class Words(Material):
 
     @property
     def dated(self) -> bool:
-        """Whether one column of dates was kept."""
-        from stickbreak.questions.columns import only_column_of_dates
+        """Whether the input has one column of dates, kept or not."""
+        from stickbreak.corpus.reading.readers import read_columns
+        from stickbreak.questions.columns import columns_of_dates
 
+        table = self.data.metadata
         try:
-            return self.data.metadata is not None and bool(only_column_of_dates(self.data))
-        except InputError:
+            if table is None and self.path is not None:
+                given = {name: getattr(self.settings, name) for name in _OF_FILES}
+                table = read_columns(self.path, _FIRST, encoding=self.settings.known_encoding, **given)
+        except StickbreakError:  # what was read a while ago
             return False
+        return len(columns_of_dates(table)) == 1
 
     @classmethod
     def joins(cls, model: Any) -> bool:

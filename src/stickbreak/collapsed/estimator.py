@@ -16,6 +16,7 @@ from stickbreak.collapsed.cvb0 import SMALLEST_SHARE
 from stickbreak.collapsed.files import InFiles
 from stickbreak.collapsed.laps import CollapsedLaps
 from stickbreak.collapsed.memory import InMemory
+from stickbreak.collapsed.origins import told_of_origin
 from stickbreak.collapsed.requirements import check_tables, most_topics
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.sampled import KINDS
@@ -357,6 +358,7 @@ class CollapsedHDP(StreamedCollapsed):
         self.final_passes_ = "sampled" if laps.ending.sampled else "expected"
         self._take_topics(laps.finish(), laps.priors, laps.rules.seed)
         self._take_curve(documents, laps.rules.seed)
+        self.stop_reason_ += told_of_origin(laps.origin, self.n_topics)
         if self.final_passes_ == "sampled":
             self.stop_reason_ += " In the last passes each token had one sampled topic."
         if laps.is_full:

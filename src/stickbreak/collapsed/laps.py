@@ -13,6 +13,7 @@ from stickbreak.collapsed.cvb0 import add_up, given_start, sweep, with_random_to
 from stickbreak.collapsed.growing import grown
 from stickbreak.collapsed.learning import FIRST_LAP, learn
 from stickbreak.collapsed.moves import Made, Rounds
+from stickbreak.collapsed.origins import ORIGINS
 from stickbreak.collapsed.predictive import JUDGED, is_due, learn_drawn, says_alpha
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.sampled import Ending, checked_weights, documents_apart, priors_from, rejoin
@@ -55,6 +56,7 @@ class CollapsedLaps:
         self._formed = 0  # passes that formed topics
         self.rounds = Rounds(rules.merge_laps, rules.births)
         self.ending = Ending(rules.final_passes)
+        self.origin = "asked"  # where the topics come from, a key of ORIGINS
         self._documents, self._engine = documents, engine
 
     @property
@@ -71,9 +73,11 @@ class CollapsedLaps:
         if growing:
             self._set_apart()
             self.forming = Forming.of(self._documents, self.rules, self._engine)
+            counts = None if self.forming is not None else self._rough_topics()
+            if self.forming is not None or counts is not None:
+                self.origin = "companions"
             if self.forming is not None:
                 return
-            counts = self._rough_topics()
             if counts is None:
                 counts = self._grown_topics(report, stop)
         drawn = growing and self.ending.kind == "sampled" and self.rounds.end == 0
@@ -134,6 +138,7 @@ class CollapsedLaps:
                     lengths = state.documents.lengths(engine)
                     found = try_sampled_start(state, self.priors, self.ending, rules, lengths, engine)
                     self.priors = found or self.priors
+                    self.origin = self.origin if found is None else "sampled"
                 self.ending.join(state, engine)
             lengths = state.documents.lengths(engine)
             smallest = rules.smallest if moving else self.ending.smallest(rules.smallest)
@@ -186,7 +191,7 @@ class CollapsedLaps:
             found = try_second_start(state, self.priors, rules, lengths, self._engine)
             made.birth_tried += 1
             if found is not None:
-                self.priors = found
+                self.priors, self.origin = found, "second"
                 made.birth_accepted += 1
 
     def _early(self) -> bool:
@@ -257,7 +262,7 @@ class CollapsedLaps:
         """Return arrays and plain values that all further laps depend on."""
         if self.forming is not None:
             arrays, plain = self.forming.packed()
-            return arrays, {**self.priors.packed(), **plain, "formed": self._formed}
+            return arrays, {**self.priors.packed(), **plain, "formed": self._formed, "origin": self.origin}
         state, priors = self.state, self.priors
         arrays = {**state.documents.packed(), "beta": state.beta, "tables": state.tables}
         values = {**priors.packed(), "n_sweeps": state.n_sweeps, "formed": self._formed}
@@ -265,7 +270,7 @@ class CollapsedLaps:
         labels = state.steering.labels
         if labels is not None:
             arrays |= {"labels.start": labels.start, "labels.topic": labels.topic}
-        return {**arrays, **more}, {**values, **self.rounds.packed(), **plain}
+        return {**arrays, **more}, {**values, **self.rounds.packed(), **plain, "origin": self.origin}
 
     def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], done: int) -> None:
         """Take up what `snapshot` returned.
@@ -276,6 +281,8 @@ class CollapsedLaps:
             If it cannot be of these documents.
         """
         self.priors = priors_from(values, self.rules.priors)
+        self.origin = values.get("origin", "asked")  # checkpoints of before do not say it
+        require(self.origin in ORIGINS, "its topics come from nowhere")
         forming = "n_judged" in values
         self._formed = whole_number("formed", values["formed"] if forming else values.get("formed", 0))  # older: none
         require(self._formed == done if forming else self._formed <= done, "its passes have formed no topics")

@@ -137,7 +137,7 @@ def _longest(options: TextOptions, known: _Known | None) -> int:
 
 def _table(options: TextOptions, known: _Known | None) -> WordTable:
     ignored = ignored_words(options) if known is None else ()
-    return WordTable(ignored, lowercase=bool(options.lowercase), prepare=_preparation(options))
+    return WordTable(ignored, lowercase=bool(options.lowercase), prepare=preparation(options))
 
 
 def _of_vocabulary(
@@ -168,7 +168,7 @@ def token_sequences(texts: Iterable[str], options: TextOptions) -> TokenSequence
         Composed (NFC). They are taken one at a time.
     options : TextOptions
     """
-    prepare = _preparation(options)
+    prepare = preparation(options)
     if options.tokenizer is None:
         pattern = None if options.token_pattern is None else re.compile(options.token_pattern)
         split: Callable[[str], Iterable[str | None]] = partial(neighbours, pattern=pattern)
@@ -180,7 +180,7 @@ def token_sequences(texts: Iterable[str], options: TextOptions) -> TokenSequence
 
 def _joined(texts: TokenSequences, options: TextOptions) -> tuple[sp.csr_matrix, list[str]]:
     """Count words and the phrases that are known."""
-    prepare, known = _preparation(options), () if isinstance(options.phrases, bool) else options.phrases
+    prepare, known = preparation(options), () if isinstance(options.phrases, bool) else options.phrases
     pairs = (prepare(normalize("NFC", phrase)).split() for phrase in known)
     return texts.joined((pair[0], pair[1]) for pair in pairs if len(pair) == 2).counts()
 
@@ -200,7 +200,7 @@ def ignored_words(options: TextOptions) -> frozenset[str]:
     return stop_words_of(given) if isinstance(given, str) else frozenset(given or ())
 
 
-def _preparation(options: TextOptions) -> Callable[[str], str]:
+def preparation(options: TextOptions) -> Callable[[str], str]:
     """Return what makes a text lower case and takes its accents off, as far as that is wanted."""
     if options.strip_accents is None:
         return str.lower if options.lowercase else str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -123,6 +124,11 @@ class LabelledDocuments(TopicPriors):
         labels = () if self._document_labels is None else self._document_labels.names
         return (*labels, *(name for name in self._seed_names() if name not in labels))
 
+    def _seed_numbers(self) -> Sequence[int]:
+        own = [name for name in self._seed_names() if name not in self.label_names_]
+        names = [*self.label_names_, *own]
+        return [names.index(name) for name in self._seed_names()]
+
     @property
     def _n_steered(self) -> int:
         """Number of topics of labels, seeds and rows of eta."""
@@ -144,9 +150,9 @@ class LabelledDocuments(TopicPriors):
         return WordPrior(prior.base, in_order(prior.pseudo, columns, n_words))
 
     def _take_names(self, documents: Any) -> None:
+        self.label_names_ = [] if self._document_labels is None else list(self._document_labels.names)
         super()._take_names(documents)
         self._labels = dict(enumerate(self._names_steered())) or None
-        self.label_names_ = [] if self._document_labels is None else list(self._document_labels.names)
         self.label_curve_ = []
 
     def _take_curve(self, documents: Corpus, seed: int) -> None:

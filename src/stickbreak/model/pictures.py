@@ -71,7 +71,7 @@ class TopicPictures(Pictures):
         self,
         X: Any,
         dates: Any = None,
-        by: str = "month",
+        by: str | None = None,
         *,
         topics: Sequence[int] | None = None,
         date_format: str | None = None,
@@ -104,7 +104,7 @@ class TopicPictures(Pictures):
             raise InputError(f"topic {lacking[0]} has no share over time; choose one that topics_over_time has.")
         import pandas as pd
 
-        return lines_over_time(pd.concat(list(rows.values())), by)
+        return lines_over_time(pd.concat(list(rows.values())), table.attrs["by"])
 
     def map(self) -> Any:
         """Draw the topics in the plane, so that those that use similar words are near each other.

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from stickbreak.corpus import Corpus
+from stickbreak.corpus import Corpus, TextOptions
 from stickbreak.corpus.text_columns import is_frame, kept_columns
+from stickbreak.corpus.text_counter import preparation
 from stickbreak.fitting.loop import logger
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.model.notebook import ShownInNotebooks
 from stickbreak.questions import by_category, documents, over_time, similar, table
 from stickbreak.questions import word_topics as of_words
 from stickbreak.questions import words as of_topic
-from stickbreak.questions.columns import categories_of, days_of
+from stickbreak.questions.columns import categories_of, days_of, fitting_period
 from stickbreak.questions.intervals import RESAMPLES
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class Questions(ShownInNotebooks):
     """
 
     text_column_: str | None
+    text_options_: TextOptions | None
 
     def topics_table(self, X: Any = None, *, n_words: int = 10) -> pd.DataFrame:
         """Return the topics, one in each row.
@@ -59,7 +61,7 @@ class Questions(ShownInNotebooks):
         self,
         X: Any,
         dates: Any = None,
-        by: str = "month",
+        by: str | None = None,
         *,
         topic: int | None = None,
         date_format: str | None = None,
@@ -77,8 +79,9 @@ class Questions(ShownInNotebooks):
         dates : str or array-like of length D, optional
             A column of `Corpus.metadata`, or of X if that is a data frame; or the date of each document. Years as
             numbers are dates, too. The default is the only column of dates. Documents without a date are left out.
-        by : {"day", "week", "month", "quarter", "year"}, default="month"
-            The periods. Weeks begin on Monday.
+        by : {"day", "week", "month", "quarter", "year"}, optional
+            The periods. Weeks begin on Monday. The default is month, quarter or year: the shortest of which the dates
+            span 40 at most, or else year. `attrs["by"]` of the table says which.
         topic : int, optional
             Only this topic, without any adjustment of p for the others. The default is all; of a tree the 100 largest
             leaves.
@@ -104,9 +107,11 @@ class Questions(ShownInNotebooks):
         corpus, asked = self._about(X, topic, dates)
         days = days_of(corpus, dates, date_format)
         _tell_left_out(np.isnat(days), "date")
-        return over_time.topics_over_time(
-            self, corpus, days, by, asked, n_resamples=check_whole("n_resamples", n_resamples, 2), seed=random_state
-        )
+        by = fitting_period(days) if by is None else by
+        n = check_whole("n_resamples", n_resamples, 2)
+        table = over_time.topics_over_time(self, corpus, days, by, asked, n_resamples=n, seed=random_state)
+        table.attrs["by"] = by
+        return table
 
     def topic_trends(
         self, X: Any, dates: Any = None, *, topic: int | None = None, date_format: str | None = None
@@ -260,7 +265,8 @@ class Questions(ShownInNotebooks):
         Parameters
         ----------
         words : str or iterable of str
-            Words of the model, in a list or in one string with spaces between them; * stands for any characters.
+            Words of the model, in a list or in one string with spaces between them; * stands for any characters. Words
+            that it does not know as they are given are made lower case, and lose accents, if the texts of the fit did.
 
         Returns
         -------
@@ -276,7 +282,8 @@ class Questions(ShownInNotebooks):
         import pandas as pd
 
         check_is_fitted(self)
-        numbers, shares, lift = of_topic.search(self, words)
+        as_counted = preparation(self.text_options_ or TextOptions())
+        numbers, shares, lift = of_topic.search(self, words, as_counted)
         return self._labelled(pd.DataFrame({"topic": numbers, "share": shares, "lift": lift}))
 
     def similar_documents(self, X: Any, document: int | str, n: int = 10) -> pd.DataFrame:

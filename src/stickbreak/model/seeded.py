@@ -10,7 +10,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from stickbreak.fitting.checkpoint import require
-from stickbreak.model.seeds import Seeds, check_seeds, plain_seeds
+from stickbreak.fitting.laps import Laps
+from stickbreak.fitting.loop import logger
+from stickbreak.fitting.run import Identity, Run
+from stickbreak.model.seeds import Seeds, check_seeds, columns_of_seeds, plain_seeds
+from stickbreak.model.seeds_after import told_of_seeds
 from stickbreak.model.topic_model import TopicModel
 
 
@@ -48,6 +52,16 @@ class SeededTopics(TopicModel):
     def _seed_numbers(self) -> Sequence[int]:
         """Return the number of the topic of each seed."""
         return range(len(self._seed_names()))
+
+    def _finish(self, laps: Laps, run: Run, identity: Identity, documents: Any) -> None:
+        super()._finish(laps, run, identity, documents)
+        if self.seeds is None:
+            return
+        seeds, _ = columns_of_seeds(self.seeds, documents.words)
+        told = told_of_seeds(self, seeds, self._seed_numbers(), float(self.seed_tokens), documents.n_tokens)
+        if told:
+            logger.warning("%s", told)
+            self.stop_reason_ += f" {told}"
 
     def _take_names(self, documents: Any) -> None:
         super()._take_names(documents)

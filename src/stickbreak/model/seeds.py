@@ -43,6 +43,18 @@ def plain_seeds(seeds: Any) -> Any:
     return dict(seeds) if isinstance(seeds, Mapping) and type(seeds) is not dict else seeds
 
 
+def columns_of_seeds(seeds: Seeds, vocabulary: Sequence[str]) -> tuple[dict[str, list[int]], list[str]]:
+    """Return the numbers of the known words of each seed, and the words that are unknown.
+
+    A word that is unknown as it is given is taken in lower case.
+    """
+    number = {word: w for w, word in enumerate(vocabulary)}
+    as_counted = {word: word if word in number else word.lower() for words in seeds.values() for word in words}
+    known = {word: number[counted] for word, counted in as_counted.items() if counted in number}
+    found = {name: sorted({known[word] for word in words if word in known}) for name, words in seeds.items()}
+    return found, [word for word in as_counted if word not in known]
+
+
 def known_words(seeds: Seeds, vocabulary: Sequence[str]) -> dict[str, list[int]]:
     """Return the numbers of the words of each seed; warn of words that the documents do not have.
 
@@ -58,11 +70,7 @@ def known_words(seeds: Seeds, vocabulary: Sequence[str]) -> dict[str, list[int]]
     InputError
         If no word of a seed is known.
     """
-    number = {word: w for w, word in enumerate(vocabulary)}
-    as_counted = {word: word if word in number else word.lower() for words in seeds.values() for word in words}
-    known = {word: number[counted] for word, counted in as_counted.items() if counted in number}
-    found = {name: sorted({known[word] for word in words if word in known}) for name, words in seeds.items()}
-    unknown = [word for word in as_counted if word not in known]
+    found, unknown = columns_of_seeds(seeds, vocabulary)
     for name, own in found.items():
         if not own:
             raise InputError(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Days = NDArray[np.datetime64]
 PERIODS = ("day", "week", "month", "quarter", "year")
+_MOST_PERIODS = 40  # that a table or picture has, where nobody says how long they are
 _FIRST_YEAR, _LAST_YEAR = 1000, 9999
 _MOST_WRONG = 0.05  # of the values of a column of dates, that are none
 _DATED = r"\d{4}-\d\d"  # how a date that is text begins
@@ -149,16 +150,25 @@ def days_of(corpus: Corpus, given: Any, date_format: str | None = None) -> Days:
 
 def only_column_of_dates(corpus: Corpus) -> str:
     """Return the name of the column of dates; refuse none, and several."""
-    import pyarrow as pa
-
-    schema = () if corpus.metadata is None else corpus.metadata.schema
-    found = [field.name for field in schema if pa.types.is_date(field.type) or pa.types.is_timestamp(field.type)]
-    if not found:
-        found = [field.name for field in schema if _is_text(field.type) and _holds_dates(corpus, field.name)]
+    found = columns_of_dates(corpus.metadata)
     if len(found) == 1:
         return str(found[0])
     has = f"several columns of dates ({', '.join(found)})" if found else "no column of dates"
     raise InputError(f"the corpus has {has}; say with dates which column of its metadata it is, or give an array.")
+
+
+def columns_of_dates(table: Any) -> list[str]:
+    """Return the names of the columns of dates of an Arrow table; without any those of text that nearly always is one.
+
+    Parameters
+    ----------
+    table : pyarrow.Table or None
+    """
+    import pyarrow as pa
+
+    schema = () if table is None else table.schema
+    found = [field.name for field in schema if pa.types.is_date(field.type) or pa.types.is_timestamp(field.type)]
+    return found or [field.name for field in schema if _is_text(field.type) and _holds_dates(table[field.name])]
 
 
 def _is_text(kind: Any) -> bool:
@@ -168,10 +178,9 @@ def _is_text(kind: Any) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _holds_dates(corpus: Corpus, name: str) -> bool:
+def _holds_dates(column: Any) -> bool:
     """Tell whether nearly all texts of a column begin as dates do."""
-    assert corpus.metadata is not None
-    values = corpus.metadata[name].to_pandas().dropna()
+    values = column.to_pandas().dropna()
     return bool(len(values)) and bool(values.str.match(_DATED).mean() >= 1 - _MOST_WRONG)
 
 
@@ -250,6 +259,27 @@ def period_starts(days: Days, by: str) -> Days:
     elif by != "day":
         starts[known] = days[known].astype({"month": "datetime64[M]", "year": "datetime64[Y]"}[by])
     return starts
+
+
+def fitting_period(days: Days) -> str:
+    """Return month, quarter or year: the shortest of which the days span 40 at most, or else year.
+
+    Parameters
+    ----------
+    days : ndarray of datetime64[D]
+        One at least that is not NaT.
+
+    Examples
+    --------
+    >>> ends = "2004-04-30", "2004-05-01", "2026-01-01"
+    >>> [fitting_period(np.array(["2001-01-01", end], "datetime64[D]")) for end in ends]
+    ['month', 'quarter', 'year']
+    """
+    known = days[~np.isnat(days)].astype("datetime64[M]").astype(np.int64)
+    for by, months in (("month", 1), ("quarter", 3)):
+        if known.max() // months - known.min() // months < _MOST_PERIODS:
+            return by
+    return "year"
 
 
 def numbered(values: Any) -> tuple[Int, Any]:

@@ -5,7 +5,7 @@ Sievert and Shirley, LDAvis: a method for visualizing and interpreting topics (2
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from fnmatch import translate
 from re import compile as pattern_of
@@ -107,7 +107,9 @@ def words_of(topics: FlatTopics, topic: int, weight: float = RELEVANCE, n: int =
     )
 
 
-def search(topics: FlatTopics, words: str | Iterable[str]) -> tuple[Int, Float, Float]:
+def search(
+    topics: FlatTopics, words: str | Iterable[str], as_counted: Callable[[str], str] = str
+) -> tuple[Int, Float, Float]:
     """Find topics by words: where the tokens of these words are.                                   math.md (Q6)
 
     Parameters
@@ -115,6 +117,8 @@ def search(topics: FlatTopics, words: str | Iterable[str]) -> tuple[Int, Float, 
     topics : fitted model
     words : str or iterable of str
         Words of the model; * stands for any characters.
+    as_counted : callable, optional
+        Makes a word, where the model does not know it as it is given, what the texts of the fit were counted as.
 
     Returns
     -------
@@ -133,7 +137,7 @@ def search(topics: FlatTopics, words: str | Iterable[str]) -> tuple[Int, Float, 
     asked = words.split() if isinstance(words, str) else [str(word) for word in words]
     if not asked:
         raise InputError('words is empty: a search needs at least one word, such as words="engine".')
-    columns = [_matching(topics.vocabulary_, word) for word in asked]
+    columns = [_matching(topics.vocabulary_, word, as_counted) for word in asked]
     numbers, sizes, joint = topics.topics_of_words(np.concatenate(columns))
     first = np.append(0, np.cumsum([found.size for found in columns])[:-1])
     by_word = np.add.reduceat(joint, first, axis=1)
@@ -147,15 +151,22 @@ def search(topics: FlatTopics, words: str | Iterable[str]) -> tuple[Int, Float, 
     return numbers[order], shares[order], lift[order]
 
 
-def _matching(vocabulary: tuple[str, ...], word: str) -> Int:
+def _matching(vocabulary: tuple[str, ...], word: str, as_counted: Callable[[str], str]) -> Int:
     """Return the columns of the words that a word, or one with *, stands for."""
-    if "*" in word:
-        fits = pattern_of(translate(word)).match
-        found = np.array([column for column, known in enumerate(vocabulary) if fits(known)], dtype=np.int64)
-    else:
-        found = np.array([vocabulary.index(word)] if word in vocabulary else [], dtype=np.int64)
+    counted = as_counted(word)
+    found = _columns(vocabulary, word)
+    if not found.size and counted != word:
+        found = _columns(vocabulary, counted)
     if not found.size:
-        near = get_close_matches(word.replace("*", ""), vocabulary, 3)
+        near = get_close_matches(counted.replace("*", ""), vocabulary, 3)
         advice = f"did you mean {' or '.join(map(repr, near))}?" if near else "give another word."
         raise InputError(f"the model has no word {word!r}; {advice}")
     return found
+
+
+def _columns(vocabulary: tuple[str, ...], word: str) -> Int:
+    """Return the columns of a word, or of those that one with * stands for."""
+    if "*" in word:
+        fits = pattern_of(translate(word)).match
+        return np.array([column for column, known in enumerate(vocabulary) if fits(known)], dtype=np.int64)
+    return np.array([vocabulary.index(word)] if word in vocabulary else [], dtype=np.int64)

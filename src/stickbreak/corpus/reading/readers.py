@@ -26,7 +26,7 @@ from stickbreak.exceptions import InputError, InvalidCorpus, NoDocuments, ReadEr
 from stickbreak.storage.places import PathLike
 from stickbreak.storage.urls import UrlPath
 
-__all__ = ["read", "read_texts"]
+__all__ = ["read", "read_columns", "read_texts"]
 
 
 _MATRICES: dict[str, Callable[[Path, ReadLimits], Any]] = {
@@ -192,6 +192,32 @@ def read_texts(
     if missing:
         raise InputError(f"{source.path} has no document {min(missing)}; rows count from 0")
     return [found[row] for row in wanted]
+
+
+def read_columns(path: PathLike | UrlPath, n: int, **settings: Any) -> Any:
+    """Read the columns beside the first texts of a collection, to see what there is.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        Texts, as `read` reads them.
+    n : int
+        Number of documents.
+    **settings
+        As in `read`: format, text_field, name_field, encoding, delimiter, limits.
+
+    Returns
+    -------
+    pyarrow.Table or None
+        None where there are no such columns.
+    """
+    source = TextSource.checked(path, "read_columns", ReadSettings.checked(keep=ALL, chunk_size=n, **settings))
+    gatherer = Gatherer(())
+    for _, _, kept in islice(source.records() if source.holds_texts else (), n):
+        gatherer.add(kept)
+    gathered = gatherer.gathered()
+    layout = Layout.of([gathered.forms()])
+    return layout.typed(gathered) if layout.forms else None
 
 
 def _checked_rows(rows: Iterable[int]) -> list[int]:
