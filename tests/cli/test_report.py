@@ -57,6 +57,25 @@ def test_the_report_groups_by_the_columns_of_the_input(run, model, dated, tmp_pa
     assert [one["column"] for one in data["classes"]] == ["day", "kind"]
 
 
+def test_the_report_is_of_the_documents_of_some_days(run, refuse, model, dated, tmp_path):
+    out = tmp_path / "report.html"
+    run("report", model, dated, "--out", out, "--since", "2012", "--until", "2014-12-31")
+    data = data_of(out)
+    assert data["span"] == {
+        "column": "day",
+        "since": "2012-01-01",
+        "until": "2014-12-31",
+        "n_documents": 27,
+        "n_empty": 0,
+        "n_undated": 0,
+    }
+    assert {one["values"][0][:4] for one in data["documents"]} == {"2012", "2013", "2014"}
+    assert data["time"]["shares"]["groups"] == ["2012-03-01", "2013-03-01", "2014-03-01"]
+    out.unlink()
+    assert "--since is 'soon', which is not a day" in refuse("report", model, dated, "--out", out, "--since", "soon")
+    assert not out.exists()
+
+
 def test_a_column_that_is_not_there_leaves_no_report(refuse, model, dated, tmp_path):
     told = refuse("report", model, dated, "--out", tmp_path / "r.html", "--classes", "sort", "--quiet")
     assert "'sort'" in told

@@ -209,7 +209,8 @@ class Material(ABC):
         title : str, optional
         held_out : Score, optional
         columns : mapping, optional
-            What documents are grouped by: dates, by, categories and date_format, as `build_report` takes them.
+            What documents are chosen and grouped by, as `build_report` takes it: dates, by, categories, date_format,
+            since and until.
 
         Raises
         ------

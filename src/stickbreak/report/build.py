@@ -22,11 +22,12 @@ from stickbreak.prediction.topics import FlatTopics, as_topics
 from stickbreak.prediction.word_pairs import npmi_of_words
 from stickbreak.prediction.words import check_same_words, top_word_indices
 from stickbreak.questions.labels import labels_of
+from stickbreak.questions.spans import Span
 from stickbreak.questions.topic_map import affinities, in_documents, most_similar, neighbour_map
 from stickbreak.questions.words import log_word_shares, relevance
 from stickbreak.report.data import CorpusReport, HeldOut, ReportData, TopicReport, WordShare, finite_or_none
 from stickbreak.report.fit import FittedRun, describe_fit, package_version
-from stickbreak.report.grouped import SampleWeights, columns_of_report, describe_classes, describe_time
+from stickbreak.report.grouped import SampleWeights, columns_of_report, describe_classes, describe_span, describe_time
 from stickbreak.report.path import describe_path
 from stickbreak.report.shares import TopicShares
 from stickbreak.report.shown import ReportTopics, report_topics
@@ -63,6 +64,8 @@ def build_report(
     by: str | None = None,
     categories: Any = None,
     date_format: str | None = None,
+    since: Any = None,
+    until: Any = None,
     n_words: int = 20,
     n_examples: int | None = None,
     snippet_length: int = 400,
@@ -103,6 +106,9 @@ def build_report(
         columns with at most 30 different values, of text or true and false. An empty list: none.
     date_format : str, optional
         How dates are written, as in `datetime.strptime`. By default text must be as in ISO 8601 (2026-11-23).
+    since, until : str or date, optional
+        First and last day. The documents that are shown, and the shares in documents, over time and by class are of
+        these days. The shares of topics in all tokens stay those of the fit. A month or a year is meant as a whole.
     n_words : int, default=20
         Top words of each topic.
     n_examples : int, optional
@@ -142,9 +148,9 @@ def build_report(
     ):
         if value < least:
             raise InputError(f"{name} is {value}; give at least {least}.")
-    columns = columns_of_report(corpus, dates, by, categories, date_format)
+    columns = columns_of_report(corpus, dates, by, categories, date_format, Span.of(since, until))
     lengths = np.asarray(corpus.document_lengths, dtype=np.float64)
-    rows = _described_rows(lengths, max_documents, seed)
+    rows = _described_rows(lengths, columns.chosen(lengths.size), max_documents, seed)
     shown = report_topics(asked, corpus, weights, n_words)
     shares, sample = _gather_shares(shown, rows, lengths, n_examples, keep=columns.time is not None or columns.classes)
     beside = [] if corpus.metadata is None else list(corpus.metadata.column_names)[:_MOST_COLUMNS]
@@ -174,14 +180,19 @@ def build_report(
         path=describe_path(asked, shown.topic_word, shown.shares, likeness),
         columns=tuple(beside),
         documents=documents,
-        time=describe_time(columns, sample, shown.numbers, seed),
+        time=describe_time(columns, sample, lengths, shown.numbers, seed),
         classes=describe_classes(columns, sample, seed),
+        span=describe_span(columns, lengths),
     )
 
 
-def _described_rows(lengths: NDArray[np.float64], max_documents: int, seed: int) -> NDArray[np.int64]:
-    """Return the non-empty documents, or a sorted random sample of them."""
-    rows = np.flatnonzero(lengths > 0).astype(np.int64)
+def _described_rows(
+    lengths: NDArray[np.float64], chosen: NDArray[np.bool_], max_documents: int, seed: int
+) -> NDArray[np.int64]:
+    """Return the chosen documents that are not empty, or a sorted random sample of them."""
+    rows = np.flatnonzero((lengths > 0) & chosen).astype(np.int64)
+    if not (rows.size or chosen.all()):
+        raise InputError("no document of these days has a word that the model knows; give another first or last day.")
     if rows.size <= max_documents:
         return rows
     sample = np.random.default_rng(seed).choice(rows, size=max_documents, replace=False)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
-from stickbreak.report.grouped import GroupedReport, TimeReport
+from stickbreak.report.grouped import GroupedReport, SpanReport, TimeReport
 from stickbreak.report.shown_documents import DocumentReport
 
 _SIGNIFICANT_DIGITS = 6
@@ -138,7 +138,9 @@ class FitReport:
     stop_reason : str
         Why it stopped, in a sentence; may be empty.
     seconds : float or None
-        Time of the fit.
+        Time of the passes.
+    start_seconds : float or None
+        Time of the start before the first pass, which the trace does not show.
     objective : float or None
         Objective of the model, nats per token.
     settings : tuple of (str, str)
@@ -153,6 +155,7 @@ class FitReport:
     converged: bool | None
     stop_reason: str
     seconds: float | None
+    start_seconds: float | None
     objective: float | None
     settings: tuple[tuple[str, str], ...]
     trace: dict[str, tuple[float | None, ...]]
@@ -287,7 +290,7 @@ class ReportData(Page):
     """Everything a report shows; of a tree the largest topics, and `tree`. `tree` and `path` are None without one.
 
     `columns` are the names of what `documents` have beside their texts; `time` is None without dates, `classes` are
-    empty without any.
+    empty without any; `span` is None where documents of all days are described.
     """
 
     body: ClassVar[str] = "topics.html"
@@ -321,6 +324,7 @@ class ReportData(Page):
     documents: tuple[DocumentReport, ...]
     time: TimeReport | None
     classes: tuple[GroupedReport, ...]
+    span: SpanReport | None
 
 
 def finite_or_none(value: float | None) -> float | None:

@@ -9,6 +9,10 @@ function fitSection(fit, names) {
       parts.push(
         `${fit.family}, ${fit.n_laps === 1 ? "1 pass" : `${whole(fit.n_laps)} passes`} over ${names.over}${fit.seconds === null ? "" : ` in ${duration(fit.seconds)}`}.`,
       );
+    if (fit.start_seconds)
+      parts.push(
+        `Before the first pass, a start of ${duration(fit.start_seconds)} made the ${names.noun} that the fit began with. The curves and the table do not show it.`,
+      );
     if (fit.stop_reason) parts.push(sentence(fit.stop_reason));
     byId("fit-text").textContent = parts.join(" ");
     const columns = ["lap", ...Object.keys(fit.trace).filter((name) => name !== "lap")];

@@ -58,6 +58,7 @@ def describe_fit(model: FittedRun) -> FitReport:
         converged=model.converged_,
         stop_reason=model.stop_reason_,
         seconds=finite_or_none(float(trace["seconds"].sum())) if n_entries and "seconds" in trace else None,
+        start_seconds=finite_or_none(getattr(model, "start_seconds_", None)),
         objective=finite_or_none(model.objective_),
         settings=_settings(model),
         trace={name: tuple(finite_or_none(v) for v in values[keep]) for name, values in sorted(trace.items())},

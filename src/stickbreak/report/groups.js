@@ -165,11 +165,18 @@ function groupedSections(data, tools) {
     if (time === null) return;
     drawChanges();
     const shares = time.shares,
-      n = shares.documents.reduce((a, b) => a + b, 0);
+      { n_dated: dated, n_wordless: wordless } = time,
+      known = dated - wordless,
+      used = shares.documents.reduce((a, b) => a + b, 0);
+    const counted = [
+      `${plural(dated, "document")} with a date`,
+      wordless ? `, ${whole(wordless)} of them without a known word and so without shares` : "",
+      used < known ? `; the shares are those of a random sample of ${whole(used)}` : "",
+    ];
     byId("time").hidden = false;
     document.querySelector('nav a[href="#time"]').hidden = false;
     byId("time-hint").textContent =
-      `By ${time.by}, from the column ${shares.column}: ${plural(n, "document")} with a date, ${periodName(shares.groups[0])} to ${periodName(shares.groups.at(-1))}. The page of a topic shows its line with intervals. In the tables below, an interval is of one topic alone, and p is adjusted for all topics, of which some seem to change by chance: an interval may be without 0 where p is large.`;
+      `By ${time.by}, from the column ${shares.column}, ${periodName(shares.groups[0])} to ${periodName(shares.groups.at(-1))}: ${counted.join("")}. The page of a topic shows its line with intervals. In the tables below, an interval is of one topic alone, and p is adjusted for all topics, of which some seem to change by chance: an interval may be without 0 where p is large.`;
     byId("time-csv").append(csvButton(() => rowsOf(shares, time.by)));
     drawTrends();
   }

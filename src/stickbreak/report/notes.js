@@ -4,14 +4,13 @@ function drawNotes(data) {
   const { byId, el, whole, fixed, plural } = pageTools();
   const corpus = data.corpus;
   const note = (text) => byId("notes").append(el("li", {}, text));
-  if (corpus.n_described < corpus.n_documents - corpus.n_empty)
+  const { n_documents: nChosen, n_empty: nEmpty } = data.span ?? corpus;
+  if (corpus.n_described < nChosen - nEmpty)
     note(
-      `Shares and examples are those of a random sample of ${whole(corpus.n_described)} of the ${plural(corpus.n_documents, "document")}.`,
+      `Shares and examples are those of a random sample of ${whole(corpus.n_described)} of the ${plural(nChosen, "document")}${data.span === null ? "" : " of these days"}.`,
     );
-  if (corpus.n_empty)
-    note(
-      `${plural(corpus.n_empty, "document")} without a known word ${corpus.n_empty === 1 ? "is" : "are"} left out of every share.`,
-    );
+  if (nEmpty)
+    note(`${plural(nEmpty, "document")} without a known word ${nEmpty === 1 ? "is" : "are"} left out of every share.`);
   note(
     data.tree === null || !data.tree.branching.length
       ? "The number of a topic is its row in topic_word_ and its column in the result of transform."
@@ -55,11 +54,19 @@ function drawNotes(data) {
       note(
         `The frequencies of words alone score ${fixed(unigram)} on the same words. The model gives a word ${fixed(Math.exp(active - unigram), 2)} times the probability that its frequency gives it (geometric mean).`,
       );
-  }
+  } else
+    note(
+      "Held-out score: not known here. “stickbreak fit --held-out 0.1” keeps a tenth of the documents apart, and its report has the score on them. “stickbreak evaluate MODEL INPUT” scores a fitted model on documents that the fit has not seen.",
+    );
   if (data.held_out !== null || data.fit.objective !== null) {
     note(
       "Nats per token: the mean natural logarithm of the probability of a word. 0.1 higher means that words are 1.105 times as probable. Perplexity is the same on another scale: the number of equally probable words among which a choice would be as uncertain.",
     );
   }
+  note(
+    data.topics.some((topic) => topic.found !== null)
+      ? "Stability: the same fit was made from other seeds. A topic is found again if one of the other fit has at least half of the words of both in common with it."
+      : "Stability: not known, since it takes fits from several seeds. In Python, “found = stickbreak.comparison.stability(model, documents)” makes them, and “build_report(found.model, documents, stability=found)” shows how often each topic comes again. “stickbreak compare MODEL OTHER” compares two fits.",
+  );
   byId("colophon").textContent = `Written by stickbreak ${data.version}. This file needs no network.`;
 }
