@@ -302,6 +302,7 @@ class ReportData(Page):
         "tree.js",
         "path.js",
         "map.js",
+        "tables.js",
         "groups.js",
         "documents.js",
         "topic.js",

@@ -1,9 +1,9 @@
 // What the numbers of a report mean, and how each was computed.
 "use strict";
 function drawNotes(data) {
-  const { byId, el, whole, fixed, plural } = pageTools();
+  const { byId, el, whole, fixed, plural, withCode } = pageTools();
   const corpus = data.corpus;
-  const note = (text) => byId("notes").append(el("li", {}, text));
+  const note = (text) => byId("notes").append(el("li", {}, ...withCode(text)));
   const { n_documents: nChosen, n_empty: nEmpty } = data.span ?? corpus;
   if (corpus.n_described < nChosen - nEmpty)
     note(
@@ -56,7 +56,7 @@ function drawNotes(data) {
       );
   } else
     note(
-      "Held-out score: not known here. “stickbreak fit --held-out 0.1” keeps a tenth of the documents apart, and its report has the score on them. “stickbreak evaluate MODEL INPUT” scores a fitted model on documents that the fit has not seen.",
+      "Held-out score: not known here. `stickbreak fit --held-out 0.1` keeps a tenth of the documents apart, and its report has the score on them. `stickbreak evaluate MODEL INPUT` scores a fitted model on documents that the fit has not seen.",
     );
   if (data.held_out !== null || data.fit.objective !== null) {
     note(
@@ -66,7 +66,7 @@ function drawNotes(data) {
   note(
     data.topics.some((topic) => topic.found !== null)
       ? "Stability: the same fit was made from other seeds. A topic is found again if one of the other fit has at least half of the words of both in common with it."
-      : "Stability: not known, since it takes fits from several seeds. In Python, “found = stickbreak.comparison.stability(model, documents)” makes them, and “build_report(found.model, documents, stability=found)” shows how often each topic comes again. “stickbreak compare MODEL OTHER” compares two fits.",
+      : "Stability: not known, since it takes fits from several seeds. In Python, `found = stickbreak.comparison.stability(model, documents)` makes them, and `build_report(found.model, documents, stability=found)` shows how often each topic comes again. `stickbreak compare MODEL OTHER` compares two fits.",
   );
   byId("colophon").textContent = `Written by stickbreak ${data.version}. This file needs no network.`;
 }

@@ -117,6 +117,13 @@ function topicPages(data, tools) {
       { class: "documents" },
       ...topic.documents.map(([place, share]) => documents.item(data.documents[place], share, topic.index)),
     );
+    const exampleRows = () => [
+      ["row", "name", "tokens", "share", ...data.columns],
+      ...topic.documents.map(([place, share]) => {
+        const one = data.documents[place];
+        return [one.row, one.name, one.n_tokens, share, ...one.values];
+      }),
+    ];
     return [
       el("div", { class: "steps" }, step(order[at - 1], "← larger topic"), step(order[at + 1], "smaller topic →")),
       el(
@@ -137,7 +144,7 @@ function topicPages(data, tools) {
             "Topics with similar words",
             topic.similar.map((k) => topicLink(topics[k])),
           ),
-          path === null ? null : chips("What it joins with as groups grow, the first join first", path.joinsOf(topic)),
+          path === null ? null : chips("Topics that it joins with, the nearest first", path.joinsOf(topic)),
           tree === null ? null : tree.placeOf(topic.number),
         ),
         el(
@@ -145,7 +152,9 @@ function topicPages(data, tools) {
           { class: "stack" },
           ...grouped.ofTopic(topic.index),
           histogram(topic),
-          topic.documents.length ? el("div", {}, el("h3", {}, "Documents with most of it"), examples) : null,
+          topic.documents.length
+            ? el("div", {}, el("h3", {}, "Documents with most of it"), examples, csvButton(exampleRows))
+            : null,
         ),
       ),
     ];
