@@ -267,11 +267,13 @@ def test_charts_have_tables_with_their_numbers(opened, reports):
     report, data = opened(), reports("words")[1]
     report.walk()
     report.page.locator("#time-table-wrap summary").click()
+    report.page.locator("#time-table tr").first.wait_for()  # a table is made after its details have opened
     drawn = report.page.evaluate("document.querySelector('#time-plot').data.map((one) => one.y[2])")
     row = report.texts("#time-table tbody tr:nth-child(3) > *")
     assert row[:2] == ["2021-07", str(data.time.shares.documents[2])]
     assert [float(text[:-1]) for text in row[2:14]] == pytest.approx([100 * v for v in drawn[:12]], abs=0.051)
     report.page.locator("#class-table-wrap summary").click()
+    report.page.locator("#class-table tr").first.wait_for()
     found, rows = data.classes[0], report.page.locator("#class-table tbody tr")
     assert rows.count() == len(data.topics)
     assert report.texts("#class-table thead th") == ["topic", *found.groups]
