@@ -284,6 +284,13 @@ def test_charts_have_tables_with_their_numbers(opened, reports):
     assert report.texts("#class-table thead th") == ["topic", *data.classes[1].groups]
 
 
+def test_the_text_of_the_fit_says_where_the_model_is_not_its_last_pass(opened, reports):
+    words, path = opened(), opened("path")
+    assert "The curve ends with 3 topics, and the model has 24: after sampled passes" in words.texts("#fit-text")[0]
+    assert "The curve ends" not in path.texts("#fit-text")[0]
+    assert "made the topics that the fit began with" in path.texts("#fit-text")[0]
+
+
 def test_trends_that_may_be_chance_are_grey(opened, reports):
     report, data = opened("growing"), reports("growing")[1]
     grey = {f"#{data.topics[trend.topic].number} " for trend in data.time.trends if trend.p >= 0.05}

@@ -14,6 +14,11 @@ function fitSection(fit, names) {
         `Before the first pass, a start of ${duration(fit.start_seconds)} made the ${names.noun} that the fit began with. The curves and the table do not show it.`,
       );
     if (fit.stop_reason) parts.push(sentence(fit.stop_reason));
+    const last = (fit.trace[names.column] ?? []).at(-1) ?? null;
+    if (last !== null && fit.n_found !== null && last !== fit.n_found)
+      parts.push(
+        `The curve ends with ${whole(last)} ${names.noun}, and the model has ${whole(fit.n_found)}: after sampled passes it is a mean over several of them, or one that is not the last.`,
+      );
     byId("fit-text").textContent = parts.join(" ");
     const columns = ["lap", ...Object.keys(fit.trace).filter((name) => name !== "lap")];
     const table = el(
