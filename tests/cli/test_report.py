@@ -46,7 +46,7 @@ def test_the_report_groups_by_the_columns_of_the_input(run, model, dated, tmp_pa
     run("report", model, dated, "--out", out)
     data = data_of(out)
     assert data["columns"] == ["day", "kind"]
-    assert (data["time"]["by"], len(data["time"]["shares"]["groups"])) == ("day", 10)
+    assert (data["time"]["by"], len(data["time"]["shares"]["groups"])) == ("year", 10)
     assert [one["column"] for one in data["classes"]] == ["kind"]
     run("report", model, dated, "--out", out, "--dates", "day", "--by", "year", "--classes", "none")
     data = data_of(out)
@@ -70,7 +70,7 @@ def test_the_report_is_of_the_documents_of_some_days(run, refuse, model, dated, 
         "n_undated": 0,
     }
     assert {one["values"][0][:4] for one in data["documents"]} == {"2012", "2013", "2014"}
-    assert data["time"]["shares"]["groups"] == ["2012-03-01", "2013-03-01", "2014-03-01"]
+    assert data["time"]["shares"]["groups"] == ["2012-01-01", "2013-01-01", "2014-01-01"]
     out.unlink()
     assert "--since is 'soon', which is not a day" in refuse("report", model, dated, "--out", out, "--since", "soon")
     assert not out.exists()

@@ -328,12 +328,11 @@ def describe_time(
 
 
 def _fitting_period(days: Days) -> str:
-    """Return the shortest period of which there are not too many."""
+    """Return the shortest period of which there are not too many; of dates that are months or years that period."""
     known = days[~np.isnat(days)]
-    for by in PERIODS:
-        if np.unique(period_starts(known, by)).size <= _MOST_PERIODS:
-            return by
-    return PERIODS[-1]
+    numbers = [np.unique(period_starts(known, by)).size for by in PERIODS]
+    fitting = [number for number in numbers if number <= _MOST_PERIODS] or numbers[-1:]
+    return PERIODS[max(i for i, number in enumerate(numbers) if number == fitting[0])]
 
 
 def describe_classes(columns: Columns, sample: SampleWeights, seed: int) -> tuple[GroupedReport, ...]:
