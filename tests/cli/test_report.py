@@ -80,3 +80,13 @@ def test_a_column_that_is_not_there_leaves_no_report(refuse, model, dated, tmp_p
     told = refuse("report", model, dated, "--out", tmp_path / "r.html", "--classes", "sort", "--quiet")
     assert "'sort'" in told
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_report_says_how_often_topics_come_again_in_other_fits(run, refuse, model, documents, tmp_path):
+    out, other = tmp_path / "report.html", tmp_path / "other"
+    run("fit", documents, "--out", other, "--seed", "7", "--laps", "2", "--topics", "2", "--no-report")
+    run("report", model, documents, "--out", out, "--other", other, "--other", model)
+    found = [topic["found"] for topic in data_of(out)["topics"]]
+    assert set(found) <= {0.5, 1}  # each is found again in the model itself
+    assert sum(one == 1 for one in found) <= 2  # the other fit has two topics
+    assert "no-model" in refuse("report", model, documents, "--out", out, "--other", tmp_path / "no-model")

@@ -5,8 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
+from stickbreak.cli.asking import load_words_model
 from stickbreak.cli.documents import InputSettings, read_limits
-from stickbreak.cli.models import load_model
+from stickbreak.cli.models import check_model, load_model
 from stickbreak.cli.options import (
     DateFormat,
     Dates,
@@ -56,6 +57,15 @@ def report(
     date_format: DateFormat = None,
     since: Since = None,
     until: Until = None,
+    others: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--other",
+            metavar="FOLDER",
+            help="Folder of another fit, such as one from another seed; may be given several times. The report says "
+            "how often each topic comes again.",
+        ),
+    ] = None,
     format: Format = None,
     text_field: TextField = None,
     name_field: NameField = None,
@@ -83,6 +93,8 @@ def report(
     Span.of(since, until, "--")
     check_input(documents)
     check_output(out, documents)
+    for other in others or ():
+        check_model(other)
     fitted, material = load_model(model)
     limits = read_limits(max_document_bytes, max_unpacked_bytes, max_declared)
     given = InputSettings(
@@ -103,7 +115,12 @@ def report(
     read = material.read_for(documents, model, fitted, given)
     if not quiet:
         say(read.told)
-    read.write_report(fitted, out, title, columns=_columns(dates, by, classes, date_format, since, until))
+    options = _columns(dates, by, classes, date_format, since, until)
+    if others:
+        from stickbreak.comparison import found_again
+
+        options["stability"] = found_again(fitted, [load_words_model(other) for other in others])
+    read.write_report(fitted, out, title, options=options)
     if as_json:
         print_json({"report": str(out), **read.counts()})
     elif not quiet:

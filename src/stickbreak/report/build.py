@@ -36,6 +36,8 @@ from stickbreak.report.snippets import Texts
 from stickbreak.report.tree import describe_tree
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from stickbreak.comparison import Stability
 
 _MOST_DOCUMENTS, _TREE_DOCUMENTS = 100_000, 10_000
@@ -59,7 +61,7 @@ def build_report(
     unigram: float | None = None,
     texts: Texts | None = None,
     weights: ArrayLike | None = None,
-    stability: Stability | None = None,
+    stability: Stability | pd.DataFrame | None = None,
     dates: Any = None,
     by: str | None = None,
     categories: Any = None,
@@ -94,8 +96,9 @@ def build_report(
     weights : array-like of shape (n_documents, n_topics) or (n_documents, n_topics + 1), optional
         Topic weights of the documents, if already known; of a tree they are sparse, (n_documents, n_leaves_). The
         default asks ``model.transform``, in blocks.
-    stability : Stability, optional
-        How often the topics come again from other seeds, if known (`comparison.stability`); of its typical run.
+    stability : Stability or DataFrame, optional
+        How often the topics come again in other fits, if known: of `comparison.stability`, whose typical run the model
+        then is, or of `comparison.found_again`.
     dates : str, array-like of length n_documents, or False, optional
         A column of `Corpus.metadata`, or the date of each document. The default is the only column of dates, if there
         is one. False: the report shows nothing over time.
@@ -236,7 +239,7 @@ class _TopicWriter:
     corpus: Corpus
     shares: TopicShares
     place: Mapping[int, int]  # of the rows of documents in the report
-    found: Mapping[int, float]  # from other seeds, by the number of the topic
+    found: Mapping[int, float]  # in other fits, by the number of the topic
 
     def write(self, similar: list[tuple[int, ...]], positions: Float) -> tuple[TopicReport, ...]:
         """Describe all topics that are shown, with those similar to each and their places on the map."""
@@ -299,15 +302,15 @@ class _TopicWriter:
         return tuple((self.place[row], share) for row, share in found if row >= 0 and share > 0)
 
 
-def _found_again(stability: Stability | None, model: FlatTopics) -> dict[int, float]:
-    """Return how often each topic comes again from other seeds, by its number."""
+def _found_again(stability: Stability | pd.DataFrame | None, model: FlatTopics) -> dict[int, float]:
+    """Return how often each topic comes again in other fits, by its number."""
     if stability is None:
         return {}
-    table = stability.table
+    table: Any = getattr(stability, "table", stability)
     if len(table) != model.n_topics_:
         raise InputError(
             f"stability is about {len(table)} topics, but the model has {model.n_topics_}; make the report of "
-            "stability.model."
+            "the model that it is about (stability.model)."
         )
     return dict(zip(table["topic"].astype(int).tolist(), table["found"].astype(float).tolist(), strict=True))
 

@@ -75,7 +75,7 @@ class TopicReport:
     exclusivity : float or None
         Of the same words (math.md (D8)).
     found : float or None
-        Share of the runs from other seeds in which the topic was found again, if known.
+        Share of other fits in which the topic was found again, if known.
     words : tuple of WordShare
         Top words as the model ranks them.
     more_words : tuple of WordShare

@@ -54,7 +54,7 @@ function drawHeadline(data, nTopics, ended) {
     add(
       "Stability",
       percent(known.reduce((sum, topic) => sum + topic.token_share * topic.found, 0) / total),
-      "of the words are in a topic that another seed finds, too",
+      "of the words are in a topic that another fit finds, too",
     );
   if (data.fit.n_laps !== null)
     add(

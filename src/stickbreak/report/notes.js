@@ -65,8 +65,8 @@ function drawNotes(data) {
   }
   note(
     data.topics.some((topic) => topic.found !== null)
-      ? "Stability: the same fit was made from other seeds. A topic is found again if one of the other fit has at least half of the words of both in common with it."
-      : "Stability: not known, since it takes fits from several seeds. In Python, `found = stickbreak.comparison.stability(model, documents)` makes them, and `build_report(found.model, documents, stability=found)` shows how often each topic comes again. `stickbreak compare MODEL OTHER` compares two fits.",
+      ? "Stability: the topics were matched with those of other fits. A topic is found again if half of the words that it or its match has are in both."
+      : "Stability: not known. It takes other fits, such as one by `stickbreak fit INPUT --seed 2 --out OTHER`. Then `stickbreak report MODEL INPUT --other OTHER` shows how often each topic comes again; in Python, `comparison.stability` and `comparison.found_again` do.",
   );
   byId("colophon").textContent = `Written by stickbreak ${data.version}. This file needs no network.`;
 }

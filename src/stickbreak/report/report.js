@@ -180,7 +180,7 @@
       "documents_largest",
       "coherence_npmi",
       "exclusivity",
-      "found_from_other_seeds",
+      "found_in_other_fits",
       "words",
     ],
     ...topics.map((t) => [

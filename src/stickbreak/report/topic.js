@@ -110,7 +110,7 @@ function topicPages(data, tools) {
       term("Documents where it is largest", whole(topic.n_largest)),
       topic.coherence === null ? null : term("Coherence (NPMI)", fixed(topic.coherence, 2)),
       topic.exclusivity === null ? null : term("Exclusivity", fixed(topic.exclusivity, 2)),
-      topic.found === null ? null : term("Found from other seeds", percent(topic.found)),
+      topic.found === null ? null : term("Found in other fits", percent(topic.found)),
     );
     const examples = el(
       "ol",
