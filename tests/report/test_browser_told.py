@@ -28,7 +28,9 @@ def test_the_text_of_the_fit_says_where_the_model_is_not_its_last_pass(opened, r
     words, path = opened(), opened("path")
     assert "The curve ends with 3 topics, and the model has 24: after sampled passes" in words.texts("#fit-text")[0]
     assert "The curve ends" not in path.texts("#fit-text")[0]
-    assert "made the topics that the fit began with" in path.texts("#fit-text")[0]
+    assert "a start of 2.5 s made the topics that the fit began with" in path.texts("#fit-text")[0]
+    assert "after a start of 2.5 s" in " ".join(path.texts("#facts")[0].split())
+    assert "start" not in words.texts("#fit-text")[0]
 
 
 def test_trends_that_may_be_chance_are_grey(opened, reports):

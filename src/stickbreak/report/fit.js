@@ -1,5 +1,6 @@
 // How a fit went: its sentence, its table, its curves, its settings. `names`: what is counted, what is found, and of what.
 "use strict";
+const LEAST_START = 0.05; // seconds of a start that are told
 function fitSection(fit, names) {
   const { byId, el, whole, fixed, plural, capital, sentence, duration } = pageTools();
   const ended = fit.converged ? " The fit converged." : fit.stop_reason ? ` ${sentence(fit.stop_reason)}` : "";
@@ -9,7 +10,7 @@ function fitSection(fit, names) {
       parts.push(
         `${fit.family}, ${fit.n_laps === 1 ? "1 pass" : `${whole(fit.n_laps)} passes`} over ${names.over}${fit.seconds === null ? "" : ` in ${duration(fit.seconds)}`}.`,
       );
-    if (fit.start_seconds)
+    if (fit.start_seconds >= LEAST_START)
       parts.push(
         `Before the first pass, a start of ${duration(fit.start_seconds)} made the ${names.noun} that the fit began with. The curves and the table do not show it.`,
       );

@@ -60,6 +60,6 @@ function drawHeadline(data, nTopics, ended) {
     add(
       "Passes",
       whole(data.fit.n_laps),
-      `over the documents${data.fit.seconds === null ? "" : ` in ${short(data.fit.seconds)}`}${data.fit.start_seconds ? `, after a start of ${short(data.fit.start_seconds)}` : ""}`,
+      `over the documents${data.fit.seconds === null ? "" : ` in ${short(data.fit.seconds)}`}${data.fit.start_seconds >= LEAST_START ? `, after a start of ${short(data.fit.start_seconds)}` : ""}`,
     );
 }
