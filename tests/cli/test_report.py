@@ -46,7 +46,7 @@ def test_the_report_groups_by_the_columns_of_the_input(run, model, dated, tmp_pa
     run("report", model, dated, "--out", out)
     data = data_of(out)
     assert data["columns"] == ["day", "kind"]
-    assert (data["time"]["by"], len(data["time"]["shares"]["groups"])) == ("day", 10)
+    assert (data["time"]["by"], len(data["time"]["shares"]["groups"])) == ("year", 10)
     assert [one["column"] for one in data["classes"]] == ["kind"]
     run("report", model, dated, "--out", out, "--dates", "day", "--by", "year", "--classes", "none")
     data = data_of(out)
@@ -57,7 +57,36 @@ def test_the_report_groups_by_the_columns_of_the_input(run, model, dated, tmp_pa
     assert [one["column"] for one in data["classes"]] == ["day", "kind"]
 
 
+def test_the_report_is_of_the_documents_of_some_days(run, refuse, model, dated, tmp_path):
+    out = tmp_path / "report.html"
+    run("report", model, dated, "--out", out, "--since", "2012", "--until", "2014-12-31")
+    data = data_of(out)
+    assert data["span"] == {
+        "column": "day",
+        "since": "2012-01-01",
+        "until": "2014-12-31",
+        "n_documents": 27,
+        "n_empty": 0,
+        "n_undated": 0,
+    }
+    assert {one["values"][0][:4] for one in data["documents"]} == {"2012", "2013", "2014"}
+    assert data["time"]["shares"]["groups"] == ["2012-01-01", "2013-01-01", "2014-01-01"]
+    out.unlink()
+    assert "--since is 'soon', which is not a day" in refuse("report", model, dated, "--out", out, "--since", "soon")
+    assert not out.exists()
+
+
 def test_a_column_that_is_not_there_leaves_no_report(refuse, model, dated, tmp_path):
     told = refuse("report", model, dated, "--out", tmp_path / "r.html", "--classes", "sort", "--quiet")
     assert "'sort'" in told
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_report_says_how_often_topics_come_again_in_other_fits(run, refuse, model, documents, tmp_path):
+    out, other = tmp_path / "report.html", tmp_path / "other"
+    run("fit", documents, "--out", other, "--seed", "7", "--laps", "2", "--topics", "2", "--no-report")
+    run("report", model, documents, "--out", out, "--other", other, "--other", model)
+    found = [topic["found"] for topic in data_of(out)["topics"]]
+    assert set(found) <= {0.5, 1}  # each is found again in the model itself
+    assert sum(one == 1 for one in found) <= 2  # the other fit has two topics
+    assert "no-model" in refuse("report", model, documents, "--out", out, "--other", tmp_path / "no-model")

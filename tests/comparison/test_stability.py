@@ -1,8 +1,9 @@
 import numpy as np
+import pandas as pd
 import pytest
 
 import stickbreak
-from stickbreak.comparison import align, stability
+from stickbreak.comparison import align, found_again, stability
 from stickbreak.exceptions import InputError
 
 CORPUS, _ = stickbreak.corpus.toy_bars(n_documents=150, seed=0)
@@ -34,3 +35,28 @@ def test_a_class_is_taken_with_its_defaults():
 def test_two_different_seeds_are_needed(seeds):
     with pytest.raises(InputError, match="at least two different seeds"):
         stability(stickbreak.CollapsedHDP, CORPUS, seeds)
+
+
+def test_topics_are_found_again_in_given_fits_as_in_those_that_stability_makes():
+    models = [stickbreak.CollapsedHDP(n_laps=10, random_state=seed).fit(CORPUS) for seed in (3, 1, 2)]
+    found = stability(stickbreak.CollapsedHDP(n_laps=10), CORPUS, seeds=[3, 1, 2])
+    others = [model for model, seed in zip(models, (3, 1, 2), strict=True) if seed != found.seed]
+    pd.testing.assert_frame_equal(found_again(found.model, others, CORPUS), found.table)
+    by_words = found_again(found.model, [found.model])
+    assert by_words["found"].tolist() == [1.0] * found.model.n_topics_
+
+
+def test_the_found_topics_of_a_tree_are_those_that_were_compared():
+    trees = [stickbreak.BackoffTreeTopics(branching=(4, 50), n_laps=2, random_state=s).fit(CORPUS) for s in (0, 1)]
+    table = found_again(trees[0], trees[1:])
+    compared = align(*trees).table
+    compared = compared[compared["topic_a"] >= 0].set_index("topic_a")["similarity"]
+    assert table["found"].notna().sum() == len(compared) < trees[0].n_topics_
+    known = table[table["found"].notna()].set_index("topic")["similarity"]
+    np.testing.assert_array_equal(known, compared[known.index])
+
+
+def test_another_model_is_needed():
+    model = stickbreak.CollapsedHDP(n_laps=2, random_state=0).fit(CORPUS)
+    with pytest.raises(InputError, match="there is no other model"):
+        found_again(model, [])

@@ -111,6 +111,19 @@ def words_report():
     )
 
 
+def span_report():
+    """Return the report of some days of 1,500 documents, some without a date or a word."""
+    rng = np.random.default_rng(0)
+    words = [f"word{w}" for w in range(30)]
+    phi, theta = rng.dirichlet([0.2] * 30, 5), rng.dirichlet([0.3] * 5, 1500)
+    counts = np.array([rng.multinomial(9, weights @ phi) for weights in theta])
+    counts[100:107] = 0
+    days = [None if d < 5 else str(np.datetime64("2021-01-10") + d) for d in range(1500)]
+    corpus = Corpus.from_counts(counts, words, metadata={"day": days})
+    model = SmallModel(phi, {}, tuple(words), topic_weights_=np.full(5, 0.19))
+    return build_report(model, corpus, weights=theta, since="2021-02", until="2024-06", by="quarter")
+
+
 def growing_report():
     """Return a report in which topic 2 grows and topics 0 and 4 shrink, with labels that begin with the same word."""
     rng = np.random.default_rng(0)
@@ -161,6 +174,7 @@ def path_report():
     documents = planted_lda(120, 40, n_topics=5, mean_tokens=40.0, seed=0)[0]
     model = stickbreak.CollapsedHDP(n_topics=12, n_laps=4, merge_laps=0, random_state=0).fit(documents)
     model.find_path(documents)
+    model.start_seconds_ = 2.5
     return build_report(model, documents)
 
 

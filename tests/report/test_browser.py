@@ -211,7 +211,7 @@ def test_page_of_a_topic_has_its_line_in_time_and_its_classes(opened, reports):
 
 def test_documents_are_searched_and_opened(opened, reports):
     report, data = opened(), reports("words")[1]
-    field = report.page.get_by_role("searchbox", name="Search in names, texts and columns")
+    field = report.page.get_by_role("searchbox", name="Search names, columns and passages of all documents")
     field.fill(data.documents[7].values[0])
     names = [one.name for one in data.documents if one.values[0] == data.documents[7].values[0]]
     report.page.locator("#document-csv button").click()

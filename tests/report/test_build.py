@@ -41,9 +41,16 @@ def test_report_states_the_corpus_and_the_fit(model, corpus):
     assert (described.n_empty, described.n_described) == (1, 4)
     assert (data.fit.family, data.fit.n_laps, data.fit.converged) == ("SmallModel", 3, True)
     assert (data.fit.objective, data.fit.seconds) == (-8.25, 1.0)
+    assert data.fit.start_seconds is None  # of a model that does not say
     assert data.fit.trace["lap"] == (1, 2, 3)
     assert data.fit.trace["merge_gain"] == (None, 1.5, None)
     assert data.held_out is None
+
+
+def test_report_states_the_start_that_the_trace_does_not_show(model, corpus):
+    model.start_seconds_ = 2.5
+    fit = build_report(model, corpus).fit
+    assert (fit.seconds, fit.start_seconds) == (1.0, 2.5)
 
 
 def test_report_counts_topics_in_documents_and_gives_the_shares_of_the_fit(model, corpus):

@@ -80,10 +80,35 @@ def test_bands_are_as_wide_as_what_topics_share_and_stay_in_their_bars(drawn, fo
 
 
 def test_every_topic_has_a_line_with_its_words(page, models, found):
-    assert page.count("<tr>") == len(found.table) + 1
+    assert page.count("<tr ") == len(found.table) + 1
     for model in models:
         for words in model._relevant(np.arange(model.n_topics_), 3):
             assert " ".join(words).replace("<", "&lt;").replace(">", "&gt;") in page
+
+
+def test_the_lead_counts_what_became_of_every_topic(page, found):
+    (lead,) = re.findall('<p class="lead">(.*?)</p>', page)
+    of_first = found.table[found.table["topic_a"] >= 0]
+    told = [int(number) for number in re.findall(r"\d+", lead.partition(". ")[0].replace("alert(1)", ""))]
+    assert told[1] == len(of_first) == told[0] + sum(told[2:])
+    assert lead.endswith(f"{(found.table['what'] == 'new').sum()} of 7 topics of b &amp; c are new.")
+
+
+@pytest.mark.parametrize(("viewport", "shown"), [("NARROW", "short"), ("WIDE", "long")])
+def test_the_page_fits_the_screen_with_all_of_its_table(browser, page, tmp_path, viewport, shown):
+    from tests.report import browsed
+
+    (tmp_path / "page.html").write_text(page, encoding="utf-8")
+    context = browser.new_context(viewport=getattr(browsed, viewport), offline=True)
+    opened = context.new_page()
+    opened.goto((tmp_path / "page.html").as_uri())
+    assert opened.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    parts = "[...document.querySelectorAll('.sheet, .compared td, .compared tr')]"
+    assert opened.evaluate(f"{parts}.filter((one) => one.scrollWidth > one.clientWidth + 1).length") == 0
+    seen = "[...document.querySelectorAll('.ribbons text')].filter((one) => getComputedStyle(one).display !== 'none')"
+    assert {shown} == set(opened.evaluate(f"{seen}.map((one) => one.classList[one.classList.length - 1])"))
+    assert opened.get_by_role("cell", name="0.", exact=False).count() > 0
+    context.close()
 
 
 def test_no_text_becomes_markup_and_nothing_is_loaded(page):
@@ -99,7 +124,7 @@ def test_leaves_of_a_tree_are_compared_by_their_numbers():
     trees = [stickbreak.BackoffTreeTopics(branching=(3, 5), n_laps=3, random_state=seed).fit(corpus) for seed in (0, 1)]
     found = align(*trees)
     page = render_comparison((trees[0], trees[1]), ("a", "b"), found.table, found.shared)
-    assert page.count("<tr>") == len(found.table) + 1
+    assert page.count("<tr ") == len(found.table) + 1
 
 
 def test_a_place_that_cannot_be_written_is_named(models, found, tmp_path):

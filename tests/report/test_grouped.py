@@ -6,6 +6,7 @@ import pytest
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.report import build_report
+from stickbreak.report.grouped import SpanReport
 
 DAYS = ["2024-01-31", "2024-02-01", "2024-02-29", "2023-12-31", "2024-02-02"]
 LISTS = ["news", "mail", "mail", "news", None]
@@ -24,6 +25,21 @@ def test_shares_over_time_are_sums_over_tokens(model, corpus):
     assert time.shares.shares[1] == pytest.approx((0.03, 0.0, (10 + 0.05 * 20) / 30), rel=1e-3)
     assert time.shares.low[1][:2] == (None, None)  # one document has no interval
     assert 0 < time.shares.low[1][2] < time.shares.shares[1][2] < time.shares.high[1][2]
+
+
+@pytest.mark.parametrize(
+    ("days", "by"),
+    [
+        (np.arange("2024-01", "2026-07", dtype="datetime64[M]"), "month"),
+        (np.arange("2024-01-05", "2024-02-10", dtype="datetime64[D]"), "day"),
+        (np.arange("2024-01-05", "2024-06-10", dtype="datetime64[D]"), "week"),
+        (np.arange("1969", "2024", dtype="datetime64[Y]"), "year"),
+        (np.arange("1900", "2024", dtype="datetime64[Y]"), "year"),
+    ],
+)
+def test_the_default_period_is_the_one_that_dates_are_written_by(dated, fresh_model, days, by):
+    when = days.astype("datetime64[D]")[np.arange(len(dated)) * days.size // len(dated)]
+    assert build_report(fresh_model, dated, dates=when.astype(str), max_documents=90).time.by == by
 
 
 def test_trends_of_the_report_are_those_of_the_question(fresh_model, dated):
@@ -63,6 +79,44 @@ def test_shares_by_class_are_sums_over_tokens_and_tests_those_of_the_question(fr
         rows = table[table["topic"] == k].set_index("odd" if "odd" in table else "category")
         assert found.shares[k] == pytest.approx(rows.loc[["a", "b"], "share"].tolist(), rel=1e-3)
         assert found.p[k] == pytest.approx(rows.loc[["a", "b"], "p"].tolist(), rel=1e-2)
+
+
+def test_a_span_of_days_chooses_what_is_shown_and_counted(model, corpus):
+    columns = with_columns(corpus, day=[*DAYS[:3], None, DAYS[4]], list=LISTS)
+    data = build_report(model, columns, since="2024-01", until="2024-02", by="month")
+    assert data.span == SpanReport("day", "2024-01-01", "2024-02-29", n_documents=4, n_empty=1, n_undated=1)
+    assert [one.row for one in data.documents] == [0, 1, 4]  # the third document is empty
+    assert {data.documents[place].row for topic in data.topics for place, _ in topic.documents} <= {0, 1, 4}
+    assert data.time.shares.documents == (1, 2)
+    assert (data.time.n_dated, data.time.n_wordless) == (4, 1)
+    assert data.time.shares.shares[0] == pytest.approx((1.0, 0.05 * 20 / 30), rel=1e-3)
+    assert data.topics[0].n_largest == 1  # the fourth document has no date
+    whole = build_report(model, columns)
+    assert (whole.span, whole.topics[0].n_largest) == (None, 2)
+    assert (whole.time.n_dated, whole.time.n_wordless) == (4, 1)
+    assert [topic.token_share for topic in data.topics] == [topic.token_share for topic in whole.topics]
+    later = build_report(model, columns, since="2024-02-02").span
+    assert (later.since, later.until, later.n_documents) == ("2024-02-02", None, 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"since": "soon"}, "since is 'soon', which is not a day"),
+        ({"since": "2024-03", "until": "2024-02"}, "until is '2024-02', which is before since"),
+        ({"since": "2025"}, "no document is of these days"),
+        ({"since": "2024", "dates": False}, "since and until choose documents by their dates"),
+        ({"since": "2024-02-29", "until": "2024-02-29"}, "no document of these days has a word"),
+    ],
+)
+def test_spans_without_documents_are_refused(model, corpus, options, message):
+    with pytest.raises(InputError, match=message):
+        build_report(model, with_columns(corpus, day=DAYS), **options)
+
+
+def test_a_span_needs_a_column_of_dates(model, corpus):
+    with pytest.raises(InputError, match="no column of dates"):
+        build_report(model, with_columns(corpus, list=LISTS), until="2024")
 
 
 def test_report_without_columns_shows_nothing_over_time_or_by_class(model, corpus):

@@ -198,7 +198,7 @@ class Material(ABC):
         path: Path,
         title: str | None = None,
         held_out: Score | None = None,
-        columns: Mapping[str, Any] | None = None,
+        options: Mapping[str, Any] | None = None,
     ) -> None:
         """Write the report on a model.
 
@@ -208,8 +208,9 @@ class Material(ABC):
         path : Path
         title : str, optional
         held_out : Score, optional
-        columns : mapping, optional
-            What documents are grouped by: dates, by, categories and date_format, as `build_report` takes them.
+        options : mapping, optional
+            What documents are chosen and grouped by, as `build_report` takes it: dates, by, categories, date_format,
+            since and until; and stability.
 
         Raises
         ------

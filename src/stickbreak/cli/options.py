@@ -128,6 +128,8 @@ DateFormat = Annotated[
         "--date-format", metavar="TEXT", help="How dates are written, such as %d.%m.%Y. Default: 2026-11-23 (ISO 8601)."
     ),
 ]
+Since = Annotated[str | None, typer.Option("--since", metavar="DATE", help="Only documents from this day on.")]
+Until = Annotated[str | None, typer.Option("--until", metavar="DATE", help="Only documents up to this day.")]
 Vocabulary = Annotated[
     Path | None,
     typer.Option(

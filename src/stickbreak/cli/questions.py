@@ -8,7 +8,7 @@ import typer
 
 from stickbreak.cli.asking import Topic, asks_documents, asks_model, load_words_model
 from stickbreak.cli.documents import Documents
-from stickbreak.cli.options import DateFormat, Dates, Json, ModelPath
+from stickbreak.cli.options import DateFormat, Dates, Json, ModelPath, Since, Until
 from stickbreak.cli.output import print_json, print_rows, printable
 from stickbreak.cli.tables import Next, with_notes
 from stickbreak.exceptions import InputError
@@ -25,8 +25,6 @@ _SNIPPET = 200  # characters of a text
 _CHANCE = 0.05
 _FEW = 3  # words of a document: of fewer, the weights are mostly those of the whole collection
 
-_Since = Annotated[str | None, typer.Option("--since", metavar="DATE", help="Only documents from this day on.")]
-_Until = Annotated[str | None, typer.Option("--until", metavar="DATE", help="Only documents up to this day.")]
 _OneTopic = Annotated[str, typer.Option("--topic", metavar="TOPIC", help="The topic, by number or label.")]
 _Number = Annotated[int, typer.Option("-n", min=1, metavar="NUMBER", help="Number of rows.")]
 _Document = Annotated[
@@ -48,8 +46,8 @@ def over_time(
         ),
     ] = None,
     topic: Topic = None,
-    since: _Since = None,
-    until: _Until = None,
+    since: Since = None,
+    until: Until = None,
     date_format: DateFormat = None,
 ) -> "pd.DataFrame":
     """Print the share of each topic in each period, with 95 % intervals.
@@ -73,8 +71,8 @@ def trends(
     documents: Documents,
     dates: Dates = None,
     topic: Topic = None,
-    since: _Since = None,
-    until: _Until = None,
+    since: Since = None,
+    until: Until = None,
     date_format: DateFormat = None,
 ) -> "pd.DataFrame":
     """Print which topics grow, and by how much in a year, the fastest first.
@@ -130,8 +128,8 @@ def documents(
     topic: _OneTopic,
     n: _Number = 10,
     dates: Dates = None,
-    since: _Since = None,
-    until: _Until = None,
+    since: Since = None,
+    until: Until = None,
     date_format: DateFormat = None,
 ) -> "pd.DataFrame":
     """Print the documents that show a topic best, with the beginning of their texts.
@@ -335,30 +333,10 @@ def _rows_of_days(
     import numpy as np
 
     from stickbreak.questions.columns import days_of
+    from stickbreak.questions.spans import Span
 
     days = days_of(corpus, dates, date_format)
-    kept = np.ones(days.size, bool) if since is None and until is None else ~np.isnat(days)
-    if since is not None:
-        kept &= days >= _day("--since", since)
-    if until is not None:
-        kept &= days <= _day("--until", until, last=True)
-    if not kept.any():
-        raise InputError("no document is of these days; give another --since or --until")
-    return np.flatnonzero(kept), days
-
-
-def _day(option: str, text: str, *, last: bool = False) -> "np.datetime64":
-    """Read a day; of a month or a year the first one, or the last."""
-    import numpy as np
-
-    try:
-        given: Any = np.datetime64(text)
-        day = np.datetime64(given + 1, "D") - 1 if last else np.datetime64(given, "D")
-    except ValueError:
-        day = np.datetime64("NaT")
-    if np.isnat(day):
-        raise InputError(f"{option} is {text!r}, which is not a day; give one as 2026-11-23")
-    return day
+    return np.flatnonzero(Span.of(since, until, "--").holds(days)), days
 
 
 def _row(corpus: "Corpus", document: str) -> int:

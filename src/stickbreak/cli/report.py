@@ -5,8 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
+from stickbreak.cli.asking import load_words_model
 from stickbreak.cli.documents import InputSettings, read_limits
-from stickbreak.cli.models import load_model
+from stickbreak.cli.models import check_model, load_model
 from stickbreak.cli.options import (
     DateFormat,
     Dates,
@@ -24,8 +25,10 @@ from stickbreak.cli.options import (
     NameField,
     PatchSize,
     Quiet,
+    Since,
     TextField,
     Tokenizer,
+    Until,
     Vocabulary,
 )
 from stickbreak.cli.output import print_json, say
@@ -52,6 +55,17 @@ def report(
         ),
     ] = None,
     date_format: DateFormat = None,
+    since: Since = None,
+    until: Until = None,
+    others: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--other",
+            metavar="FOLDER",
+            help="Folder of another fit, such as one from another seed; may be given several times. The report says "
+            "how often each topic comes again.",
+        ),
+    ] = None,
     format: Format = None,
     text_field: TextField = None,
     name_field: NameField = None,
@@ -71,10 +85,16 @@ def report(
     """Write the report on a model as one HTML file that opens without a network.
 
     Where the input has columns beside the texts, it shows shares over time and
-    by class.
+    by class. With --since and --until these are of the documents of some days, as
+    are the documents that it shows.
     """
+    from stickbreak.questions.spans import Span
+
+    Span.of(since, until, "--")
     check_input(documents)
     check_output(out, documents)
+    for other in others or ():
+        check_model(other)
     fitted, material = load_model(model)
     limits = read_limits(max_document_bytes, max_unpacked_bytes, max_declared)
     given = InputSettings(
@@ -95,20 +115,34 @@ def report(
     read = material.read_for(documents, model, fitted, given)
     if not quiet:
         say(read.told)
-    read.write_report(fitted, out, title, columns=_columns(dates, by, classes, date_format))
+    options = _columns(dates, by, classes, date_format, since, until)
+    if others:
+        from stickbreak.comparison import found_again
+
+        options["stability"] = found_again(fitted, [load_words_model(other) for other in others])
+    read.write_report(fitted, out, title, options=options)
     if as_json:
         print_json({"report": str(out), **read.counts()})
     elif not quiet:
         say(f"report written to {out}")
 
 
-def _columns(dates: str | None, by: str | None, classes: str | None, date_format: str | None) -> dict[str, Any]:
-    """Return what documents are grouped by, as `build_report` takes it: what was given."""
+def _columns(
+    dates: str | None,
+    by: str | None,
+    classes: str | None,
+    date_format: str | None,
+    since: str | None,
+    until: str | None,
+) -> dict[str, Any]:
+    """Return what documents are chosen and grouped by, as `build_report` takes it: what was given."""
     named: Any = [] if classes == "none" else kept_fields(classes)
     given = {
         "dates": False if dates == "none" else dates,
         "by": by,
         "categories": named,
         "date_format": date_format,
+        "since": since,
+        "until": until,
     }
     return {name: value for name, value in given.items() if value is not None}

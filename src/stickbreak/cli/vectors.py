@@ -233,13 +233,13 @@ class Groups(Material):
         path: Path,
         title: str | None = None,
         held_out: Score | None = None,
-        columns: Mapping[str, Any] | None = None,
+        options: Mapping[str, Any] | None = None,
     ) -> None:
         """Write the report on a model of vectors, which have neither dates nor classes."""
-        if columns:
+        if options:
             raise InputError(
-                "--dates, --by, --classes and --date-format are for words, but this is a model of vectors; "
-                "leave them out"
+                "--dates, --by, --classes, --date-format, --since, --until and --other are for words, but this is a "
+                "model of vectors; leave them out"
             )
         from stickbreak.report import build_component_report, write_report
 

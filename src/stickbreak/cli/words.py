@@ -228,7 +228,7 @@ class Words(Material):
         path: Path,
         title: str | None = None,
         held_out: Score | None = None,
-        columns: Mapping[str, Any] | None = None,
+        options: Mapping[str, Any] | None = None,
     ) -> None:
         """Write the report on a model of words."""
         from stickbreak.report import build_report, write_report
@@ -241,7 +241,7 @@ class Words(Material):
             held_out=value,
             unigram=unigram,
             texts=self.documents.texts,
-            **(columns or {}),
+            **(options or {}),
         )
         write_report(data, path)
 

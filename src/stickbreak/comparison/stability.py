@@ -1,15 +1,15 @@
-"""How reproducible each topic is: the same fit from several seeds."""
+"""How reproducible each topic is: which other fits find it, too."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
 
-from stickbreak.comparison.align import align
+from stickbreak.comparison.align import Alignment, align
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.numerics.arrays import Float
@@ -91,13 +91,56 @@ def stability(estimator: Any, X: Any, seeds: Iterable[int] = range(5)) -> Stabil
                 agreement[i, j] = pairs[i, j].agreement
     best = int(np.argmax((agreement.sum(axis=1) - 1) / (n - 1)))
     typical = models[best]
-    table = typical.topics_table()[["topic", "label", "share", "words"]]
-    similar = np.stack([_of_first(pairs[best, j].table) for j in range(n) if j != best])
-    table.insert(3, "similarity", similar.mean(axis=0))
-    table.insert(4, "found", (similar >= _AGAIN).mean(axis=0))
+    table = _table(typical, [pairs[best, j] for j in range(n) if j != best])
     return Stability(table, typical, numbers[best], agreement, tuple(model.n_topics_ for model in models))
 
 
-def _of_first(table: pd.DataFrame) -> Float:
-    """Return the similarity of each topic of the first model and its match."""
-    return table.loc[table["topic_a"] >= 0, "similarity"].to_numpy(dtype=np.float64)
+def found_again(model: Any, others: Iterable[Any], X: Any = None) -> pd.DataFrame:
+    """Say how often each topic of a fitted model is found in other fitted models, such as fits from other seeds.
+
+    Parameters
+    ----------
+    model : fitted model of words
+    others : iterable of fitted models of words
+        One or more, of any families.
+    X : Corpus, counts or texts, optional
+        Documents to compare them on, as in `align`. By default the words of topics are compared.
+
+    Returns
+    -------
+    DataFrame
+        As `Stability.table`; NaN for leaves of a tree that are not among the 100 largest, which alone are compared.
+
+    Raises
+    ------
+    InputError
+        If there is no other model, or they cannot be compared.
+
+    Examples
+    --------
+    >>> import stickbreak
+    >>> corpus, truth = stickbreak.corpus.toy_bars(n_documents=100, seed=0)
+    >>> first, second = (stickbreak.CollapsedHDP(n_laps=3, random_state=s).fit(corpus) for s in (0, 1))
+    >>> bool((found_again(first, [first, second])["found"] >= 0.5).all())
+    True
+    """
+    pairs = [align(model, other, X) for other in others]
+    if not pairs:
+        raise InputError("there is no other model; give one or more.")
+    return _table(model, pairs)
+
+
+def _table(model: Any, pairs: Sequence[Alignment]) -> pd.DataFrame:
+    """Return the topics of a model, with how they were matched in each of some alignments with it."""
+    table = model.topics_table()[["topic", "label", "share", "words"]]
+    similar = np.stack([_of_topics(pair.table, table["topic"]) for pair in pairs])
+    found = np.where(np.isnan(similar), np.nan, similar >= _AGAIN)
+    table.insert(3, "similarity", similar.mean(axis=0))
+    table.insert(4, "found", found.mean(axis=0))
+    return table
+
+
+def _of_topics(table: pd.DataFrame, topics: pd.Series) -> Float:
+    """Return the similarity of topics of the first model and their matches; NaN for those that were not compared."""
+    first = table[table["topic_a"] >= 0].set_index("topic_a")["similarity"]
+    return first.reindex(topics).to_numpy(dtype=np.float64)

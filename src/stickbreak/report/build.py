@@ -22,11 +22,12 @@ from stickbreak.prediction.topics import FlatTopics, as_topics
 from stickbreak.prediction.word_pairs import npmi_of_words
 from stickbreak.prediction.words import check_same_words, top_word_indices
 from stickbreak.questions.labels import labels_of
+from stickbreak.questions.spans import Span
 from stickbreak.questions.topic_map import affinities, in_documents, most_similar, neighbour_map
 from stickbreak.questions.words import log_word_shares, relevance
 from stickbreak.report.data import CorpusReport, HeldOut, ReportData, TopicReport, WordShare, finite_or_none
 from stickbreak.report.fit import FittedRun, describe_fit, package_version
-from stickbreak.report.grouped import SampleWeights, columns_of_report, describe_classes, describe_time
+from stickbreak.report.grouped import SampleWeights, columns_of_report, describe_classes, describe_span, describe_time
 from stickbreak.report.path import describe_path
 from stickbreak.report.shares import TopicShares
 from stickbreak.report.shown import ReportTopics, report_topics
@@ -35,6 +36,8 @@ from stickbreak.report.snippets import Texts
 from stickbreak.report.tree import describe_tree
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from stickbreak.comparison import Stability
 
 _MOST_DOCUMENTS, _TREE_DOCUMENTS = 100_000, 10_000
@@ -58,11 +61,13 @@ def build_report(
     unigram: float | None = None,
     texts: Texts | None = None,
     weights: ArrayLike | None = None,
-    stability: Stability | None = None,
+    stability: Stability | pd.DataFrame | None = None,
     dates: Any = None,
     by: str | None = None,
     categories: Any = None,
     date_format: str | None = None,
+    since: Any = None,
+    until: Any = None,
     n_words: int = 20,
     n_examples: int | None = None,
     snippet_length: int = 400,
@@ -91,18 +96,23 @@ def build_report(
     weights : array-like of shape (n_documents, n_topics) or (n_documents, n_topics + 1), optional
         Topic weights of the documents, if already known; of a tree they are sparse, (n_documents, n_leaves_). The
         default asks ``model.transform``, in blocks.
-    stability : Stability, optional
-        How often the topics come again from other seeds, if known (`comparison.stability`); of its typical run.
+    stability : Stability or DataFrame, optional
+        How often the topics come again in other fits, if known: of `comparison.stability`, whose typical run the model
+        then is, or of `comparison.found_again`.
     dates : str, array-like of length n_documents, or False, optional
         A column of `Corpus.metadata`, or the date of each document. The default is the only column of dates, if there
         is one. False: the report shows nothing over time.
     by : {"day", "week", "month", "quarter", "year"}, optional
-        The periods; the default is the shortest of which there are 60 at most.
+        The periods; the default is the shortest of which there are 60 at most. Dates that all lie in different months
+        are shown by month, or by a longer period that tells them apart.
     categories : str, sequence of str, or mapping of str to array-like, optional
         Columns of `Corpus.metadata`, or values of all documents by the name of the column. The default is up to three
         columns with at most 30 different values, of text or true and false. An empty list: none.
     date_format : str, optional
         How dates are written, as in `datetime.strptime`. By default text must be as in ISO 8601 (2026-11-23).
+    since, until : str or date, optional
+        First and last day. The documents that are shown, and the shares in documents, over time and by class are of
+        these days. The shares of topics in all tokens stay those of the fit. A month or a year is meant as a whole.
     n_words : int, default=20
         Top words of each topic.
     n_examples : int, optional
@@ -142,9 +152,9 @@ def build_report(
     ):
         if value < least:
             raise InputError(f"{name} is {value}; give at least {least}.")
-    columns = columns_of_report(corpus, dates, by, categories, date_format)
+    columns = columns_of_report(corpus, dates, by, categories, date_format, Span.of(since, until))
     lengths = np.asarray(corpus.document_lengths, dtype=np.float64)
-    rows = _described_rows(lengths, max_documents, seed)
+    rows = _described_rows(lengths, columns.chosen(lengths.size), max_documents, seed)
     shown = report_topics(asked, corpus, weights, n_words)
     shares, sample = _gather_shares(shown, rows, lengths, n_examples, keep=columns.time is not None or columns.classes)
     beside = [] if corpus.metadata is None else list(corpus.metadata.column_names)[:_MOST_COLUMNS]
@@ -174,14 +184,19 @@ def build_report(
         path=describe_path(asked, shown.topic_word, shown.shares, likeness),
         columns=tuple(beside),
         documents=documents,
-        time=describe_time(columns, sample, shown.numbers, seed),
+        time=describe_time(columns, sample, lengths, shown.numbers, seed),
         classes=describe_classes(columns, sample, seed),
+        span=describe_span(columns, lengths),
     )
 
 
-def _described_rows(lengths: NDArray[np.float64], max_documents: int, seed: int) -> NDArray[np.int64]:
-    """Return the non-empty documents, or a sorted random sample of them."""
-    rows = np.flatnonzero(lengths > 0).astype(np.int64)
+def _described_rows(
+    lengths: NDArray[np.float64], chosen: NDArray[np.bool_], max_documents: int, seed: int
+) -> NDArray[np.int64]:
+    """Return the chosen documents that are not empty, or a sorted random sample of them."""
+    rows = np.flatnonzero((lengths > 0) & chosen).astype(np.int64)
+    if not (rows.size or chosen.all()):
+        raise InputError("no document of these days has a word that the model knows; give another first or last day.")
     if rows.size <= max_documents:
         return rows
     sample = np.random.default_rng(seed).choice(rows, size=max_documents, replace=False)
@@ -224,7 +239,7 @@ class _TopicWriter:
     corpus: Corpus
     shares: TopicShares
     place: Mapping[int, int]  # of the rows of documents in the report
-    found: Mapping[int, float]  # from other seeds, by the number of the topic
+    found: Mapping[int, float]  # in other fits, by the number of the topic
 
     def write(self, similar: list[tuple[int, ...]], positions: Float) -> tuple[TopicReport, ...]:
         """Describe all topics that are shown, with those similar to each and their places on the map."""
@@ -287,15 +302,15 @@ class _TopicWriter:
         return tuple((self.place[row], share) for row, share in found if row >= 0 and share > 0)
 
 
-def _found_again(stability: Stability | None, model: FlatTopics) -> dict[int, float]:
-    """Return how often each topic comes again from other seeds, by its number."""
+def _found_again(stability: Stability | pd.DataFrame | None, model: FlatTopics) -> dict[int, float]:
+    """Return how often each topic comes again in other fits, by its number."""
     if stability is None:
         return {}
-    table = stability.table
+    table: Any = getattr(stability, "table", stability)
     if len(table) != model.n_topics_:
         raise InputError(
             f"stability is about {len(table)} topics, but the model has {model.n_topics_}; make the report of "
-            "stability.model."
+            "the model that it is about (stability.model)."
         )
     return dict(zip(table["topic"].astype(int).tolist(), table["found"].astype(float).tolist(), strict=True))
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
-from stickbreak.report.grouped import GroupedReport, TimeReport
+from stickbreak.report.grouped import GroupedReport, SpanReport, TimeReport
 from stickbreak.report.shown_documents import DocumentReport
 
 _SIGNIFICANT_DIGITS = 6
@@ -75,7 +75,7 @@ class TopicReport:
     exclusivity : float or None
         Of the same words (math.md (D8)).
     found : float or None
-        Share of the runs from other seeds in which the topic was found again, if known.
+        Share of other fits in which the topic was found again, if known.
     words : tuple of WordShare
         Top words as the model ranks them.
     more_words : tuple of WordShare
@@ -138,9 +138,13 @@ class FitReport:
     stop_reason : str
         Why it stopped, in a sentence; may be empty.
     seconds : float or None
-        Time of the fit.
+        Time of the passes.
+    start_seconds : float or None
+        Time of the start before the first pass, which the trace does not show.
     objective : float or None
         Objective of the model, nats per token.
+    n_found : int or None
+        Topics or components of the model. A model of sampled passes may have others than its last pass.
     settings : tuple of (str, str)
         Parameters of the model, as text.
     trace : dict of str to tuple of numbers
@@ -153,7 +157,9 @@ class FitReport:
     converged: bool | None
     stop_reason: str
     seconds: float | None
+    start_seconds: float | None
     objective: float | None
+    n_found: int | None
     settings: tuple[tuple[str, str], ...]
     trace: dict[str, tuple[float | None, ...]]
 
@@ -287,7 +293,7 @@ class ReportData(Page):
     """Everything a report shows; of a tree the largest topics, and `tree`. `tree` and `path` are None without one.
 
     `columns` are the names of what `documents` have beside their texts; `time` is None without dates, `classes` are
-    empty without any.
+    empty without any; `span` is None where documents of all days are described.
     """
 
     body: ClassVar[str] = "topics.html"
@@ -299,6 +305,7 @@ class ReportData(Page):
         "tree.js",
         "path.js",
         "map.js",
+        "tables.js",
         "groups.js",
         "documents.js",
         "topic.js",
@@ -321,6 +328,7 @@ class ReportData(Page):
     documents: tuple[DocumentReport, ...]
     time: TimeReport | None
     classes: tuple[GroupedReport, ...]
+    span: SpanReport | None
 
 
 def finite_or_none(value: float | None) -> float | None:

@@ -1,14 +1,24 @@
-// The documents of the report: a search over all of them, and a page for each with the topic of every word.
+// The documents of the report: a search over these, and a page for each with the topic of every word.
 "use strict";
 function documentPages(data, tools) {
-  const { byId, el, whole, percent, plural, moreText, word, bar, topicLink } = tools;
+  const { byId, el, whole, percent, plural, moreText, word, bar, topicLink, withCode } = tools;
   const { documents, topics, columns } = data;
   const PAGE = 8,
     MORE = 40; // documents in the list at first, and more at a time
   const haystacks = documents.map((one) =>
     [one.name, one.snippet ?? "", ...one.words, ...one.values.map((v) => v ?? "")].join("\n").toLowerCase(),
   );
+  const nAll = (data.span ?? data.corpus).n_documents,
+    nOthers = nAll - documents.length,
+    told = documents.some((one) => one.snippet !== null) ? "passage" : "telling words";
   let limit = PAGE;
+
+  // The best example of each topic, the largest topic first, then the second best ones: neighbours in the list differ.
+  const places = new Set(),
+    bySize = [...topics].sort((a, b) => b.token_share - a.token_share);
+  for (let rank = 0; bySize.some((topic) => rank < topic.documents.length); rank++)
+    for (const topic of bySize) if (rank < topic.documents.length) places.add(topic.documents[rank][0]);
+  documents.forEach((_, i) => places.add(i));
 
   function link(one, name = one.name) {
     const node = el("a", { href: `#document-${one.row}` }, word(name));
@@ -61,12 +71,17 @@ function documentPages(data, tools) {
   }
   function drawList() {
     const asked = byId("document-query").value.trim().toLowerCase().split(/\s+/).filter(Boolean);
-    const found = documents.filter((_, i) => asked.every((part) => haystacks[i].includes(part)));
-    byId("document-count").textContent = asked.length
+    const found = [...places]
+      .filter((i) => asked.every((part) => haystacks[i].includes(part)))
+      .map((i) => documents[i]);
+    const line = asked.length
       ? found.length
-        ? `${whole(found.length)} of ${plural(documents.length, "document")} shown here.`
-        : "No document shown here has these words."
-      : `${plural(documents.length, "document")} of ${whole(data.corpus.n_documents)}: the examples of all topics${documents.length < data.corpus.n_documents ? ", and random ones where these are few" : ""}.`;
+        ? `${whole(found.length)} of the ${plural(documents.length, "document")} in this report.`
+        : `None of the ${plural(documents.length, "document")} in this report has all of these letters in its name, its columns or its ${told}. ${nOthers > 0 ? `${plural(nOthers, "other document")} may: \`stickbreak search MODEL WORD\` finds the topics of a word, \`stickbreak documents MODEL INPUT --topic NUMBER\` their documents.` : "Try fewer letters."}`
+      : nOthers > 0
+        ? `${plural(documents.length, "document")} of ${whole(nAll)}: the examples of all topics, and random others. The search finds only these.`
+        : `All ${plural(documents.length, "document")}.`;
+    byId("document-count").replaceChildren(...withCode(line));
     byId("document-list").replaceChildren(...found.slice(0, limit).map((one) => item(one, null, false)));
     const more = byId("document-more"),
       rest = found.length - limit;
@@ -104,6 +119,8 @@ function documentPages(data, tools) {
   }
   const byRow = new Map(documents.map((one) => [one.row, one]));
   function start() {
+    byId("document-label").textContent =
+      `Search names, columns and ${told === "passage" ? "passages" : told} of ${nOthers > 0 ? `these ${plural(documents.length, "document")}` : "all documents"}`;
     byId("document-query").addEventListener("input", () => {
       limit = PAGE;
       drawList();

@@ -1,5 +1,6 @@
 // How a fit went: its sentence, its table, its curves, its settings. `names`: what is counted, what is found, and of what.
 "use strict";
+const LEAST_START = 0.05; // seconds of a start that are told
 function fitSection(fit, names) {
   const { byId, el, whole, fixed, plural, capital, sentence, duration } = pageTools();
   const ended = fit.converged ? " The fit converged." : fit.stop_reason ? ` ${sentence(fit.stop_reason)}` : "";
@@ -9,7 +10,16 @@ function fitSection(fit, names) {
       parts.push(
         `${fit.family}, ${fit.n_laps === 1 ? "1 pass" : `${whole(fit.n_laps)} passes`} over ${names.over}${fit.seconds === null ? "" : ` in ${duration(fit.seconds)}`}.`,
       );
+    if (fit.start_seconds >= LEAST_START)
+      parts.push(
+        `Before the first pass, a start of ${duration(fit.start_seconds)} made the ${names.noun} that the fit began with. The curves and the table do not show it.`,
+      );
     if (fit.stop_reason) parts.push(sentence(fit.stop_reason));
+    const last = (fit.trace[names.column] ?? []).at(-1) ?? null;
+    if (last !== null && fit.n_found !== null && last !== fit.n_found)
+      parts.push(
+        `The curve ends with ${whole(last)} ${names.noun}, and the model has ${whole(fit.n_found)}: after sampled passes it is a mean over several of them, or one that is not the last.`,
+      );
     byId("fit-text").textContent = parts.join(" ");
     const columns = ["lap", ...Object.keys(fit.trace).filter((name) => name !== "lap")];
     const table = el(

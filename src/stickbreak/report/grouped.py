@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
@@ -23,6 +24,7 @@ from stickbreak.questions.columns import (
 )
 from stickbreak.questions.intervals import RESAMPLES, GroupShares, shares_in_groups
 from stickbreak.questions.over_time import trends_of
+from stickbreak.questions.spans import Span
 from stickbreak.questions.weights import Asked
 
 _MOST_PERIODS = 60
@@ -74,11 +76,52 @@ class TrendReport:
 
 @dataclass(frozen=True, slots=True)
 class TimeReport:
-    """Shares over time, by periods of the length `by`, and the trends, the fastest growing first."""
+    """Shares over time.
+
+    Attributes
+    ----------
+    by : str
+        Length of a period.
+    shares : GroupedReport
+    trends : tuple of TrendReport
+        The fastest growing first.
+    n_dated : int
+        Documents with a date, of all that the report is about.
+    n_wordless : int
+        Those of them that have no token, and so no shares.
+    """
 
     by: str
     shares: GroupedReport
     trends: tuple[TrendReport, ...]
+    n_dated: int
+    n_wordless: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpanReport:
+    """The days that the documents of a report are of, where they were chosen.
+
+    Attributes
+    ----------
+    column : str
+        The column of dates.
+    since, until : str or None
+        First and last day; None: no limit.
+    n_documents : int
+        Documents of these days.
+    n_empty : int
+        Those of them without a token.
+    n_undated : int
+        Documents of all days and without a date, which are left out.
+    """
+
+    column: str
+    since: str | None
+    until: str | None
+    n_documents: int
+    n_empty: int
+    n_undated: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +136,32 @@ class Columns:
         Length of a period; None: as suits the days.
     classes : mapping of str to array-like
         Values of all documents by the name of the column.
+    span : Span
+        The days that documents are chosen by.
     """
 
     time: tuple[str, Days] | None
     by: str | None
     classes: Mapping[str, Any]
+    span: Span
+
+    def chosen(self, n_documents: int) -> NDArray[np.bool_]:
+        """Tell which of all documents are of the days that were asked for.
+
+        Parameters
+        ----------
+        n_documents : int
+
+        Raises
+        ------
+        InputError
+            If none is.
+        """
+        return np.ones(n_documents, bool) if self.time is None else self.span.holds(self.time[1])
 
 
 def columns_of_report(
-    corpus: Corpus, dates: Any, by: str | None, categories: Any, date_format: str | None = None
+    corpus: Corpus, dates: Any, by: str | None, categories: Any, date_format: str | None, span: Span
 ) -> Columns:
     """Find out what the documents are grouped by.
 
@@ -115,7 +175,9 @@ def columns_of_report(
     categories : str, sequence of str, mapping or None
         Columns, or values of all documents by the name of the column. None: columns of text or of truth values with
         few different values.
-    date_format : str, optional
+    date_format : str or None
+    span : Span
+        Days that documents are chosen by. With limits there must be dates.
 
     Raises
     ------
@@ -124,9 +186,9 @@ def columns_of_report(
     """
     if by is not None:
         period_starts(np.zeros(0, "datetime64[D]"), by)  # refuses a period that is none
-    time = _time(corpus, dates, date_format)
+    time = _time(corpus, dates, date_format, needed=not span.whole)
     if categories is None:
-        return Columns(time, by, _found_classes(corpus, None if time is None else time[0]))
+        return Columns(time, by, _found_classes(corpus, None if time is None else time[0]), span)
     if isinstance(categories, Mapping):
         given = {str(name): values for name, values in categories.items()}
     else:
@@ -137,18 +199,20 @@ def columns_of_report(
                 "names to values."
             )
         given = {name: name for name in names}
-    return Columns(time, by, {name: categories_of(corpus, one, "categories") for name, one in given.items()})
+    return Columns(time, by, {name: categories_of(corpus, one, "categories") for name, one in given.items()}, span)
 
 
-def _time(corpus: Corpus, dates: Any, date_format: str | None) -> tuple[str, Days] | None:
-    """Return the days of the documents; None where nothing is named and nothing found."""
+def _time(corpus: Corpus, dates: Any, date_format: str | None, *, needed: bool) -> tuple[str, Days] | None:
+    """Return the days of the documents; None where nothing is named and nothing found, and they are not needed."""
     if dates is False:
+        if needed:
+            raise InputError("since and until choose documents by their dates; name the column of dates.")
         return None
     try:
         given = only_column_of_dates(corpus) if dates is None else dates
         return given if isinstance(given, str) else "date", days_of(corpus, given, date_format)
     except InputError:
-        if dates is None:
+        if dates is None and not needed:
             return None
         raise
 
@@ -203,13 +267,35 @@ class SampleWeights:
         return shares_in_groups(self.blocks, self.lengths, group, shape, n_resamples=RESAMPLES, seed=seed)
 
 
-def describe_time(columns: Columns, sample: SampleWeights, numbers: Sequence[int], seed: int) -> TimeReport | None:
+def describe_span(columns: Columns, lengths: Float) -> SpanReport | None:
+    """Describe the days that documents were chosen by; None where all are taken.
+
+    Parameters
+    ----------
+    columns : Columns
+    lengths : ndarray of shape (D,)
+        Tokens of the documents.
+    """
+    if columns.time is None or columns.span.whole:
+        return None
+    (name, days), span = columns.time, columns.span
+    chosen = span.holds(days)
+    since, until = (None if day is None else str(day) for day in (span.since, span.until))
+    n_empty = int((lengths[chosen] == 0).sum())
+    return SpanReport(name, since, until, int(chosen.sum()), n_empty, int(np.isnat(days).sum()))
+
+
+def describe_time(
+    columns: Columns, sample: SampleWeights, lengths: Float, numbers: Sequence[int], seed: int
+) -> TimeReport | None:
     """Describe the shares over time; None without dates, or with a single period.
 
     Parameters
     ----------
     columns : Columns
     sample : SampleWeights
+    lengths : ndarray of shape (D,)
+        Tokens of all documents.
     numbers : sequence of int
         Of the topics.
     seed : int
@@ -236,16 +322,17 @@ def describe_time(columns: Columns, sample: SampleWeights, numbers: Sequence[int
         .to_numpy(dtype=np.float64)
         .tolist()
     ]
-    return TimeReport(by, _report(name, starts, found), tuple(told))
+    dated = columns.span.holds(every_day) & ~np.isnat(every_day)
+    n_wordless = int((lengths[dated] == 0).sum())
+    return TimeReport(by, _report(name, starts, found), tuple(told), int(dated.sum()), n_wordless)
 
 
 def _fitting_period(days: Days) -> str:
-    """Return the shortest period of which there are not too many."""
+    """Return the shortest period of which there are not too many; of dates that are months or years that period."""
     known = days[~np.isnat(days)]
-    for by in PERIODS:
-        if np.unique(period_starts(known, by)).size <= _MOST_PERIODS:
-            return by
-    return PERIODS[-1]
+    numbers = [np.unique(period_starts(known, by)).size for by in PERIODS]
+    fitting = [number for number in numbers if number <= _MOST_PERIODS] or numbers[-1:]
+    return PERIODS[max(i for i, number in enumerate(numbers) if number == fitting[0])]
 
 
 def describe_classes(columns: Columns, sample: SampleWeights, seed: int) -> tuple[GroupedReport, ...]:

@@ -1,24 +1,25 @@
 // Shares over time and by class, where the documents have such columns: of all topics here, of one on its page.
 "use strict";
 function groupedSections(data, tools) {
-  const { byId, el, svg, whole, fixed, percent, plural, word, topicLink } = tools;
+  const { byId, el, svg, whole, fixed, percent, plural, word } = tools;
   const { topics, time, classes } = data;
   const HEAT_ROWS = 40,
     MOST_TRENDS = 10,
     MOST_CHANGES = 5,
     MOST_BANDS = 12, // of the stream that are told apart; the others are one
     CHANCE = 0.05;
+  const tables = shareTables(tools);
   const exact = (v) => (v === null ? "" : v);
   const periodName = (start) => start.slice(0, { year: 4, quarter: 7, month: 7 }[time.by] ?? 10);
 
   // ---------------------------------------------------------------------------------------------- over time
-  function rowsOf(grouped, name) {
+  function rowsOf(grouped, name, chosen = topics.map((_, k) => k)) {
     const rows = [["topic", "label", name, "share", "low", "high", "documents", ...(grouped.p.length ? ["p"] : [])]];
-    topics.forEach((topic, k) =>
+    chosen.forEach((k) =>
       grouped.groups.forEach((group, g) =>
         rows.push([
-          topic.number,
-          topic.label,
+          topics[k].number,
+          topics[k].label,
           group,
           exact(grouped.shares[k][g]),
           exact(grouped.low[k][g]),
@@ -30,6 +31,8 @@ function groupedSections(data, tools) {
     );
     return rows;
   }
+  let banded = []; // what the stream shows now
+  const timeTable = time === null ? null : tables.keep("time-table", () => tables.overTime(time, banded, periodName));
   function bandsOf(groups) {
     // the largest groups, and the others as one where these are several
     if (groups.length <= MOST_BANDS + 1) return groups.map((group, i) => ({ ...group, fill: () => charts.hue(i, 0.85) }));
@@ -50,8 +53,10 @@ function groupedSections(data, tools) {
       periods = time.shares.groups;
     holder.setAttribute(
       "aria-label",
-      `Shares of ${groups.length} groups of topics in each ${time.by} from ${periodName(periods[0])} to ${periodName(periods.at(-1))}; the table has the numbers`,
+      `Shares of ${groups.length} groups of topics in each ${time.by} from ${periodName(periods[0])} to ${periodName(periods.at(-1))}; the table below has the numbers`,
     );
+    banded = groups;
+    timeTable();
     charts.draw(holder, "over-time", () => ({
       traces: bands.map((group) => ({
         x: periods,
@@ -64,7 +69,8 @@ function groupedSections(data, tools) {
         stackgroup: "all",
         line: { width: 0.8, color: charts.colour("--card") },
         fillcolor: group.fill(),
-        hovertemplate: `%{y:.1%} ${charts.plain(group.name)}<extra>%{x}</extra>`,
+        text: periods.map((start, p) => `${periodName(start)}, ${plural(time.shares.documents[p], "document")}`),
+        hovertemplate: `%{y:.1%} ${charts.plain(group.name)}<extra>%{text}</extra>`,
       })),
       hovermode: "closest",
       xaxis: { type: "date", showgrid: false },
@@ -81,16 +87,7 @@ function groupedSections(data, tools) {
   function drawTrends() {
     const grows = time.trends.slice(0, MOST_TRENDS),
       falls = time.trends.slice(MOST_TRENDS).slice(-MOST_TRENDS).reverse();
-    const list = (trends) =>
-      tableOf(
-        ["topic", "change in a year, points", "95 % interval", "p"],
-        trends.map((t) => [
-          topicLink(topics[t.topic]),
-          points(t.change),
-          t.low === null ? "–" : `${points(t.low)} to ${points(t.high)}`,
-          t.p === null ? "–" : t.p < 0.001 ? "<0.001" : fixed(t.p, 3),
-        ]),
-      );
+    const list = (trends) => tables.ofTrends(trends, topics, points);
     const rows = () => [
       ["topic", "label", "change_in_a_year", "low", "high", "p"],
       ...time.trends.map((t) => [
@@ -165,18 +162,27 @@ function groupedSections(data, tools) {
     if (time === null) return;
     drawChanges();
     const shares = time.shares,
-      n = shares.documents.reduce((a, b) => a + b, 0);
+      { n_dated: dated, n_wordless: wordless } = time,
+      known = dated - wordless,
+      used = shares.documents.reduce((a, b) => a + b, 0);
+    const counted = [
+      `${plural(dated, "document")} with a date`,
+      wordless ? `, ${whole(wordless)} of them without a known word and so without shares` : "",
+      used < known ? `; the shares are those of a random sample of ${whole(used)}` : "",
+    ];
     byId("time").hidden = false;
     document.querySelector('nav a[href="#time"]').hidden = false;
     byId("time-hint").textContent =
-      `By ${time.by}, from the column ${shares.column}: ${plural(n, "document")} with a date, ${periodName(shares.groups[0])} to ${periodName(shares.groups.at(-1))}. The page of a topic shows its line with intervals. In the tables below, an interval is of one topic alone, and p is adjusted for all topics, of which some seem to change by chance: an interval may be without 0 where p is large.`;
+      `By ${time.by}, from the column ${shares.column}, ${periodName(shares.groups[0])} to ${periodName(shares.groups.at(-1))}: ${counted.join("")}. The page of a topic shows its line with intervals. In the tables below, an interval is of one topic alone, and p is adjusted for all topics, of which some seem to change by chance: an interval may be without 0 where p is large. Rows in grey may change by chance alone (p of ${CHANCE} or more).`;
     byId("time-csv").append(csvButton(() => rowsOf(shares, time.by)));
     drawTrends();
   }
 
   // ---------------------------------------------------------------------------------------------- by class
   let heated = 0,
-    order = topics;
+    order = topics,
+    heatRows = [];
+  const classTable = classes.length ? tables.keep("class-table", () => tables.byClass(classes[heated], heatRows)) : null;
   const mean = (grouped, k) => {
     const n = grouped.documents.reduce((a, b) => a + b, 0);
     return grouped.shares[k].reduce((sum, v, g) => sum + (v ?? 0) * grouped.documents[g], 0) / n;
@@ -195,18 +201,27 @@ function groupedSections(data, tools) {
       const letters = Array.from(text);
       return letters.length > n ? `${letters.slice(0, n - 1).join("")}…` : text;
     };
+    // Names of classes often begin alike and differ at the end: what is left out is in the middle.
+    const shortened = (text, n) => {
+      const letters = Array.from(text),
+        end = Math.floor((n - 1) / 2);
+      return letters.length > n ? `${letters.slice(0, n - 1 - end).join("")}…${letters.slice(-end).join("")}` : text;
+    };
     const label = (topic) => charts.plain(`#${topic.number} ${cut(topic.label, holder.clientWidth < 600 ? 14 : 34)}`);
-    const tight = (holder.clientWidth - 120) / grouped.groups.length < 26; // pixels of a column: no room for slanted names
-    const names = grouped.groups.map((name) => charts.plain(cut(name, 20))), // two may be cut to the same
+    // Slanted names need columns of 26 pixels, and room at the right for the last one.
+    const tight = holder.clientWidth < 600 || (holder.clientWidth - 120) / grouped.groups.length < 26;
+    const names = grouped.groups.map((name) => charts.plain(shortened(name, 20))), // two may be cut to the same
       columns = names.map((_, g) => g),
       lines = rows.map((_, i) => i);
     holder.style.height = `${Math.max(300, 22 * rows.length + 150)}px`;
     holder.setAttribute(
       "aria-label",
-      `Shares of ${rows.length} topics in ${grouped.groups.length} classes of ${grouped.column}; the table has the numbers`,
+      `Shares of ${rows.length} topics in ${grouped.groups.length} classes of ${grouped.column}; the table below has the numbers`,
     );
+    heatRows = rows;
+    classTable();
     byId("class-hint").textContent =
-      `${grouped.groups.length} classes of the column “${grouped.column}”, ${rows.length < topics.length ? `the ${rows.length} largest topics` : "all topics"}. ${relative ? "Colour says how many times the topic's mean share it has in a class." : "Colour says how much of the words of a class a topic has."}`;
+      `${grouped.groups.length} classes of the column “${grouped.column}”, ${rows.length < topics.length ? `the ${rows.length} largest topics` : "all topics"}. ${relative ? "Colour says how many times the topic's mean share it has in a class." : "Colour says how much of the words of a class a topic has."} In the table, bold shares differ from those of the other classes by more than chance (adjusted p below ${CHANCE}); where few documents have a topic, this is not tested.`;
     const value = (k, g) => {
       const v = grouped.shares[k][g],
         m = mean(grouped, k);
@@ -321,7 +336,10 @@ function groupedSections(data, tools) {
         yaxis: { tickformat: ".1~%", rangemode: "tozero" },
         margin: { l: 50, r: 10, t: 8, b: 30 },
       }));
-      parts.push(el("div", {}, el("h3", {}, `Share of tokens by ${time.by}, with 95 % intervals`), holder));
+      const rows = () => rowsOf(time.shares, time.by, [k]);
+      parts.push(
+        el("div", {}, el("h3", {}, `Share of tokens by ${time.by}, with 95 % intervals`), holder, csvButton(rows)),
+      );
     }
     for (const grouped of classes) {
       const chosen = grouped.groups
@@ -355,7 +373,7 @@ function groupedSections(data, tools) {
           ),
         );
       }
-      parts.push(el("div", {}, el("h3", {}, `Share of tokens by ${grouped.column}, with 95 % intervals; bars are compared with the largest`), list));
+      parts.push(el("div", {}, el("h3", {}, `Share of tokens by ${grouped.column}, with 95 % intervals; bars are compared with the largest`), list, csvButton(() => rowsOf(grouped, grouped.column, [k]))));
     }
     return parts;
   }

@@ -8,6 +8,13 @@ function drawHeadline(data, nTopics, ended) {
     `${data.tree === null ? "" : `, ${data.tree.branching.length ? "the leaves of" : "in"} a tree of ${plural(data.tree.n_levels, "level")},`} in ${plural(corpus.n_documents, "document")} with ${plural(corpus.n_tokens, "word")}, ${whole(corpus.n_words)} of them different.`,
     ended,
   );
+  if (data.span !== null) {
+    const { column, since, until, n_documents: n, n_undated: undated } = data.span;
+    const days = [since === null ? "" : `from ${since} on`, until === null ? "" : `up to ${until}`];
+    byId("span").hidden = false;
+    byId("span").textContent =
+      `This report shows ${plural(n, "document")} of these: those ${since === null || until === null ? days.join("") : `from ${since} to ${until}`}, by the column ${column}. Shares within documents, over time and by class are of them alone. The shares of topics in all words stay those of the fit.${undated ? ` ${plural(undated, "document")} without a date ${undated === 1 ? "is" : "are"} left out.` : ""}${data.time === null ? " They are too few, or of a single period, for shares over time." : ""}`;
+  }
   const facts = byId("facts");
   const add = (name, value, unit) =>
     facts.append(
@@ -40,18 +47,19 @@ function drawHeadline(data, nTopics, ended) {
     add("Mean coherence", fixed(data.mean_coherence, 2), "how much the top 10 words of a topic occur together, 1 is best (NPMI)");
   if (data.diversity !== null && topics.length > 1)
     add("Diversity", percent(data.diversity), "of the top 25 words are different");
+  const short = (seconds) => duration(seconds).replaceAll(" ", "\u00a0");
   const known = topics.filter((topic) => topic.found !== null),
     total = known.reduce((sum, topic) => sum + topic.token_share, 0);
   if (total > 0)
     add(
       "Stability",
       percent(known.reduce((sum, topic) => sum + topic.token_share * topic.found, 0) / total),
-      "of the words are in a topic that another seed finds, too",
+      "of the words are in a topic that another fit finds, too",
     );
   if (data.fit.n_laps !== null)
     add(
       "Passes",
       whole(data.fit.n_laps),
-      data.fit.seconds === null ? "over the documents" : `over the documents in ${duration(data.fit.seconds).replaceAll(" ", "\u00a0")}`,
+      `over the documents${data.fit.seconds === null ? "" : ` in ${short(data.fit.seconds)}`}${data.fit.start_seconds >= LEAST_START ? `, after a start of ${short(data.fit.start_seconds)}` : ""}`,
     );
 }

@@ -3,6 +3,7 @@
 function topicMap(topics, groupNames, tools) {
   const { byId, el, svg, percent, word, textAt, textWidth, withTip, byRelevance, shortNames } = tools;
   const MOST_LABELS = 70,
+    MOST_NARROW = 16, // labels on a narrow screen, where they would hide the discs
     WORDS = 15,
     RELEVANCE = 0.6; // of the words beside the map: what Sievert and Shirley found best to read
   let view = { x: 0, y: 0, scale: 1 },
@@ -108,10 +109,11 @@ function topicMap(topics, groupNames, tools) {
       picture.append(disc);
     }
     const taken = [],
-      named = shortNames();
+      named = shortNames(),
+      [most, longest] = width < 600 && view.scale < 1.8 ? [MOST_NARROW, 20] : [MOST_LABELS, 30];
     for (const p of shown) {
-      if (taken.length >= MOST_LABELS) break;
-      const name = named(p.topic, (text) => text.split(", ").length <= (view.scale > 1.8 ? 3 : 2) && text.length <= 30);
+      if (taken.length >= most) break;
+      const name = named(p.topic, (text) => text.split(", ").length <= (view.scale > 1.8 ? 3 : 2) && text.length <= longest);
       if (name === null) continue;
       const w = textWidth(name) + 6;
       const box = { left: Math.max(2, Math.min(p.x - w / 2, width - w - 2)), top: p.y + p.r, w, h: 17 };
@@ -205,7 +207,7 @@ function topicMap(topics, groupNames, tools) {
       return node;
     };
     byId("map-hint").textContent =
-      `Topics lie near each other if they use similar words or share documents; the directions have no meaning. Colours and regions are ${groupNames}. The area of a disc is the share of tokens of the topic. Point at a disc to see its words beside the map, choose it to open its topic.`;
+      `Topics lie near each other if they use similar words or share documents; the directions have no meaning. Colours and regions are ${groupNames}. The area of a disc is the share of tokens of the topic. Point at a disc to see its words beside or below the map, choose it to open its topic.`;
     tellWords(told);
     byId("map-buttons").append(
       button("+", "Zoom in", () => zoom(1.5)),

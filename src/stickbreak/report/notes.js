@@ -1,17 +1,16 @@
 // What the numbers of a report mean, and how each was computed.
 "use strict";
 function drawNotes(data) {
-  const { byId, el, whole, fixed, plural } = pageTools();
+  const { byId, el, whole, fixed, plural, withCode } = pageTools();
   const corpus = data.corpus;
-  const note = (text) => byId("notes").append(el("li", {}, text));
-  if (corpus.n_described < corpus.n_documents - corpus.n_empty)
+  const note = (text) => byId("notes").append(el("li", {}, ...withCode(text)));
+  const { n_documents: nChosen, n_empty: nEmpty } = data.span ?? corpus;
+  if (corpus.n_described < nChosen - nEmpty)
     note(
-      `Shares and examples are those of a random sample of ${whole(corpus.n_described)} of the ${plural(corpus.n_documents, "document")}.`,
+      `Shares and examples are those of a random sample of ${whole(corpus.n_described)} of the ${plural(nChosen, "document")}${data.span === null ? "" : " of these days"}.`,
     );
-  if (corpus.n_empty)
-    note(
-      `${plural(corpus.n_empty, "document")} without a known word ${corpus.n_empty === 1 ? "is" : "are"} left out of every share.`,
-    );
+  if (nEmpty)
+    note(`${plural(nEmpty, "document")} without a known word ${nEmpty === 1 ? "is" : "are"} left out of every share.`);
   note(
     data.tree === null || !data.tree.branching.length
       ? "The number of a topic is its row in topic_word_ and its column in the result of transform."
@@ -55,11 +54,19 @@ function drawNotes(data) {
       note(
         `The frequencies of words alone score ${fixed(unigram)} on the same words. The model gives a word ${fixed(Math.exp(active - unigram), 2)} times the probability that its frequency gives it (geometric mean).`,
       );
-  }
+  } else
+    note(
+      "Held-out score: not known here. `stickbreak fit --held-out 0.1` keeps a tenth of the documents apart, and its report has the score on them. `stickbreak evaluate MODEL INPUT` scores a fitted model on documents that the fit has not seen.",
+    );
   if (data.held_out !== null || data.fit.objective !== null) {
     note(
       "Nats per token: the mean natural logarithm of the probability of a word. 0.1 higher means that words are 1.105 times as probable. Perplexity is the same on another scale: the number of equally probable words among which a choice would be as uncertain.",
     );
   }
+  note(
+    data.topics.some((topic) => topic.found !== null)
+      ? "Stability: the topics were matched with those of other fits. A topic is found again if half of the words that it or its match has are in both."
+      : "Stability: not known. It takes other fits, such as one by `stickbreak fit INPUT --seed 2 --out OTHER`. Then `stickbreak report MODEL INPUT --other OTHER` shows how often each topic comes again; in Python, `comparison.stability` and `comparison.found_again` do.",
+  );
   byId("colophon").textContent = `Written by stickbreak ${data.version}. This file needs no network.`;
 }

@@ -30,6 +30,14 @@ function pageTools() {
     node.textContent = text;
     return node;
   };
+  // The pieces of a text in which commands stand between backticks; a command is broken at spaces only.
+  const withCode = (text) =>
+    text.split("`").map((piece, i) => {
+      if (i % 2 === 0) return piece;
+      const code = el("code");
+      piece.split(" ").forEach((part, j) => code.append(j ? " " : "", el("span", {}, part)));
+      return code;
+    });
   const bar = (part) => {
     const fill = el("i");
     fill.style.width = `${100 * part}%`;
@@ -88,6 +96,7 @@ function pageTools() {
     plural,
     percent,
     word,
+    withCode,
     bar,
     term,
     capital,

@@ -17,7 +17,7 @@ from stickbreak.questions.columns import listed
 from stickbreak.report.shown import ReportTopics
 from stickbreak.report.snippets import Texts, best_passage, fetch_texts
 
-_LEAST_SHOWN = 200  # beside the examples of topics, random ones
+_LEAST_SHOWN = 1000  # beside the examples of topics, random ones
 _TOPICS, _TELLING_WORDS = 6, 8  # of a document
 _LEAST_SHARE = 0.01
 _LONGEST_VALUE = 80  # characters of a value of a column

@@ -110,13 +110,20 @@ function topicPages(data, tools) {
       term("Documents where it is largest", whole(topic.n_largest)),
       topic.coherence === null ? null : term("Coherence (NPMI)", fixed(topic.coherence, 2)),
       topic.exclusivity === null ? null : term("Exclusivity", fixed(topic.exclusivity, 2)),
-      topic.found === null ? null : term("Found from other seeds", percent(topic.found)),
+      topic.found === null ? null : term("Found in other fits", percent(topic.found)),
     );
     const examples = el(
       "ol",
       { class: "documents" },
       ...topic.documents.map(([place, share]) => documents.item(data.documents[place], share, topic.index)),
     );
+    const exampleRows = () => [
+      ["row", "name", "tokens", "share", ...data.columns],
+      ...topic.documents.map(([place, share]) => {
+        const one = data.documents[place];
+        return [one.row, one.name, one.n_tokens, share, ...one.values];
+      }),
+    ];
     return [
       el("div", { class: "steps" }, step(order[at - 1], "← larger topic"), step(order[at + 1], "smaller topic →")),
       el(
@@ -137,7 +144,7 @@ function topicPages(data, tools) {
             "Topics with similar words",
             topic.similar.map((k) => topicLink(topics[k])),
           ),
-          path === null ? null : chips("What it joins with as groups grow, the first join first", path.joinsOf(topic)),
+          path === null ? null : chips("Topics that it joins with, the nearest first", path.joinsOf(topic)),
           tree === null ? null : tree.placeOf(topic.number),
         ),
         el(
@@ -145,7 +152,9 @@ function topicPages(data, tools) {
           { class: "stack" },
           ...grouped.ofTopic(topic.index),
           histogram(topic),
-          topic.documents.length ? el("div", {}, el("h3", {}, "Documents with most of it"), examples) : null,
+          topic.documents.length
+            ? el("div", {}, el("h3", {}, "Documents with most of it"), examples, csvButton(exampleRows))
+            : null,
         ),
       ),
     ];

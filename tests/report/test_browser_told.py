@@ -1,0 +1,64 @@
+"""What the pages of a report say in a browser: tables of pictures, days, searches without result, how the fit went."""
+
+import pytest
+
+
+def test_charts_have_tables_with_their_numbers(opened, reports):
+    report, data = opened(), reports("words")[1]
+    report.walk()
+    report.page.locator("#time-table-wrap summary").click()
+    report.page.locator("#time-table tr").first.wait_for()  # a table is made after its details have opened
+    drawn = report.page.evaluate("document.querySelector('#time-plot').data.map((one) => one.y[2])")
+    row = report.texts("#time-table tbody tr:nth-child(3) > *")
+    assert row[:2] == ["2021-07", str(data.time.shares.documents[2])]
+    assert [float(text[:-1]) for text in row[2:14]] == pytest.approx([100 * v for v in drawn[:12]], abs=0.051)
+    report.page.locator("#class-table-wrap summary").click()
+    report.page.locator("#class-table tr").first.wait_for()
+    found, rows = data.classes[0], report.page.locator("#class-table tbody tr")
+    assert rows.count() == len(data.topics)
+    assert report.texts("#class-table thead th") == ["topic", *found.groups]
+    first = next(topic for topic in data.topics if rows.nth(0).inner_text().startswith(f"#{topic.number} "))
+    bold = rows.nth(0).locator("td").evaluate_all("(cells) => cells.map((cell) => cell.querySelector('b') !== null)")
+    assert bold == [p is not None and p < 0.05 for p in found.p[first.index]]
+    report.page.locator("#class-column").select_option("draft")
+    assert report.texts("#class-table thead th") == ["topic", *data.classes[1].groups]
+
+
+def test_the_text_of_the_fit_says_where_the_model_is_not_its_last_pass(opened, reports):
+    words, path = opened(), opened("path")
+    assert "The curve ends with 3 topics, and the model has 24: after sampled passes" in words.texts("#fit-text")[0]
+    assert "The curve ends" not in path.texts("#fit-text")[0]
+    assert "a start of 2.5 s made the topics that the fit began with" in path.texts("#fit-text")[0]
+    assert "after a start of 2.5 s" in " ".join(path.texts("#facts")[0].split())
+    assert "start" not in words.texts("#fit-text")[0]
+
+
+def test_trends_that_may_be_chance_are_grey(opened, reports):
+    report, data = opened("growing"), reports("growing")[1]
+    grey = {f"#{data.topics[trend.topic].number} " for trend in data.time.trends if trend.p >= 0.05}
+    told = report.page.locator("#time-trends .unsure .number").all_text_contents()
+    assert 0 < len(told) < len(data.topics)
+    assert set(told) == grey
+
+
+def test_a_search_without_result_says_where_to_go_on(opened, reports):
+    report, data = opened("span"), reports("span")[1]
+    field = report.page.get_by_role("searchbox", name="Search names, columns and telling words")
+    assert "The search finds only these." in report.texts("#document-count")[0]
+    field.fill("no such word")
+    (told,) = report.texts("#document-count")
+    others = data.span.n_documents - len(data.documents)
+    assert f"None of the {len(data.documents):,} documents in this report" in told
+    assert f"{others} other documents may: stickbreak search MODEL WORD" in told
+
+
+def test_a_report_of_some_days_says_so(opened, reports):
+    report, data = opened("span"), reports("span")[1]
+    (told,) = report.texts("#span")
+    assert told.startswith(f"This report shows {data.span.n_documents:,} documents of these: those from 2021-02-01 to ")
+    assert "5 documents without a date are left out" in told
+    assert data.time.n_dated == data.span.n_documents < data.corpus.n_documents - 5
+    assert (
+        f"{data.time.n_dated:,} documents with a date, 7 of them without a known word" in report.texts("#time-hint")[0]
+    )
+    assert opened().texts("#span") == [""]
