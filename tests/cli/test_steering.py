@@ -39,7 +39,9 @@ def test_seeds_of_a_file_name_the_first_topics(run, documents, tmp_path):
     assert stickbreak.load(tmp_path / "again").seeds == model.seeds
 
 
-@pytest.mark.parametrize("method", ["variational", "gibbs", "hybrid", "lda", "pachinko"])
+@pytest.mark.parametrize(
+    "method", ["variational", "gibbs", "hybrid", "lda", "pachinko", "online-hdp", "split-merge-online"]
+)
 def test_every_method_with_seeds_names_its_first_topics(run, documents, tmp_path, method):
     (tmp_path / "seeds.toml").write_text('water = ["ship", "sail"]\nlaw = ["judge"]\n')
     short = ("--laps", "2", "--topics", "4", "--seeds", tmp_path / "seeds.toml", "--seed-tokens", "30")
@@ -78,9 +80,9 @@ def test_what_cannot_be_steered_is_said_in_one_sentence(refuse, documents, tmp_p
     out = ("--out", tmp_path / "model", *FIT)
     said = refuse("fit", documents, *out, "--seeds", tmp_path / "missing.toml")
     assert "cannot be read" in said
-    said = refuse("fit", documents, *out, "--method", "online-hdp", "--seeds", "x.toml")
-    methods = "collapsed, variational, gibbs, hybrid, tree, lda, pachinko or hierarchical-pachinko"
-    assert f"--seeds is for --method {methods}, but --method is online-hdp" in said
+    said = refuse("fit", documents, *out, "--method", "nested-hdp", "--seeds", "x.toml")
+    words = "collapsed, variational, gibbs, hybrid, tree, lda, pachinko, hierarchical-pachinko"
+    assert f"--seeds is for --method {words}, online-hdp or split-merge-online, but --method is nested-hdp" in said
     said = refuse("fit", documents, *out, "--method", "hybrid", "--labels", "theme")
     assert "--labels is for --method collapsed or gibbs, but --method is hybrid" in said
     assert "without --labels" in refuse("fit", documents, *out, "--label-separator", ";")
