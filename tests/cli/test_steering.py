@@ -40,11 +40,12 @@ def test_seeds_of_a_file_name_the_first_topics(run, documents, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "method", ["variational", "gibbs", "hybrid", "lda", "pachinko", "online-hdp", "split-merge-online"]
+    "method", ["variational", "gibbs", "hybrid", "lda", "pachinko", "online-hdp", "split-merge-online", "nested-hdp"]
 )
 def test_every_method_with_seeds_names_its_first_topics(run, documents, tmp_path, method):
     (tmp_path / "seeds.toml").write_text('water = ["ship", "sail"]\nlaw = ["judge"]\n')
-    short = ("--laps", "2", "--topics", "4", "--seeds", tmp_path / "seeds.toml", "--seed-tokens", "30")
+    size = ("--branching", "4,2") if method == "nested-hdp" else ("--topics", "4")
+    short = ("--laps", "2", *size, "--seeds", tmp_path / "seeds.toml", "--seed-tokens", "30")
     run("fit", documents, "--out", tmp_path / "model", *FIT, "--method", method, *short)
     model = stickbreak.load(tmp_path / "model")
     assert model.labels_ == {0: "water", 1: "law"}
@@ -80,9 +81,11 @@ def test_what_cannot_be_steered_is_said_in_one_sentence(refuse, documents, tmp_p
     out = ("--out", tmp_path / "model", *FIT)
     said = refuse("fit", documents, *out, "--seeds", tmp_path / "missing.toml")
     assert "cannot be read" in said
-    said = refuse("fit", documents, *out, "--method", "nested-hdp", "--seeds", "x.toml")
-    words = "collapsed, variational, gibbs, hybrid, tree, lda, pachinko, hierarchical-pachinko"
-    assert f"--seeds is for --method {words}, online-hdp or split-merge-online, but --method is nested-hdp" in said
+    said = refuse("fit", documents, *out, "--method", "nested-crp", "--seeds", "x.toml")
+    methods = (
+        "collapsed, variational, gibbs, hybrid, tree, lda, pachinko, hierarchical-pachinko, nested-hdp, online-hdp"
+    )
+    assert f"--seeds is for --method {methods} or split-merge-online, but --method is nested-crp" in said
     said = refuse("fit", documents, *out, "--method", "hybrid", "--labels", "theme")
     assert "--labels is for --method collapsed or gibbs, but --method is hybrid" in said
     assert "without --labels" in refuse("fit", documents, *out, "--label-separator", ";")
