@@ -52,6 +52,16 @@ def test_every_method_with_seeds_names_its_first_topics(run, documents, tmp_path
     assert model.top_words(2)[1][0] == "judge"
 
 
+def test_seeds_of_nested_restaurants_name_the_first_children_of_the_root(run, documents, tmp_path):
+    (tmp_path / "seeds.toml").write_text('water = ["ship", "sail"]\nlaw = ["judge"]\n')
+    seeds = ("--method", "nested-crp", "--seeds", tmp_path / "seeds.toml")
+    run("fit", documents, "--out", tmp_path / "model", *FIT, *seeds)
+    model = stickbreak.load(tmp_path / "model")
+    assert model.labels_ == {1: "water", 2: "law"}
+    assert model.top_words(2)[2][0] == "judge"
+    assert run("tree", tmp_path / "model").exit_code == 0
+
+
 def test_seeds_of_a_tree_name_its_leaves(run, documents, tmp_path):
     (tmp_path / "seeds.toml").write_text('water = ["ship", "sail"]\nlaw = ["judge"]\n')
     tree = ("--method", "tree", "--branching", "2,2", "--laps", "5", "--seeds", tmp_path / "seeds.toml")
@@ -81,11 +91,8 @@ def test_what_cannot_be_steered_is_said_in_one_sentence(refuse, documents, tmp_p
     out = ("--out", tmp_path / "model", *FIT)
     said = refuse("fit", documents, *out, "--seeds", tmp_path / "missing.toml")
     assert "cannot be read" in said
-    said = refuse("fit", documents, *out, "--method", "nested-crp", "--seeds", "x.toml")
-    methods = (
-        "collapsed, variational, gibbs, hybrid, tree, lda, pachinko, hierarchical-pachinko, nested-hdp, online-hdp"
-    )
-    assert f"--seeds is for --method {methods} or split-merge-online, but --method is nested-crp" in said
+    said = refuse("fit", documents, *out, "--method", "gaussian-hdp", "--seeds", "x.toml")
+    assert "online-hdp or split-merge-online, but --method is gaussian-hdp; leave it out" in said
     said = refuse("fit", documents, *out, "--method", "hybrid", "--labels", "theme")
     assert "--labels is for --method collapsed or gibbs, but --method is hybrid" in said
     assert "without --labels" in refuse("fit", documents, *out, "--label-separator", ";")
