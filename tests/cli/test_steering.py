@@ -39,10 +39,13 @@ def test_seeds_of_a_file_name_the_first_topics(run, documents, tmp_path):
     assert stickbreak.load(tmp_path / "again").seeds == model.seeds
 
 
-@pytest.mark.parametrize("method", ["variational", "gibbs", "hybrid", "lda", "pachinko"])
+@pytest.mark.parametrize(
+    "method", ["variational", "gibbs", "hybrid", "lda", "pachinko", "online-hdp", "split-merge-online", "nested-hdp"]
+)
 def test_every_method_with_seeds_names_its_first_topics(run, documents, tmp_path, method):
     (tmp_path / "seeds.toml").write_text('water = ["ship", "sail"]\nlaw = ["judge"]\n')
-    short = ("--laps", "2", "--topics", "4", "--seeds", tmp_path / "seeds.toml", "--seed-tokens", "30")
+    size = ("--branching", "4,2") if method == "nested-hdp" else ("--topics", "4")
+    short = ("--laps", "2", *size, "--seeds", tmp_path / "seeds.toml", "--seed-tokens", "30")
     run("fit", documents, "--out", tmp_path / "model", *FIT, "--method", method, *short)
     model = stickbreak.load(tmp_path / "model")
     assert model.labels_ == {0: "water", 1: "law"}
@@ -62,6 +65,16 @@ def test_seeded_topics_are_printed_first_however_small(run, documents, tmp_path,
         assert shown.shares[0] >= shown.shares[1]
     else:
         assert max(shown.shares[:2]) < max(shown.shares)
+
+
+def test_seeds_of_nested_restaurants_name_the_first_children_of_the_root(run, documents, tmp_path):
+    (tmp_path / "seeds.toml").write_text('water = ["ship", "sail"]\nlaw = ["judge"]\n')
+    seeds = ("--method", "nested-crp", "--seeds", tmp_path / "seeds.toml")
+    run("fit", documents, "--out", tmp_path / "model", *FIT, *seeds)
+    model = stickbreak.load(tmp_path / "model")
+    assert model.labels_ == {1: "water", 2: "law"}
+    assert model.top_words(2)[2][0] == "judge"
+    assert run("tree", tmp_path / "model").exit_code == 0
 
 
 def test_seeds_of_a_tree_name_its_leaves(run, documents, tmp_path):
@@ -93,9 +106,8 @@ def test_what_cannot_be_steered_is_said_in_one_sentence(refuse, documents, tmp_p
     out = ("--out", tmp_path / "model", *FIT)
     said = refuse("fit", documents, *out, "--seeds", tmp_path / "missing.toml")
     assert "cannot be read" in said
-    said = refuse("fit", documents, *out, "--method", "online-hdp", "--seeds", "x.toml")
-    methods = "collapsed, variational, gibbs, hybrid, tree, lda, pachinko or hierarchical-pachinko"
-    assert f"--seeds is for --method {methods}, but --method is online-hdp" in said
+    said = refuse("fit", documents, *out, "--method", "gaussian-hdp", "--seeds", "x.toml")
+    assert "online-hdp or split-merge-online, but --method is gaussian-hdp; leave it out" in said
     said = refuse("fit", documents, *out, "--method", "hybrid", "--labels", "theme")
     assert "--labels is for --method collapsed or gibbs, but --method is hybrid" in said
     assert "without --labels" in refuse("fit", documents, *out, "--label-separator", ";")

@@ -27,8 +27,7 @@ Seeds = Annotated[
         metavar="FILE",
         rich_help_panel=MODEL,
         help='Words of topics that you expect: a TOML file with lines such as space = ["orbit", "launch"], or a JSON '
-        "file of one object, name to list of words. Methods: collapsed, variational, gibbs, hybrid, lda, tree, "
-        "pachinko, hierarchical-pachinko.",
+        "file of one object, name to list of words. All methods for words take them.",
     ),
 ]
 Labels = Annotated[

@@ -302,8 +302,10 @@ class CollapsedHDP(StreamedCollapsed):
 
     def _check_documents(self, documents: Corpus) -> None:
         super()._check_documents(documents)
-        laps = min(self.n_laps, self.merge_laps)
-        n_topics = self._settled_topics(documents) + self._check_room(documents)
+        laps, n_topics = (
+            min(self.n_laps, self.merge_laps),
+            self._settled_topics(documents) + self._check_room(documents),
+        )
         smallest = float(self.smallest_share)
         blocks = 1 if workers_now() is not None else count_jobs(self.n_jobs) if self.scratch is not None else None
         births = bool(self.births)

@@ -30,15 +30,15 @@ class TopicPriors(SeededTopics):
         super()._check_parameters()
         check_eta(self.eta)
         by_word = np.ndim(self.eta) > 0
-        if by_word and "eta" in (self.learn or ()):
+        if by_word and "eta" in (getattr(self, "learn", None) or ()):  # some families learn nothing
             raise InputError("learn names 'eta', but eta is an array, which is not learned; leave it out of learn.")
         if self.seeds is not None and np.ndim(self.eta) == 2:
             raise InputError("seeds and eta of shape (K, W) both say what the first topics are; give one of them.")
 
-    def _check_start_of_seeds(self, able: str) -> None:
-        """Refuse another start than the one that begins with seeds."""
+    def _check_start_of_seeds(self, *able: str) -> None:
+        """Refuse another start than those that begin with seeds."""
         known = "seeds" if self.seeds is not None else "eta of shape (K, W)"
-        if self._n_seeded and not (isinstance(self.init, str) and self.init == able):
+        if self._n_seeded and not (isinstance(self.init, str) and self.init in able):
             raise InputError(f"{known} and init both say where topics start; leave init out.")
 
     def _refuse_topics(self, of: str) -> None:

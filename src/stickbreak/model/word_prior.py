@@ -58,20 +58,6 @@ def in_order(pseudo: sparse.csr_array | None, columns: list[int], n_words: int) 
     return sparse.csr_array(wide[:, columns])
 
 
-def check_one_eta(eta: Any, family: str) -> None:
-    """Refuse an eta by word or topic for a family that takes one number.
-
-    Raises
-    ------
-    InputError
-    """
-    if np.ndim(eta):
-        raise InputError(
-            f"eta is an array of shape {np.shape(eta)}, but {family} takes one number for all words; give a number, or "
-            "take a CollapsedHDP."
-        )
-
-
 def check_eta(eta: Any) -> None:
     """Refuse what cannot be an eta, whatever the documents.
 

@@ -29,63 +29,77 @@ def log_levels(n, priors):
     return total
 
 
-def log_paths(path, gamma):
-    """log p(paths) of the nested Chinese restaurant process, one document after the other."""
-    total, n = 0.0, {}
+def log_paths(path, gamma, n_kept=0):
+    """log p(paths) of the nested Chinese restaurant process, one document after the other.
+
+    The first children of the root are those of seeds, to each of which a document went and ended there.
+    """
+    total, n = 0.0, {(0,): n_kept, **{(0, k): 1 for k in range(n_kept)}}
+    ends = {(0, k): 1 for k in range(n_kept)}
     for row in path:
         for h in range(1, len(row)):
             above, here = tuple(row[:h]), tuple(row[: h + 1])
-            total += math.log((n.get(here, 0) or gamma) / (n.get(above, 0) + gamma))
+            total += math.log((n.get(here, 0) or gamma) / (n.get(above, 0) - ends.get(above, 0) + gamma))
         for h in range(len(row)):
             way = tuple(row[: h + 1])
             n[way] = n.get(way, 0) + 1
     return total
 
 
-def log_words(word, node, level, eta, n_words):
-    """log p(words) of nodes, phi integrated out; `node` has any hashable name."""
+def log_words(word, node, level, eta, n_words, known=()):
+    """log p(words) of nodes, phi integrated out; `node` has any hashable name. known[k] (W,) are tokens of seeds."""
     total = 0.0
     for name in set(node):
         here = [i for i in range(len(word)) if node[i] == name]
         e = eta[level[here[0]]]
         n = np.bincount([word[i] for i in here], minlength=n_words)
-        total += gammaln(n + e).sum() - n_words * gammaln(e) + gammaln(n_words * e) - gammaln(n.sum() + n_words * e)
+        prior = e + seeds_at(name, known, n_words)
+        total += gammaln(n + prior).sum() - gammaln(prior).sum() + gammaln(prior.sum()) - gammaln(n.sum() + prior.sum())
     return total
 
 
-def log_joint(word, document, path, z, n_words, priors):
+def seeds_at(way, known, n_words):
+    """Return the tokens of seeds at the end of a way."""
+    return known[way[1]] if isinstance(way, tuple) and len(way) == 2 and way[1] < len(known) else np.zeros(n_words)
+
+
+def log_joint(word, document, path, z, n_words, priors, known=()):
     """log p(words, levels, paths). `path` (D, L) names the child at each level, as part of its way."""
     ways = [tuple(path[d][: z[i] + 1]) for i, d in enumerate(document)]
-    total = log_paths(path, priors.gamma) + log_words(word, ways, z, priors.eta, n_words)
+    total = log_paths(path, priors.gamma, len(known)) + log_words(word, ways, z, priors.eta, n_words, known)
     for d in range(len(path)):
         total += log_levels(np.bincount(z[document == d], minlength=len(path[0])).tolist(), priors)
     return total
 
 
-def canonical(path):
-    """Return paths with children numbered in the order in which documents meet them."""
+def canonical(path, n_kept=0):
+    """Return paths with children numbered in the order in which documents meet them, after those of seeds."""
     names, out = {}, []
     for row in path:
         way = ()
         for h in range(1, len(row)):
-            children = names.setdefault(way, {})
+            children = names.setdefault(way, {} if way else {k: k for k in range(n_kept)})
             way = (*way, children.setdefault(int(row[h]), len(children)))
         out.append((0, *way))
     return tuple(out)
 
 
-def posterior(word, document, n_documents, n_levels, n_words, priors):
+def posterior(word, document, n_documents, n_levels, n_words, priors, known=()):
     """Return all states (paths, levels) and their probabilities."""
-    ways = list(product(range(n_documents), repeat=n_levels - 1))
-    paths = {canonical([(0, *way) for way in rows]) for rows in product(ways, repeat=n_documents)}
+    ways = list(product(range(n_documents + len(known)), *[range(n_documents)] * (n_levels - 2)))
+    paths = {canonical([(0, *way) for way in rows], len(known)) for rows in product(ways, repeat=n_documents)}
     states = [(path, z) for path in sorted(paths) for z in product(range(n_levels), repeat=len(word))]
-    log_p = np.array([log_joint(word, document, path, np.array(z), n_words, priors) for path, z in states])
+    log_p = np.array([log_joint(word, document, path, np.array(z), n_words, priors, known) for path, z in states])
     p = np.exp(log_p - log_p.max())
     return states, p / p.sum()
 
 
-def sweep(word, start, z, path, n_words, priors, key, there=True):
-    """Return paths and levels after a sweep with the random numbers of the kernel, and the mean log p of a token."""
+def sweep(word, start, z, path, n_words, priors, key, there=True, known=()):
+    """Return paths and levels after a sweep with the random numbers of the kernel, and the mean log p of a token.
+
+    Nodes 1, 2, ... are those of seeds, of which `known` (n_kept, W) says the tokens.
+    """
+    of_seeds = dict(enumerate(known, 1))
     z, path, L, total, rng = z.astype(int), path.copy(), path.shape[1], 0.0, np.empty(1, np.uint64)
     document = np.repeat(np.arange(len(path)), np.diff(start))
     present = [there] * len(path)
@@ -93,7 +107,7 @@ def sweep(word, start, z, path, n_words, priors, key, there=True):
         open_stream(rng, key, d)
         present[d] = False
         here = document == d
-        nodes = tree(path, present)
+        nodes = tree(path, present, len(known))
         inside = np.array([present[e] for e in document])
         scores = {}
         for h in range(1, L):
@@ -102,17 +116,20 @@ def sweep(word, start, z, path, n_words, priors, key, there=True):
             scores["new", h] = log_ratio(np.zeros(n_words), mine, priors.eta[h])
             for j in names:
                 at = inside & (z == h) & (path[document, h] == j)
-                scores[j] = log_ratio(np.bincount(word[at], minlength=n_words), mine, priors.eta[h])
+                there_now = np.bincount(word[at], minlength=n_words) + of_seeds.get(j, 0)
+                scores[j] = log_ratio(there_now, mine, priors.eta[h])
         options, weight = [], []
         for j in sorted(nodes):
             level, _, n = nodes[j]
             log_p, way, at = 0.0, [], j
             while at:
-                log_p += math.log(nodes[at][2] / (nodes[nodes[at][1]][2] + priors.gamma)) + scores[at]
+                above = nodes[at][1]
+                onward = nodes[above][2] - (above in of_seeds)
+                log_p += math.log(nodes[at][2] / (onward + priors.gamma)) + scores[at]
                 way.append(at)
                 at = nodes[at][1]
             if level < L - 1:
-                log_p += math.log(priors.gamma / (n + priors.gamma)) + sum(
+                log_p += math.log(priors.gamma / (n - (j in of_seeds) + priors.gamma)) + sum(
                     scores["new", h] for h in range(level + 1, L)
                 )
             options.append([0, *reversed(way)])
@@ -125,13 +142,13 @@ def sweep(word, start, z, path, n_words, priors, key, there=True):
             used.add(free)
             chosen.append(free)
         path[d], present[d] = chosen, True
-        total += draw_levels(d, word, document, z, path, present, n_words, priors, rng)
+        total += draw_levels(d, word, document, z, path, present, n_words, priors, rng, of_seeds)
     return z, path, total / len(word)
 
 
-def tree(path, present):
+def tree(path, present, n_kept=0):
     """Return node -> (level, parent, documents) of the documents that are present; the root is always there."""
-    nodes = {0: (0, -1, sum(present))}
+    nodes = {0: (0, -1, sum(present) + n_kept), **{k: (1, 0, 1) for k in range(1, 1 + n_kept)}}
     for d in np.flatnonzero(present):
         for h in range(1, path.shape[1]):
             n = nodes.get(path[d, h], (h, path[d, h - 1], 0))[2]
@@ -146,7 +163,7 @@ def log_ratio(n, mine, eta):
     return total + gammaln(n.sum() + n.size * eta) - gammaln(n.sum() + m.sum() + n.size * eta)
 
 
-def draw_levels(d, word, document, z, path, present, n_words, priors, rng):
+def draw_levels(d, word, document, z, path, present, n_words, priors, rng, of_seeds):
     total, inside = 0.0, np.array([present[e] for e in document])
     for i in np.flatnonzero(document == d):
         others = inside.copy()
@@ -156,7 +173,9 @@ def draw_levels(d, word, document, z, path, present, n_words, priors, rng):
         for h in range(path.shape[1]):
             at = others & (z == h) & (path[document, h] == path[d, h])
             same = np.count_nonzero(at & (word == word[i]))
-            weight[h] *= (same + priors.eta[h]) / (np.count_nonzero(at) + n_words * priors.eta[h])
+            more = of_seeds.get(path[d, h], np.zeros(n_words))
+            weight[h] *= same + more[word[i]] + priors.eta[h]
+            weight[h] /= np.count_nonzero(at) + more.sum() + n_words * priors.eta[h]
         total += math.log(weight.sum())
         place = int(np.searchsorted(weight.cumsum(), uniform(rng) * weight.sum(), side="right"))
         z[i] = min(place, weight.size - 1)

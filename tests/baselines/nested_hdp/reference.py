@@ -185,13 +185,17 @@ def exact_collection(tree, documents, n_words, gamma, alpha, m, pi, eta, n_point
 
 
 def whole_bound(tree, S, picks, own, eta, gamma):
-    """Return the bound of a collection, from what documents add to it (own) and the best globals.    math.md (F5)"""
-    total, W = own, S.shape[0]
+    """Return the bound of a collection, from what documents add to it (own) and the best globals.    math.md (F5)
+
+    eta is a number or a table (W, K).
+    """
+    total, table = own, np.broadcast_to(eta, S.shape)
     for k in range(tree.n_nodes):
-        tau = eta + S[:, k]
+        prior = table[:, k]
+        tau = prior + S[:, k]
         elog = psi(tau) - psi(tau.sum())
-        total += float(S[:, k] @ elog) + gammaln(W * eta) - W * gammaln(eta) - gammaln(tau.sum())
-        total += float(gammaln(tau).sum() + (eta - tau) @ elog)
+        total += float(S[:, k] @ elog) + gammaln(prior.sum()) - gammaln(prior).sum() - gammaln(tau.sum())
+        total += float(gammaln(tau).sum() + (prior - tau) @ elog)
     for p in range(-1, tree.n_nodes):
         left, children = 0.0, list(range(tree.start[p + 1], tree.start[p + 2]))
         for k in children:

@@ -117,7 +117,7 @@ def test_new_documents_are_predicted_better_than_by_one_topic(corpus):
         ({"branching": (3, 0)}, "a number of children, 1 or more"),
         ({"branching": (2.5,)}, "a number of children"),
         ({"branching": (1000, 1000, 1000)}, "more than 1,048,576 nodes"),
-        ({"eta": [0.1, 0.2]}, "eta"),
+        ({"eta": [0.1, 0.2]}, "eta is an array of shape"),
     ],
 )
 def test_bad_parameter_is_one_sentence(corpus, given, message):

@@ -24,7 +24,7 @@ class Routes:
     log_prior: Float  # (P,)
 
     @classmethod
-    def of(cls, parent: Int, level: Int, n_documents: Int, n_levels: int, gamma: float) -> Routes:
+    def of(cls, parent: Int, level: Int, n_documents: Int, n_levels: int, gamma: float, n_kept: int = 0) -> Routes:
         """Return the routes of a tree: to each leaf, and from each inner node to new nodes.
 
         Parameters
@@ -33,16 +33,20 @@ class Routes:
             Of the nodes, parents before their children; the root has the parent -1.
         n_levels : int
         gamma : float
+        n_kept : int, default=0
+            Nodes 1 to `n_kept` have one document more, which ends there.                              math.md (R7)
         """
-        K = parent.size
+        K, came, onward = parent.size, n_documents.copy(), n_documents.copy()
+        came[1 : 1 + n_kept] += 1
+        onward[0] += n_kept
         nodes, log_p = np.full((K, n_levels), K), np.zeros(K)
         for j in range(K):
             if level[j]:
                 nodes[j], above = nodes[parent[j]], parent[j]
-                log_p[j] = log_p[above] + np.log(n_documents[j]) - np.log(n_documents[above] + gamma)
+                log_p[j] = log_p[above] + np.log(came[j]) - np.log(onward[above] + gamma)
             nodes[j, level[j]] = j
         inner = level < n_levels - 1
-        return cls(nodes, log_p + np.where(inner, np.log(gamma) - np.log(n_documents + gamma), 0.0))
+        return cls(nodes, log_p + np.where(inner, np.log(gamma) - np.log(onward + gamma), 0.0))
 
 
 @dataclass(frozen=True, slots=True)

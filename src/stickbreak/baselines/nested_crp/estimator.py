@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from stickbreak.baselines.nested_crp.fitted import FittedNestedCRP
 from stickbreak.baselines.nested_crp.gibbs import Chain
 from stickbreak.baselines.nested_crp.laps import NestedLaps
-from stickbreak.baselines.nested_crp.requirements import check_parameters, check_sizes, eta_of
+from stickbreak.baselines.nested_crp.requirements import check_parameters, check_sizes, eta_of, whole_pseudo
 from stickbreak.baselines.nested_crp.state import Priors
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import refuse_fractions
-from stickbreak.fitting.constraints import CONCENTRATION, between, whole
+from stickbreak.fitting.constraints import CONCENTRATION, TOPIC_PRIORS, between, whole
 from stickbreak.fitting.engine import Engine
+from stickbreak.model.seeds import Seeds, plain_seeds
 
 MOST_LEVELS = 20
 
@@ -44,6 +45,12 @@ class NestedCRP(FittedNestedCRP):
     eta : float or sequence of float, default=0.1
         Pseudo-count of every word in every topic, or one for each level from the root down. Smaller ones make more
         nodes.
+    seeds : dict of str to list of str, optional
+        Words of topics that you expect, by the names of these topics. They are the first children of the root, in this
+        order, and keep their numbers, which begin at 1, and names.
+    seed_tokens : float, default=100.0
+        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words, at least one for each
+        (math.md (R7)). If a node has fewer tokens than that, documents avoid the seed; take 10 for short documents.
     learn : sequence of {"gamma"}, default=()
         Hyperparameters that are learned from the data, from pass 10 on. The prior is Gamma(1, 1).
     n_laps : int, default=200
@@ -68,7 +75,7 @@ class NestedCRP(FittedNestedCRP):
     topic_levels_ : ndarray of int of shape (n_topics_,)
         The level of each node; 0 of the root.
     topic_documents_ : ndarray of int of shape (n_topics_,)
-        Number of documents whose path leads through each node.
+        Number of documents whose path leads through each node; that of a seed may have none.
     topic_tokens_ : ndarray of shape (n_topics_,)
         Number of tokens at each node itself.
     topic_weights_ : ndarray of shape (n_topics_,)
@@ -76,7 +83,7 @@ class NestedCRP(FittedNestedCRP):
     tree_ : TreeNode
         The root of the tree, to walk from.
     components_ : ndarray of shape (n_topics_, W)
-        Tokens of each word at each node, plus eta.
+        Tokens of each word at each node, plus its pseudo-counts.
     gamma_ : float
         gamma at the end, learned or given.
     eta_levels_ : ndarray of shape (n_levels,)
@@ -125,6 +132,8 @@ class NestedCRP(FittedNestedCRP):
         "level_mean": [between(0.001, 0.999)],
         "level_scale": [between(0.01, 1e6)],
         "eta": [Real, "array-like"],
+        "seeds": TOPIC_PRIORS["seeds"],
+        "seed_tokens": TOPIC_PRIORS["seed_tokens"],
         "learn": [list, tuple],
     }
 
@@ -136,6 +145,8 @@ class NestedCRP(FittedNestedCRP):
         level_mean: float = 0.35,
         level_scale: float = 100.0,
         eta: float | Sequence[float] | NDArray = 0.1,
+        seeds: Seeds | None = None,
+        seed_tokens: float = 100.0,
         learn: Sequence[str] = (),
         n_laps: int = 200,
         random_state: int | np.random.RandomState | None = None,
@@ -147,6 +158,8 @@ class NestedCRP(FittedNestedCRP):
         self.level_mean = level_mean
         self.level_scale = level_scale
         self.eta = eta
+        self.seeds = plain_seeds(seeds)
+        self.seed_tokens = seed_tokens
         self.learn = learn
         self.n_laps = n_laps
         self.random_state = random_state
@@ -167,14 +180,19 @@ class NestedCRP(FittedNestedCRP):
 
     def _laps(self, documents: Corpus, seed: int, executor: Engine) -> NestedLaps:
         priors = Priors(float(self.gamma), *self._levels(), eta_of(self.eta, int(self.n_levels)))
-        return NestedLaps(Chain(documents, int(self.n_levels), seed), priors, tuple(self.learn))
+        pseudo = None if self.seeds is None else whole_pseudo(self.seeds, float(self.seed_tokens), documents)
+        return NestedLaps(Chain(documents, int(self.n_levels), seed, pseudo), priors, tuple(self.learn))
 
     def _take(self, laps: NestedLaps, documents: Corpus) -> None:
-        tree, eta = laps.chain.tree, laps.priors.eta
+        tree, eta, pseudo = laps.chain.tree, laps.priors.eta, laps.chain.pseudo
         order = tree.order()
         row = np.full(tree.level.size, -1)
         row[order] = np.arange(order.size)
         self.topic_levels_, self.topic_documents_ = tree.level[order], tree.n_documents[order]
+        self.topic_documents_[0] -= tree.n_kept  # without those of seeds
+        self.topic_documents_[1 : 1 + tree.n_kept] -= 1
         self.topic_parents_ = np.append(-1, row[tree.parent[order[1:]]])
         self.components_ = laps.chain.counts() + eta[self.topic_levels_][:, None]
+        self.components_[1 : 1 + tree.n_kept] += pseudo.toarray().T
+        self._pseudo = pseudo if tree.n_kept else None
         self.gamma_, self.eta_levels_ = laps.priors.gamma, eta.copy()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,14 +15,14 @@ from stickbreak.baselines.walk import Ground, TreeNode
 from stickbreak.fitting.checkpoint import is_table, require
 from stickbreak.fitting.engine import engine
 from stickbreak.model.prepared import once
+from stickbreak.model.seeded import SeededTopics
 from stickbreak.model.spreading import spread
-from stickbreak.model.topic_model import TopicModel
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.ranges import are_sums, is_concentration
 from stickbreak.prediction.topics import shares_of
 
 
-class FittedNestedCRP(TopicModel):
+class FittedNestedCRP(SeededTopics):
     """The side of `NestedCRP` that needs no fit of its own: it reads the fitted attributes. K nodes, L levels."""
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = (
@@ -31,7 +32,7 @@ class FittedNestedCRP(TopicModel):
         "topic_documents_",
         "eta_levels_",
     )
-    _fitted_values: ClassVar[tuple[str, ...]] = (*TopicModel._fitted_values, "gamma_")
+    _fitted_values: ClassVar[tuple[str, ...]] = (*SeededTopics._fitted_values, "gamma_")
     _learnable: ClassVar[tuple[str, ...]] = LEARNABLE
     objective_name: ClassVar[str] = "log-likelihood"
     default_topics: ClassVar[int] = 1  # the root: others come as documents ask
@@ -53,6 +54,14 @@ class FittedNestedCRP(TopicModel):
         return False
 
     @property
+    def _n_kept(self) -> int:
+        """Number of seeds of the fit, whose nodes follow the root."""
+        return 0 if self._pseudo is None else int(self._pseudo.shape[1])
+
+    def _seed_numbers(self) -> Sequence[int]:
+        return range(1, 1 + len(self._seed_names()))
+
+    @property
     def topic_word_(self) -> Float:
         """Expected word distributions of the nodes, (K, W)."""
         check_is_fitted(self)
@@ -63,6 +72,8 @@ class FittedNestedCRP(TopicModel):
         """Tokens at each node itself, (K,)."""
         check_is_fitted(self)
         prior = self.eta_levels_[self.topic_levels_] * self.n_features_in_
+        if self._pseudo is not None:
+            prior[1 : 1 + self._n_kept] += self._pseudo.sum(axis=0)
         return np.maximum(np.rint(self.components_.sum(axis=1) - prior), 0.0)
 
     @property
@@ -83,7 +94,7 @@ class FittedNestedCRP(TopicModel):
     @once
     def _routes(self) -> Routes:
         of_nodes = self.topic_parents_, self.topic_levels_, self.topic_documents_
-        return Routes.of(*of_nodes, int(self.n_levels), float(self.gamma_))
+        return Routes.of(*of_nodes, int(self.n_levels), float(self.gamma_), self._n_kept)
 
     def _levels(self) -> tuple[float, float]:
         return float(self.level_mean), float(self.level_scale)
@@ -142,6 +153,8 @@ class FittedNestedCRP(TopicModel):
         )
         below = np.bincount(parent[1:], n[1:], K)
         inner = level < L - 1
-        require(n.min() >= 1 and bool((below[inner] == n[inner]).all()), "its documents are not those of its nodes")
+        few = np.ones(K, np.int64)
+        few[1 : 1 + self._n_kept] = 0  # a seed may have no document
+        require(bool((n >= few).all() and (below[inner] == n[inner]).all()), "its documents are not those of its nodes")
         eta = self.eta_levels_
         require(is_table(eta, L) and all(map(is_concentration, eta.tolist())), "its levels have no pseudo-counts")

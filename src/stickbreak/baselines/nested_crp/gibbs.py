@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.special import gammaln
 
 from stickbreak.baselines.nested_crp.kernels.sweeps import stick_weights, sweep
@@ -28,11 +29,13 @@ class Chain:
     corpus : Corpus
     n_levels : int
     seed : int
+    pseudo : csr_array of shape (W, n_kept), optional
+        Tokens of the words of seeds, whole numbers.
     """
 
-    def __init__(self, corpus: Corpus, n_levels: int, seed: int) -> None:
+    def __init__(self, corpus: Corpus, n_levels: int, seed: int, pseudo: sparse.csr_array | None = None) -> None:
         self._tokens, self._n_levels, self._seed, self._n_words = (
-            Tokens(corpus, n_levels),
+            Tokens(corpus, n_levels, pseudo),
             n_levels,
             seed,
             corpus.n_words,
@@ -40,18 +43,22 @@ class Chain:
         self.tree: Tree
 
     def begin(self, priors: Priors) -> None:
-        """Draw the levels of all tokens from their prior, then put one document after the other into the tree."""
+        """Draw the levels of all tokens from their prior, then put one document after the other into the tree.
+
+        Tokens of words of seeds begin at the level of the seeds.                                      math.md (R7)
+        """
         weight = np.empty(self._n_levels)
         stick_weights(np.zeros(self._n_levels), priors.mean, priors.scale, weight)
         rng = stream(self._seed, "start of NestedCRP")
         z = rng.choice(self._n_levels, p=weight / weight.sum(), size=self._tokens.word.size).astype(np.int8)
+        z[np.diff(self._tokens.pseudo.indptr)[self._tokens.word] > 0] = 1
         self.tree = Tree.empty(self._tokens, self._n_levels, z)
         self._sweep(priors, 0, there=False)
 
     def _sweep(self, priors: Priors, number: int, *, there: bool) -> float:
         tokens, tree = self._tokens, self.tree
         log_gamma = gammaln(priors.eta[:, None] + np.arange(tokens.most + 1))
-        of_nodes = tree.level, tree.parent, tree.n_documents, tree.n_tokens
+        of_nodes = tree.level, tree.parent, tree.n_documents, tree.n_tokens, tree.n_kept
         of_priors = float(priors.mean), float(priors.scale), float(priors.gamma), priors.eta, log_gamma
         of_lists = tokens.heads, tree.lists, tokens.bits
         key = key_of(self._seed, number, "sweep of NestedCRP")
@@ -69,8 +76,17 @@ class Chain:
         tree = self.tree
         inner = np.flatnonzero((tree.level >= 0) & (tree.level < self._n_levels - 1))
         below = np.flatnonzero(tree.level > 0)
-        n_children = np.bincount(tree.parent[below], minlength=tree.level.size)[inner]
-        return priors.with_gamma_of(tree.n_documents[inner], n_children)
+        n_children = np.bincount(tree.parent[below], minlength=tree.level.size)
+        n_before, onward = np.zeros(tree.level.size, np.int64), tree.n_documents.copy()
+        n_before[0] = tree.n_kept
+        n_children[0] -= tree.n_kept
+        onward[1 : 1 + tree.n_kept] -= 1
+        return priors.with_gamma_of(onward[inner], n_children[inner], n_before[inner])
+
+    @property
+    def pseudo(self) -> sparse.csr_array:
+        """Tokens of the words of seeds, (W, n_kept)."""
+        return self._tokens.pseudo
 
     @property
     def n_nodes(self) -> int:
@@ -78,7 +94,7 @@ class Chain:
         return int((self.tree.level >= 0).sum())
 
     def counts(self) -> Float:
-        """Return the tokens of words at nodes, (J, W), in the order of `Tree.order`."""
+        """Return the tokens of words at nodes, (J, W), in the order of `Tree.order`, without those of seeds."""
         tree, tokens, order = self.tree, self._tokens, self.tree.order()
         row = np.empty(tree.level.size, np.int64)
         row[order] = np.arange(order.size)
@@ -103,6 +119,8 @@ class Chain:
         require(int(path.min()) >= 0 and int(path.max()) < tokens.n_nodes, "its paths lead out of the tree")
         edges = {(h, int(node)) for h in range(shape[1]) for node in np.unique(path[:, h])}
         require(len(edges) == np.unique(path).size and not path[:, 0].any(), "a node is at two levels")
+        deep = path[:, 2:]
+        require(not bool((deep <= tokens.n_kept).any()), "the node of a seed is not below the root")
         for h in range(1, shape[1]):
             pairs = np.unique(path[:, h - 1 : h + 1], axis=0)
             require(len(pairs) == np.unique(path[:, h]).size, "a node is below two others")

@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
+from scipy import sparse
 
 from stickbreak.baselines.nested_crp.state import LEARNABLE
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.requirements import check_bytes, check_names
+from stickbreak.model.seeds import Seeds, known_words
+from stickbreak.model.word_prior import pseudo_of
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.ranges import LARGEST, SMALLEST
 
@@ -57,6 +60,14 @@ def eta_of(eta: Any, n_levels: int) -> Float:
     if not bool(((found >= SMALLEST) & (found <= LARGEST)).all()):  # false for NaN
         raise InputError(f"eta is {eta!r:.60}; give numbers from {SMALLEST:g} to {LARGEST:g}.")
     return np.full(n_levels, found) if found.ndim == 0 else found.copy()
+
+
+def whole_pseudo(seeds: Seeds, seed_tokens: float, documents: Corpus) -> sparse.csr_array:
+    """Return the tokens of the words of seeds, (W, n_kept): whole numbers, one at least.               math.md (R7)"""
+    words = list(known_words(seeds, documents.words).values())
+    found = pseudo_of(words, documents.n_words, seed_tokens)
+    found.data = np.maximum(np.rint(found.data), 1.0)
+    return found
 
 
 def check_sizes(corpus: Corpus, n_levels: int) -> None:

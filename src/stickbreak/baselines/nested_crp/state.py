@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.special import digamma
 
 from stickbreak.baselines.nested_crp.kernels.nodes import FREE, put_document
@@ -28,15 +29,16 @@ class Priors:
     scale: float  # pi
     eta: Float  # (L,)
 
-    def with_gamma_of(self, n_documents: Int, n_children: Int) -> Priors:
-        """Return the same with a gamma nearer to its most probable value.                            math.md (R5)
+    def with_gamma_of(self, n_documents: Int, n_children: Int, n_before: Int) -> Priors:
+        """Return the same with a gamma nearer to its most probable value.                      math.md (R5), (R7)
 
         Parameters
         ----------
-        n_documents, n_children : ndarray of shape (J,)
-            Of the nodes that have children.
+        n_documents, n_children, n_before : ndarray of shape (J,)
+            Of the nodes that have children: documents that go on below them, children that these have opened, and how
+            many of the documents are those of seeds, which open none.
         """
-        opened = float((digamma(self.gamma + n_documents) - digamma(self.gamma)).sum())
+        opened = float((digamma(self.gamma + n_documents) - digamma(self.gamma + n_before)).sum())
         return replace(self, gamma=within((PRIOR.shape + float(n_children.sum())) / (PRIOR.rate + opened)))
 
 
@@ -49,20 +51,36 @@ class Tokens:
         D documents over W words, N tokens.
     n_levels : int
         L.
+    pseudo : csr_array of shape (W, n_kept), optional
+        Tokens of the words of seeds, at nodes 1 to n_kept: whole numbers.
     """
 
-    def __init__(self, corpus: Corpus, n_levels: int) -> None:
+    def __init__(self, corpus: Corpus, n_levels: int, pseudo: sparse.csr_array | None = None) -> None:
         counts, whole = corpus.counts, whole_counts(corpus)
+        self.pseudo = sparse.csr_array((corpus.n_words, 0)) if pseudo is None else pseudo
         self.word = np.repeat(counts.indices, whole).astype(np.int64)  # (N,)
         self.start = np.concatenate(([0], np.cumsum(whole)))[counts.indptr].astype(np.int64)  # (D + 1,)
-        self.n_nodes = 1 + (n_levels - 1) * corpus.n_documents  # at most
+        self.n_nodes = 1 + self.n_kept + (n_levels - 1) * corpus.n_documents  # at most
         self.bits = np.uint64(self.n_nodes.bit_length())
         of_word = np.bincount(self.word, minlength=corpus.n_words)
-        self.most = int(of_word.max(initial=0))
-        ends = np.cumsum(np.minimum(of_word, self.n_nodes) + 1)
+        self.most = int((of_word + self.pseudo.sum(axis=1)).max(initial=0))
+        ends = np.cumsum(np.minimum(of_word + np.diff(self.pseudo.indptr), self.n_nodes) + 1)
         self.heads: Int = np.concatenate(([0], ends[:-1]))  # (W,)  of the lists
         narrow = self.most < 1 << (32 - int(self.bits))
         self.empty: Lists = np.zeros(int(ends[-1]), np.uint32 if narrow else np.uint64)
+        for w in np.flatnonzero(np.diff(self.pseudo.indptr)):
+            row = slice(self.pseudo.indptr[w], self.pseudo.indptr[w + 1])
+            nodes, n = (
+                self.pseudo.indices[row].astype(np.uint64) + np.uint64(1),
+                self.pseudo.data[row].astype(np.uint64),
+            )
+            self.empty[self.heads[w]] = nodes.size
+            self.empty[self.heads[w] + 1 : self.heads[w] + 1 + nodes.size] = (n << self.bits) | nodes
+
+    @property
+    def n_kept(self) -> int:
+        """Number of seeds."""
+        return int(self.pseudo.shape[1])
 
 
 @dataclass(slots=True)
@@ -76,14 +94,18 @@ class Tree:
     n_documents: Int  # (J,)
     n_tokens: Int  # (J,)  at the node itself
     lists: Lists  # nodes of each word
+    n_kept: int = 0  # nodes 1 to n_kept, children of the root, are those of seeds, each with a document that ends there
 
     @classmethod
     def empty(cls, tokens: Tokens, n_levels: int, z: NDArray[np.int8]) -> Tree:
-        """Return a tree without documents."""
+        """Return a tree without documents but those of seeds.                                       math.md (R7)"""
         level, parent, n_documents, n_tokens = (np.zeros(tokens.n_nodes, np.int64) for _ in range(4))
         level[1:], parent[0] = FREE, -1
+        seeds = slice(1, 1 + tokens.n_kept)
+        level[seeds], n_documents[seeds], n_documents[0] = 1, 1, tokens.n_kept
+        n_tokens[seeds] = tokens.pseudo.sum(axis=0)
         path = np.zeros((tokens.start.size - 1, n_levels), np.int64)
-        return cls(path, z, level, parent, n_documents, n_tokens, tokens.empty.copy())
+        return cls(path, z, level, parent, n_documents, n_tokens, tokens.empty.copy(), tokens.n_kept)
 
     @classmethod
     def of(cls, tokens: Tokens, path: Int, z: NDArray[np.int8]) -> Tree:
@@ -102,12 +124,16 @@ class Tree:
         return tree
 
     def order(self) -> Int:
-        """Return the numbers of the nodes: level by level, children beside each other, most documents first."""
+        """Return the numbers of the nodes: level by level, children beside each other, most documents first.
+
+        Those of seeds come before the other children of the root.
+        """
         place = np.zeros(self.level.size, np.int64)
         found = [np.array([0])]
         for h in range(1, self.path.shape[1]):
             nodes = np.flatnonzero(self.level == h)
-            nodes = nodes[np.lexsort((nodes, -self.n_documents[nodes], place[self.parent[nodes]]))]
+            known = np.where(nodes <= self.n_kept, nodes, self.n_kept + 1)
+            nodes = nodes[np.lexsort((nodes, -self.n_documents[nodes], known, place[self.parent[nodes]]))]
             place[nodes] = np.arange(nodes.size)
             found.append(nodes)
         return np.concatenate(found)

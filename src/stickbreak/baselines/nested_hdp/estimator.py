@@ -12,17 +12,18 @@ from stickbreak.baselines.minibatch import Minibatch
 from stickbreak.baselines.nested_hdp.fitted import FittedNestedHDP
 from stickbreak.baselines.nested_hdp.laps import NestedHDPLaps
 from stickbreak.baselines.nested_hdp.local_step import LocalSettings
-from stickbreak.baselines.nested_hdp.requirements import branching_of, check_sizes
+from stickbreak.baselines.nested_hdp.requirements import branching_of, check_children, check_sizes
 from stickbreak.baselines.nested_hdp.starts import begin
 from stickbreak.baselines.nested_hdp.steps import Rules, Steps
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.constraints import CONCENTRATION, CONCENTRATIONS, STEPS, TOLERANCES, between, sweeps, whole
+from stickbreak.fitting.constraints import CONCENTRATIONS, STEPS, TOLERANCES, TOPIC_PRIORS, between, sweeps, whole
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Lap
 from stickbreak.fitting.loop import Interruption
 from stickbreak.fitting.requirements import check_tokens
 from stickbreak.fitting.steps import offset_for
-from stickbreak.model.word_prior import check_one_eta
+from stickbreak.model.seeds import Seeds, plain_seeds
+from stickbreak.model.word_prior import WordPrior
 from stickbreak.numerics.streams import seed_from
 
 MOST_DOCUMENT_NODES = 1 << 12
@@ -49,8 +50,15 @@ class NestedHDP(FittedNestedHDP):
         m of the switches of a document: the expected share of tokens that stop at a node, among those that come to it.
     level_scale : float, default=1.0
         pi of the switches: how much the nodes of all documents are alike in this.
-    eta : float, default=0.1
-        Pseudo-count of every word in every topic.
+    eta : float or array-like of shape (W,) or (K, W), default=0.1
+        Pseudo-count of every word in every topic. An array has one for each word, or a row for each of the first K
+        children of the root: these keep their numbers as those of seeds do, and other topics have its smallest number
+        for every word.
+    seeds : dict of str to list of str, optional
+        Words of topics that you expect, by the names of these topics. They are the first children of the root, in this
+        order, and keep their numbers and names.
+    seed_tokens : float, default=100.0
+        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (F10)).
     document_nodes : int, default=50
         Maximum number of nodes that a document selects.
     n_laps : int, default=10
@@ -100,9 +108,11 @@ class NestedHDP(FittedNestedHDP):
     tree_ : TreeNode
         The root of the tree, to walk from.
     components_ : ndarray of shape (n_topics_, W)
-        Expected tokens of each word at each node, plus eta.
-    alpha_, gamma_, eta_ : float
-        The hyperparameters of the fit.
+        Expected tokens of each word at each node, plus its pseudo-counts.
+    alpha_, gamma_ : float
+        The concentrations of the fit.
+    eta_ : float or ndarray of shape (W,)
+        Pseudo-count of every word in the topics without a prior of their own.
     learned_ : list of str
         Always empty: no hyperparameter is learned.
     learning_offset_ : float
@@ -159,7 +169,7 @@ class NestedHDP(FittedNestedHDP):
         "branching": [list, tuple, np.ndarray],
         "level_mean": [between(0.001, 0.999)],
         "level_scale": [between(0.01, 1e6)],
-        "eta": CONCENTRATION,
+        **TOPIC_PRIORS,
         "document_nodes": [whole(1, MOST_DOCUMENT_NODES)],
         "batch_size": [None, whole(1)],
         "tolerance": [None, *TOLERANCES],
@@ -175,7 +185,9 @@ class NestedHDP(FittedNestedHDP):
         gamma: float = 5.0,
         level_mean: float = 0.35,
         level_scale: float = 1.0,
-        eta: float = 0.1,
+        eta: Any = 0.1,
+        seeds: Seeds | None = None,
+        seed_tokens: float = 100.0,
         document_nodes: int = 50,
         n_laps: int = 10,
         batch_size: int | None = 256,
@@ -195,6 +207,8 @@ class NestedHDP(FittedNestedHDP):
         self.level_mean = level_mean
         self.level_scale = level_scale
         self.eta = eta
+        self.seeds = plain_seeds(seeds)
+        self.seed_tokens = seed_tokens
         self.document_nodes = document_nodes
         self.n_laps = n_laps
         self.batch_size = batch_size
@@ -209,12 +223,14 @@ class NestedHDP(FittedNestedHDP):
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
-        check_one_eta(self.eta, type(self).__name__)
         super()._check_parameters()
-        branching_of(self.branching)
+        check_children(
+            branching_of(self.branching), self._n_seeded, "seeds" if self.seeds is not None else "rows of eta"
+        )
 
     def _check_documents(self, documents: Corpus) -> None:
         super()._check_documents(documents)
+        self._check_words_of_eta(documents.n_words)
         n_kept = documents.n_documents if self.batch_size is None else 0
         check_sizes(branching_of(self.branching), documents, n_kept, int(self.document_nodes))
 
@@ -223,9 +239,9 @@ class NestedHDP(FittedNestedHDP):
 
     def _laps(self, documents: Corpus, seed: int, executor: Engine) -> NestedHDPLaps:
         size = documents.n_documents if self.batch_size is None else int(self.batch_size)
-        rules = self._given_rules(self._offset(min(1.0, size / documents.n_documents)), seed)
+        rules = self._given_rules(documents, self._offset(min(1.0, size / documents.n_documents)), seed)
         batch_size = None if self.batch_size is None else size
-        start = lambda: begin(documents, rules.tree, seed, 1.0)  # noqa: E731
+        start = lambda: begin(documents, rules.tree, seed, 1.0, rules.pseudo)  # noqa: E731
         return NestedHDPLaps(Steps(rules, executor), documents, batch_size, start)
 
     def _offset(self, share: float) -> float:
@@ -233,17 +249,17 @@ class NestedHDP(FittedNestedHDP):
         given = self.learning_offset
         return offset_for(share, float(self.learning_decay)) if given is None else float(given)
 
-    def _given_rules(self, offset: float, seed: int) -> Rules:
+    def _given_rules(self, documents: Corpus, offset: float, seed: int) -> Rules:
         """Return the rules of the parameters."""
-        return self._rules(float(self.alpha), float(self.gamma), float(self.eta), offset, seed)
+        prior = self._word_prior(documents.words)
+        return self._rules(float(self.alpha), float(self.gamma), prior, offset, seed)
 
-    def _rules(self, alpha: float, gamma: float, eta: float, offset: float, seed: int) -> Rules:
+    def _rules(self, alpha: float, gamma: float, prior: WordPrior, offset: float, seed: int) -> Rules:
         local = LocalSettings(
             alpha, float(self.level_mean), float(self.level_scale), float(self.local_tolerance), int(self.local_sweeps)
         )
-        return Rules(
-            self._whole(), local, gamma, eta, int(self.document_nodes), float(self.learning_decay), offset, seed
-        )
+        steps = float(self.learning_decay), offset, seed
+        return Rules(self._whole(), local, gamma, prior.base, int(self.document_nodes), *steps, prior.pseudo)
 
     def _take(self, laps: NestedHDPLaps, documents: Corpus) -> None:
         self._take_rules(laps.steps.rules, laps.state)
@@ -252,21 +268,23 @@ class NestedHDP(FittedNestedHDP):
     def _take_rules(self, rules: Rules, state: Any) -> None:
         """Take state and hyperparameters of a fit or of the start of a stream."""
         self.alpha_, self.gamma_, self.eta_ = rules.local.alpha, rules.gamma, rules.eta
-        self.learning_offset_ = rules.offset
+        self.learning_offset_, self._pseudo = rules.offset, rules.pseudo
         self._take_state(state, rules.seed)
 
     def _check_minibatch(self, minibatch: Corpus, *, first: bool) -> None:
         if first:
             check_tokens(minibatch)
+            self._check_words_of_eta(minibatch.n_words)
             check_sizes(branching_of(self.branching), minibatch, 0, int(self.document_nodes))
 
     def _open_stream(self, minibatch: Corpus, total: int, executor: Engine, interruption: Interruption) -> None:
         seed, share = seed_from(self.random_state), total / minibatch.n_documents
-        rules = self._given_rules(self._offset(1.0), seed)
-        self._take_rules(rules, begin(minibatch, rules.tree, seed, share))
+        rules = self._given_rules(minibatch, self._offset(1.0), seed)
+        self._take_rules(rules, begin(minibatch, rules.tree, seed, share, rules.pseudo))
 
     def _step(self, minibatch: Corpus, total: int, executor: Engine, start: None) -> Lap:
-        rules = self._rules(self.alpha_, self.gamma_, float(self.eta_), self.learning_offset_, self._seed)
+        prior = WordPrior(self.eta_, self._pseudo)
+        rules = self._rules(self.alpha_, self.gamma_, prior, self.learning_offset_, self._seed)
         state = self._state.copy()
         lap = Steps(rules, executor).once(state, Minibatch.from_corpus(minibatch), total)
         self._take_state(state, self._seed)

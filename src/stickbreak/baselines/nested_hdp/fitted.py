@@ -23,14 +23,16 @@ from stickbreak.model.prepared import once
 from stickbreak.model.spreading import spread
 from stickbreak.model.streaming import StreamingEstimator
 from stickbreak.model.topic_model import TopicModel
+from stickbreak.model.topic_priors import TopicPriors
 from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.numerics.ranges import LARGEST_OFFSET
 from stickbreak.prediction.topics import shares_of
 
 GIVEN = ("alpha", "gamma", "eta")
 
 
-class FittedNestedHDP(TopicModel, StreamingEstimator):
+class FittedNestedHDP(TopicPriors, TopicModel, StreamingEstimator):
     """The side of `NestedHDP` that needs no fit of its own: it reads the state. K nodes that are shown."""
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ()
@@ -51,7 +53,7 @@ class FittedNestedHDP(TopicModel, StreamingEstimator):
     document_nodes: int
     alpha_: float
     gamma_: float
-    eta_: float
+    eta_: Eta
     learning_offset_: float
     _state: TreeState
     _seed: int
@@ -92,7 +94,7 @@ class FittedNestedHDP(TopicModel, StreamingEstimator):
 
     @property
     def components_(self) -> Float:
-        """Expected tokens of each word at each node, plus eta, (K, W)."""
+        """Expected tokens of each word at each node, plus its pseudo-counts, (K, W)."""
         check_is_fitted(self)
         state = self._state
         return np.ascontiguousarray((state.scale * state.counts[:, self._nodes()]).T) + self.eta_
@@ -125,7 +127,10 @@ class FittedNestedHDP(TopicModel, StreamingEstimator):
     def topic_tokens_(self) -> Float:
         """Expected tokens at each node itself, (K,)."""
         check_is_fitted(self)
-        return self._state.tokens[self._nodes()]
+        tokens = self._state.tokens[self._nodes()]
+        if self._pseudo is not None:
+            tokens[: self._n_kept] = np.maximum(tokens[: self._n_kept] - self._pseudo.sum(axis=0), 0.0)
+        return tokens
 
     @property
     def topic_documents_(self) -> Float:

@@ -46,6 +46,20 @@ def _is_number(value: Any) -> bool:
     return whole and value is not True and int(value) >= 1
 
 
+def check_children(branching: Sequence[int], n_known: int, known: str) -> None:
+    """Refuse more topics that something is known of than the root has children.
+
+    Raises
+    ------
+    InputError
+    """
+    if n_known > branching[0]:
+        raise InputError(
+            f"{known} are {n_known}, but the root has {branching[0]} child{'ren' * (branching[0] != 1)}, with theirs; "
+            f"give a branching (--branching) that begins with {n_known} or more."
+        )
+
+
 def check_sizes(branching: Sequence[int], corpus: Corpus, n_documents: int, most: int) -> None:
     """Refuse a tree or documents that the memory cannot carry.
 

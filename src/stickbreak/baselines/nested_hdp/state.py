@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.baselines.nested_hdp.tree import Tree
-from stickbreak.fitting.alive import ALIVE
+from stickbreak.fitting.alive import ALIVE, alive
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
 from stickbreak.fitting.laps import Packed
 from stickbreak.numerics.arrays import Float, Int
@@ -31,15 +31,16 @@ class TreeState:
     tokens: Float  # (K,)   S.sum(0)
     picks: Float  # (K,)   M: documents whose subtree has the node
     n_steps: int
+    n_kept: int = 0  # first children of the root, whose pseudo-counts are in S: they are always shown
 
     @classmethod
-    def of(cls, S: Float, picks: Float, n_steps: int = 0) -> TreeState:
+    def of(cls, S: Float, picks: Float, n_steps: int = 0, n_kept: int = 0) -> TreeState:
         """Start from expected counts and documents; the arrays are taken over."""
-        return cls(np.ascontiguousarray(S), 1.0, S.sum(axis=0), picks, n_steps)
+        return cls(np.ascontiguousarray(S), 1.0, S.sum(axis=0), picks, n_steps, n_kept)
 
     def copy(self) -> TreeState:
         """Return a state that shares no array with this one."""
-        return TreeState(self.counts.copy(), self.scale, self.tokens.copy(), self.picks.copy(), self.n_steps)
+        return replace(self, counts=self.counts.copy(), tokens=self.tokens.copy(), picks=self.picks.copy())
 
     def S(self) -> Float:
         """Return the expected tokens of each word at each node, (W, K)."""
@@ -48,7 +49,8 @@ class TreeState:
     def shown(self, tree: Tree) -> Int:
         """Return the nodes with at least half an expected token at or below them, the largest in any case.
 
-        They come level by level, children beside each other, the one with the most tokens first.
+        They come level by level, children beside each other, the one with the most tokens first: those of the root
+        after the children with pseudo-counts.
         """
         below = tree.below(self.tokens)
         found, above = [], np.array([-1])
@@ -56,8 +58,11 @@ class TreeState:
             level = []
             for p in above:
                 children = np.arange(tree.start[p + 1], tree.start[p + 2])
+                if p < 0:
+                    level.append(children[alive(below[children], self.n_kept)])
+                    continue
                 children = children[np.argsort(-below[children], kind="stable")]
-                level.append(children[: max(int(p < 0), int((below[children] >= ALIVE).sum()))])
+                level.append(children[: int((below[children] >= ALIVE).sum())])
             above = np.concatenate(level)
             found.append(above)
         return np.concatenate(found)
@@ -82,7 +87,7 @@ class TreeState:
     def packed(self) -> Packed:
         """Return the state as arrays and plain values."""
         arrays = {"counts": self.counts, "tokens": self.tokens, "picks": self.picks}
-        return arrays, {"scale": self.scale, "n_steps": self.n_steps}
+        return arrays, {"scale": self.scale, "n_steps": self.n_steps, "n_kept": self.n_kept}
 
     @classmethod
     def unpacked(cls, arrays: Mapping[str, NDArray], values: Mapping[str, Any], n_words: int, tree: Tree) -> TreeState:
@@ -102,7 +107,9 @@ class TreeState:
         require(is_table(picks, K) and are_sums(picks), "its documents are not those of its tree")
         agree = np.allclose(scale * counts.sum(axis=0), tokens, rtol=1e-6, atol=1e-6)
         require(agree, "its counts and its tokens disagree about the size of some topic")
-        return cls(counts, scale, tokens, picks, n_steps)
+        n_kept = whole_number("n_kept", values.get("n_kept", 0))  # states of older versions have none
+        require(n_kept <= int((tree.level == 1).sum()), "its root has fewer children than seeds")
+        return cls(counts, scale, tokens, picks, n_steps, n_kept)
 
 
 @dataclass(slots=True)

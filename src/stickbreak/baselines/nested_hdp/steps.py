@@ -6,20 +6,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import gammaln, psi
+from scipy import sparse
 
-from stickbreak.baselines.kernels.words import add_gains, expected_logs
 from stickbreak.baselines.minibatch import Minibatch
 from stickbreak.baselines.nested_hdp.local_step import Found, Globals, LocalSettings, local_step
 from stickbreak.baselines.nested_hdp.state import Subtrees, TreeState
 from stickbreak.baselines.nested_hdp.sticks import expected_log_weights, objective_of_sticks
 from stickbreak.baselines.nested_hdp.tree import Tree
+from stickbreak.baselines.topics import give_back, objective_of_topics, words_of_topics
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.executor import Executor, shards
 from stickbreak.fitting.laps import Lap
 from stickbreak.fitting.steps import step_size
 from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.pseudo_counts import Eta
 
 COLUMNS = ("step_size", "n_steps", "sweeps", "nodes")
 BLOCK_COUNTS = 1 << 18  # stored counts of the documents whose shares are kept at the same time
@@ -32,25 +32,12 @@ class Rules:
     tree: Tree
     local: LocalSettings
     gamma: float
-    eta: float
+    eta: Eta
     most_nodes: int  # T
     decay: float
     offset: float
     seed: int
-
-
-def words_of_topics(state: TreeState, words: NDArray[np.integer], eta: float) -> Float:
-    """Return E log phi_kw of some words, (n, K)."""
-    out = np.empty((words.size, state.tokens.size))
-    expected_logs(state.counts, state.scale, state.tokens, words.astype(np.int64), eta, out)
-    return out
-
-
-def objective_of_topics(state: TreeState, eta: float) -> float:
-    """Return E log p(phi) - E log q(phi) of all topics.                                                math.md (V3)"""
-    total, gains, N = state.counts.shape[0] * eta, np.zeros(state.tokens.size), state.tokens
-    add_gains(state.counts, state.scale, eta, gains)
-    return float((gammaln(total) - gammaln(total + N) + N * psi(total + N) + gains).sum())
+    pseudo: sparse.csr_array | None = None  # (W, n_kept)  of the first children of the root
 
 
 @dataclass(slots=True)
@@ -128,6 +115,9 @@ class Steps:
             if documents.words.size:
                 tally.add(documents, self.visit(state, documents, subtrees.of(rows), fresh=fresh))
         state.counts, state.scale, state.tokens, state.picks = tally.S, 1.0, tally.S.sum(axis=0), tally.picks
+        if self.rules.pseudo is not None:
+            state.counts = tally.S.copy()  # the tally has tokens alone
+            give_back(state, self.rules.pseudo, 1.0)
         state.n_steps += 1
         return self._row(state, tally)
 
@@ -142,12 +132,15 @@ class Steps:
         """Move the globals a step towards what the documents, scaled up, ask for.                     math.md (F6)"""
         share = n_documents / minibatch.n_documents
         state.blend(minibatch.words, share * found.S, share * found.picks, self.size(state.n_steps + 1))
+        if self.rules.pseudo is not None:
+            give_back(state, self.rules.pseudo, self.size(state.n_steps + 1))
         state.n_steps += 1
 
     def _bound(self, state: TreeState, of_words: float, picks: Float, own: float) -> float:
         """Return the bound in nats, of what documents add and of the globals.                         math.md (F4)"""
         rules = self.rules
-        of_globals = objective_of_topics(state, rules.eta) + objective_of_sticks(rules.tree, state.picks, rules.gamma)
+        of_globals = float(objective_of_topics(state, rules.eta, rules.pseudo).sum())
+        of_globals += objective_of_sticks(rules.tree, state.picks, rules.gamma)
         of_picks = float(picks @ expected_log_weights(rules.tree, state.picks, rules.gamma))
         return own + of_words + of_picks + of_globals
 

@@ -13,17 +13,17 @@ from stickbreak.baselines.online.laps import OnlineLaps, Rules, Steps
 from stickbreak.baselines.online.starts import begin
 from stickbreak.baselines.online.state import OnlineState
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.constraints import CONCENTRATION, CONCENTRATIONS, STEPS, TOLERANCES, sweeps, whole
+from stickbreak.fitting.constraints import CONCENTRATIONS, STEPS, TOLERANCES, TOPIC_PRIORS, sweeps, whole
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import Executor
-from stickbreak.fitting.laps import Lap
+from stickbreak.fitting.laps import Callback, Lap, Stop
 from stickbreak.fitting.loop import Interruption
 from stickbreak.fitting.requirements import check_memory, check_tokens
 from stickbreak.initialization import STARTS, check_init, sample_bytes
 from stickbreak.initialization.streams import RANDOM, finds_topics, offset_after
 from stickbreak.model.given_topics import number_given
 from stickbreak.model.topic_model import TopicModel
-from stickbreak.model.word_prior import check_one_eta
+from stickbreak.model.word_prior import base_of
 from stickbreak.numerics.streams import seed_from
 
 COLLAPSED = "collapsed"
@@ -38,7 +38,7 @@ class OnlineEstimator(FittedOnline):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **FittedOnline._parameter_constraints,
         **CONCENTRATIONS,
-        "eta": CONCENTRATION,
+        **TOPIC_PRIORS,
         **STEPS,
         "n_topics": [None, whole(1)],
         "init": [str, "array-like", TopicModel],
@@ -50,7 +50,6 @@ class OnlineEstimator(FittedOnline):
 
     alpha: float
     gamma: float
-    eta: float
     init: Any
     init_sweeps: int
     batch_size: int
@@ -66,9 +65,9 @@ class OnlineEstimator(FittedOnline):
         """Return how many tables a document has at the start."""
 
     def _check_parameters(self) -> None:
-        check_one_eta(self.eta, type(self).__name__)
         super()._check_parameters()
         check_init(self.init, (RANDOM, *STARTS))
+        self._check_start_of_seeds(RANDOM, COLLAPSED)
 
     @property
     def _finds_topics(self) -> bool:
@@ -77,7 +76,11 @@ class OnlineEstimator(FittedOnline):
     def _check_start(self, corpus: Corpus, batch_size: int, *, stream: bool = False) -> None:
         """Refuse what does not fit the documents or the memory."""
         check_tokens(corpus)
-        n_topics, entries = self._starting_columns(corpus), int(np.diff(corpus.counts.indptr).max(initial=0))
+        self._check_words_of_eta(corpus.n_words)
+        n_topics, entries = (
+            self._starting_columns(corpus) + self._n_seeded,
+            int(np.diff(corpus.counts.indptr).max(initial=0)),
+        )
         rows = corpus.n_words + (MOST_SHARDS + 3) * min(corpus.n_words, entries * min(batch_size, corpus.n_documents))
         start = sample_bytes(corpus) if isinstance(self.init, str) and self.init == COLLAPSED else 0.0
         check_memory(n_topics, corpus.n_words, start + 8.0 * n_topics * rows)
@@ -92,13 +95,20 @@ class OnlineEstimator(FittedOnline):
 
     def _laps(self, documents: Corpus, seed: int, executor: Engine) -> OnlineLaps:
         offset = offset_after(self, min(1.0, self.batch_size / documents.n_documents))
-        n_topics, n_tables = self._starting_columns(documents), self._tables_of_document(documents)
+        rules = self._given_rules(documents, offset, seed)
         return OnlineLaps(
-            self._steps(self._given_rules(offset, seed), executor),
+            self._steps(rules, executor),
             documents,
             int(self.batch_size),
-            lambda report, stop: begin(self, documents, n_topics, seed, 1.0, n_tables, executor, report, stop),
+            lambda report, stop: self._begin(documents, rules, 1.0, executor, report, stop),
         )
+
+    def _begin(
+        self, documents: Corpus, rules: Rules, share: float, executor: Engine, report: Callback, stop: Stop
+    ) -> OnlineState:
+        """Return the state at the start."""
+        n_topics, n_tables = self._starting_columns(documents), self._tables_of_document(documents)
+        return begin(self, documents, n_topics, rules.seed, share, n_tables, executor, report, stop, rules.pseudo)
 
     def _take(self, laps: OnlineLaps, documents: Corpus) -> None:
         self._take_rules(laps.steps.rules, laps.state)
@@ -107,7 +117,7 @@ class OnlineEstimator(FittedOnline):
     def _take_rules(self, rules: Rules, state: OnlineState) -> None:
         """Take state and hyperparameters of a fit or of the start of a stream."""
         self.alpha_, self.gamma_, self.eta_ = rules.alpha, rules.gamma, rules.eta
-        self.learning_offset_ = rules.offset
+        self.learning_offset_, self._pseudo = rules.offset, rules.pseudo
         self._take_state(state, rules.seed)
 
     def _check_minibatch(self, minibatch: Corpus, *, first: bool) -> None:
@@ -116,21 +126,20 @@ class OnlineEstimator(FittedOnline):
 
     def _open_stream(self, minibatch: Corpus, total: int, executor: Engine, interruption: Interruption) -> None:
         seed, share = seed_from(self.random_state), total / minibatch.n_documents
-        n_topics, n_tables = self._starting_columns(minibatch), self._tables_of_document(minibatch)
-        stop = interruption.give_up_start
-        state = begin(self, minibatch, n_topics, seed, share, n_tables, executor, lambda event: None, stop)
-        self._take_rules(self._given_rules(offset_after(self, 1.0), seed), state)
+        rules = self._given_rules(minibatch, offset_after(self, 1.0), seed)
+        state = self._begin(minibatch, rules, share, executor, lambda event: None, interruption.give_up_start)
+        self._take_rules(rules, state)
 
     def _step(self, minibatch: Corpus, total: int, executor: Engine, start: None) -> Lap:
-        rules = Rules(
-            self.alpha_, self.gamma_, float(self.eta_), float(self.learning_decay), self.learning_offset_, self._seed
-        )
+        steps = float(self.learning_decay), self.learning_offset_, self._seed
+        rules = Rules(self.alpha_, self.gamma_, self.eta_, *steps, self._pseudo)
         state = self._state.copy()
         lap = self._steps(rules, executor).once(state, Minibatch.from_corpus(minibatch), total)
         self._take_state(state, self._seed)
         return lap
 
-    def _given_rules(self, offset: float, seed: int) -> Rules:
+    def _given_rules(self, documents: Corpus, offset: float, seed: int) -> Rules:
         """Return the rules of the parameters."""
-        alpha, gamma, eta = float(self.alpha), float(self.gamma), float(self.eta)
-        return Rules(alpha, gamma, eta, float(self.learning_decay), offset, seed)
+        pseudo = self._word_prior(documents.words).pseudo
+        priors = float(self.alpha), float(self.gamma), base_of(self.eta)
+        return Rules(*priors, float(self.learning_decay), offset, seed, pseudo)

@@ -12,11 +12,12 @@ from stickbreak.fitting.checkpoint import saved_seed
 from stickbreak.fitting.laps import Packed
 from stickbreak.model.estimator import KeptState
 from stickbreak.model.expected_counts import ExpectedCounts
+from stickbreak.model.topic_priors import TopicPriors
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.path.pooled import pooled
 
 
-class FittedOnline(ExpectedCounts):
+class FittedOnline(TopicPriors, ExpectedCounts):
     """The side of the online HDPs that needs no fit of its own: it reads the fitted attributes."""
 
     objective_name: ClassVar[str] = "objective"
@@ -42,6 +43,12 @@ class FittedOnline(ExpectedCounts):
     def _topic_tokens(self) -> Float:
         return self._state.tokens[self._state.alive()]
 
+    def _seen_tokens(self) -> Float:
+        tokens = self._topic_tokens().copy()
+        if self._pseudo is not None:
+            tokens[: self._n_kept] = np.maximum(tokens[: self._n_kept] - self._pseudo.sum(axis=0), 0.0)
+        return tokens
+
     def _join_topics(self, to: Int) -> None:
         """Make topic k a part of topic to[k], the largest first; what is not shown comes after them."""
         state, shown = self._state, self._state.alive()
@@ -50,6 +57,7 @@ class FittedOnline(ExpectedCounts):
             np.concatenate([pooled(table[shown], to), table[others]])
             for table in (state.counts.T, state.tokens, state.tables)
         ]
+        self._pseudo = None  # a joined topic has no prior of its own
         self._state = OnlineState(np.ascontiguousarray(joined[0].T), state.scale, joined[1], joined[2], state.n_steps)
 
     def _take_state(self, state: OnlineState, seed: int) -> None:

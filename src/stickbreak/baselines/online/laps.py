@@ -8,12 +8,14 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from stickbreak.baselines.minibatch import Minibatch
 from stickbreak.baselines.online.state import OnlineState
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
 from stickbreak.fitting.steps import step_size
+from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.numerics.streams import stream
 
 MakeStart = Callable[[Callback, Stop], OnlineState]
@@ -25,10 +27,16 @@ class Rules:
 
     alpha: float
     gamma: float
-    eta: float
+    eta: Eta
     decay: float
     offset: float
     seed: int
+    pseudo: sparse.csr_array | None = None  # (W, n_kept)  of the first topics, which keep their places
+
+    @property
+    def n_kept(self) -> int:
+        """Number of topics with pseudo-counts."""
+        return 0 if self.pseudo is None else int(self.pseudo.shape[1])
 
     def size(self, step: int) -> float:
         """Return the size of a step; the number of the first is 1."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,8 @@ from stickbreak.numerics.scaled import decayed
 class OnlineState:
     """Where a fit stands: q(phi_k) = Dirichlet(eta + S_k), and M_k, from which the corpus weights follow.
 
-    The topics are in the order of the sticks. S is kept as `scale * counts`: a step scales all counts down, which is
-    one multiplication, and adds only to the rows of the words of its minibatch.
+    The topics are in the order of the sticks, after those with pseudo-counts. S is kept as `scale * counts`: a step
+    scales all counts down, which is one multiplication, and adds only to the rows of the words of its minibatch.
     """
 
     counts: Float  # (W, K)  S / scale
@@ -30,11 +30,12 @@ class OnlineState:
     tokens: Float  # (K,)   S.sum(0)
     tables: Float  # (K,)   M
     n_steps: int
+    n_kept: int = 0  # topics with pseudo-counts, which are in S: they come first and are always shown
 
     @classmethod
-    def of(cls, S: Float, tables: Float, n_steps: int = 0) -> OnlineState:
+    def of(cls, S: Float, tables: Float, n_steps: int = 0, n_kept: int = 0) -> OnlineState:
         """Start from expected counts and tables; the arrays are taken over."""
-        return cls(np.ascontiguousarray(S), 1.0, S.sum(axis=0), tables, n_steps)
+        return cls(np.ascontiguousarray(S), 1.0, S.sum(axis=0), tables, n_steps, n_kept)
 
     @property
     def n_topics(self) -> int:
@@ -43,15 +44,15 @@ class OnlineState:
 
     def copy(self) -> OnlineState:
         """Return a state that shares no array with this one."""
-        return OnlineState(self.counts.copy(), self.scale, self.tokens.copy(), self.tables.copy(), self.n_steps)
+        return replace(self, counts=self.counts.copy(), tokens=self.tokens.copy(), tables=self.tables.copy())
 
     def S(self) -> Float:
         """Return the expected tokens of each word in each topic, (W, K)."""
         return self.scale * self.counts
 
     def alive(self) -> Int:
-        """Return the topics with expected tokens, the largest first; never none."""
-        return alive(self.tokens)
+        """Return the topics with expected tokens, the largest first after those that are kept; never none."""
+        return alive(self.tokens, self.n_kept)
 
     def blend(self, words: NDArray[np.integer], S: Float, tables: Float, step: float) -> None:
         """Move towards S and tables, given by the rows of `words`: (1 - step) of what was, step of these.  math.md (S1)
@@ -78,7 +79,7 @@ class OnlineState:
     def packed(self) -> Packed:
         """Return the state as arrays and plain values."""
         arrays = {"counts": self.counts, "tokens": self.tokens, "tables": self.tables}
-        return arrays, {"scale": self.scale, "n_steps": self.n_steps}
+        return arrays, {"scale": self.scale, "n_steps": self.n_steps, "n_kept": self.n_kept}
 
     @classmethod
     def unpacked(cls, arrays: Mapping[str, NDArray], values: Mapping[str, Any], n_words: int) -> OnlineState:
@@ -96,7 +97,9 @@ class OnlineState:
         sound = is_table(counts, n_words, K) and are_sums(scale * counts)
         require(sound, f"its counts are not those of {n_words} words")
         require(is_table(tables, K) and are_sums(tables), "its tables are not those of its topics")
-        state = cls(counts, scale, tokens, tables, n_steps)
+        n_kept = whole_number("n_kept", values.get("n_kept", 0))  # states of older versions have none
+        require(n_kept <= K, "it has fewer topics than seeds")
+        state = cls(counts, scale, tokens, tables, n_steps, n_kept)
         agree = np.allclose(scale * counts.sum(axis=0), tokens, rtol=1e-6, atol=1e-6)
         require(agree, "its counts and its tokens disagree about the size of some topic")
         require(are_tables(tables[state.alive()]), "its topics have next to no tables, which every document adds to")

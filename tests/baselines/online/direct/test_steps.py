@@ -92,15 +92,15 @@ def test_gain_of_a_merge_is_the_difference_of_two_bounds_of_the_scaled_minibatch
         slow_bound(counts, parts, share * np.einsum("dw,dwk->wk", counts, parts), weights_of, share)
         for parts, weights_of in ((joined, beta_joined), (r, beta))
     ]
-    assert gain_of(visit, 0, 1, share, RULES.eta, RULES.gamma, W) == pytest.approx(bounds[0] - bounds[1])
+    assert gain_of(visit, 0, 1, share, RULES, W) == pytest.approx(bounds[0] - bounds[1])
 
 
 def test_gain_of_a_split_is_the_difference_of_two_bounds_of_the_scaled_minibatch(counts, state, monkeypatch):
     monkeypatch.setattr("stickbreak.baselines.online.direct.splits.LEAST_TOKENS", 0.0)
     visit, share, k = visit_of(state, counts), 5.0, 2
     part, prior = Part.of(visit, k), visit.prior[k]
-    half = halves(part, prior, share, RULES.eta, W, np.random.default_rng(0))
-    split = judge(part, half, prior, share, RULES.eta, RULES.gamma, W)
+    half = halves(part, prior, share, RULES.eta, W * RULES.eta, np.random.default_rng(0))
+    split = judge(part, half, prior, share, RULES.eta, RULES.gamma, W * RULES.eta)
     r, (beta, _) = responsibilities(visit), weights(state.tables)
     halved = np.concatenate([r, np.zeros((D, W, 1))], axis=2)
     halved[part.document, part.word, k] *= half
@@ -137,16 +137,16 @@ def test_halves_of_a_topic_of_two_kinds_of_documents_are_these_kinds_and_worth_a
     state = OnlineState.of(counts.sum(axis=0)[:, None] * 1.0, np.array([60.0]))
     visit = visit_of(state, counts)
     part = Part.of(visit, 0)
-    half = halves(part, visit.prior[0], 1.0, RULES.eta, 6, rng)
+    half = halves(part, visit.prior[0], 1.0, RULES.eta, 6 * RULES.eta, rng)
     of_kinds = [np.average(half[kinds[part.document] == kind], weights=part.tokens[kinds[part.document] == kind])
                 for kind in (0, 1)]  # fmt: skip
     assert abs(of_kinds[0] - of_kinds[1]) > 0.9
-    assert judge(part, half, visit.prior[0], 1.0, RULES.eta, RULES.gamma, 6).gain > 100
+    assert judge(part, half, visit.prior[0], 1.0, RULES.eta, RULES.gamma, 6 * RULES.eta).gain > 100
     same = rng.poisson(2.0, (60, 6))
     visit = visit_of(OnlineState.of(same.sum(axis=0)[:, None] * 1.0, np.array([60.0])), same)
     part = Part.of(visit, 0)
-    half = halves(part, visit.prior[0], 1.0, RULES.eta, 6, rng)
-    assert judge(part, half, visit.prior[0], 1.0, RULES.eta, RULES.gamma, 6).gain < 0
+    half = halves(part, visit.prior[0], 1.0, RULES.eta, 6 * RULES.eta, rng)
+    assert judge(part, half, visit.prior[0], 1.0, RULES.eta, RULES.gamma, 6 * RULES.eta).gain < 0
 
 
 def test_candidates_are_the_pairs_that_occur_together():

@@ -1,6 +1,6 @@
 """The bound of direct assignment under a point estimate of the weights, term by term: slow, and of no code of ours.
 
-Shapes: counts (D, W), r (D, W, K), S (W, K), beta (K + 1,), the rest last.
+Shapes: counts (D, W), r (D, W, K), S (W, K), beta (K + 1,), the rest last; eta is a number or a table (W, K).
 """
 
 import numpy as np
@@ -29,7 +29,8 @@ def bound(counts, r, S_of_topics, beta, u, alpha, gamma, eta, share):
                     documents += counts[d, w] * r[d, w, k] * (log_phi[w, k] - np.log(r[d, w, k]))
     topics = 0.0
     for k in range(K):
-        topics += log_normaliser(np.full(W, eta)) + ((eta - 1) * log_phi[:, k]).sum()
+        prior = np.broadcast_to(eta, (W, K))[:, k]
+        topics += log_normaliser(prior) + ((prior - 1) * log_phi[:, k]).sum()
         topics -= log_normaliser(tau[:, k]) + ((tau[:, k] - 1) * log_phi[:, k]).sum()
     return share * documents + topics + (np.log(gamma) + (gamma - 1) * np.log1p(-u)).sum()
 

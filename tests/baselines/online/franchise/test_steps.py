@@ -21,7 +21,7 @@ from stickbreak.baselines.online.franchise.sticks import (
 )
 from stickbreak.baselines.online.laps import Rules
 from stickbreak.baselines.online.state import OnlineState
-from stickbreak.baselines.online.topics import objective_of_topics, words_of_topics
+from stickbreak.baselines.topics import objective_of_topics, words_of_topics
 from stickbreak.corpus import planted_lda, toy_bars
 from stickbreak.fitting.executor import ThreadExecutor
 

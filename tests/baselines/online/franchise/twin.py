@@ -80,11 +80,11 @@ def log_topics(S, eta):
 
 
 def bound_of_topics(S, eta):
-    """E log p(phi) - E log q(phi), summed over topics."""
-    tau, log_phi, W = S + eta, log_topics(S, eta), S.shape[0]
+    """E log p(phi) - E log q(phi), summed over topics; eta is a number or a table (W, K)."""
+    tau, log_phi, prior = S + eta, log_topics(S, eta), np.broadcast_to(eta, S.shape)
     total = 0.0
     for k in range(S.shape[1]):
-        total += gammaln(W * eta) - W * gammaln(eta) + (eta - 1) * log_phi[:, k].sum()
+        total += gammaln(prior[:, k].sum()) - gammaln(prior[:, k]).sum() + ((prior[:, k] - 1) * log_phi[:, k]).sum()
         total -= gammaln(tau[:, k].sum()) - gammaln(tau[:, k]).sum() + ((tau[:, k] - 1) * log_phi[:, k]).sum()
     return total
 

@@ -69,7 +69,13 @@ def _score(h, size, word, amount, n_here, heads, lists, bits, level, n_tokens, l
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _draw_path(d, path, n_levels, level, parent, n_documents, score, new, gamma, rng, reached):
+def _onward(node, n_documents, n_kept):
+    """Return how many documents went on below a node: the one that a seed has ends at its node.        math.md (R7)"""
+    return n_documents[node] - 1 if 0 < node <= n_kept else n_documents[node]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _draw_path(d, path, n_levels, level, parent, n_documents, n_kept, score, new, gamma, rng, reached):
     """Draw the path of a document that is in no node: an existing leaf, or a node below which it opens a new branch.
 
     math.md (R2). score[node] becomes the log weight of the way to a node, the words there included; new[h] is log p of
@@ -81,13 +87,15 @@ def _draw_path(d, path, n_levels, level, parent, n_documents, score, new, gamma,
         for node in range(size):
             if level[node] == h:
                 above = parent[node]
-                score[node] += score[above] + math.log(n_documents[node]) - math.log(n_documents[above] + gamma)
+                score[node] += (
+                    score[above] + math.log(n_documents[node]) - math.log(_onward(above, n_documents, n_kept) + gamma)
+                )
     for node in range(size):
         if level[node] == FREE:
             continue
         x = score[node]
         if level[node] < n_levels - 1:
-            x += math.log(gamma) - math.log(n_documents[node] + gamma) + new[level[node] + 1]
+            x += math.log(gamma) - math.log(_onward(node, n_documents, n_kept) + gamma) + new[level[node] + 1]
         reached[node] = x
         most = max(most, x)
     total = 0.0
@@ -155,8 +163,8 @@ def _draw_levels(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def sweep(
-    start, word, z, path, there, heads, lists, bits, level, parent, n_documents, n_tokens, mean, scale, gamma, eta,
-    log_gamma, key,
+    start, word, z, path, there, heads, lists, bits, level, parent, n_documents, n_tokens, n_kept, mean, scale, gamma,
+    eta, log_gamma, key,
 ):  # fmt: skip
     """Draw the path of each document, then the levels of its tokens, given all others.          math.md (R2), (R3)
 
@@ -177,6 +185,8 @@ def sweep(
         Of a node in an entry.
     level, parent, n_documents, n_tokens : ndarray of shape (J,)
         Of nodes; a number that no node has, has the level -1.
+    n_kept : int
+        Nodes 1 to `n_kept` are those of seeds, with a document and tokens that stay.
     mean, scale : float
         m and pi of the levels of a document.
     gamma : float
@@ -219,7 +229,7 @@ def sweep(
                 score,
             )  # fmt: skip
         path[d, 0] = 0
-        h = _draw_path(d, path, n_levels, level[:top], parent, n_documents, score, new, gamma, rng, reached)
+        h = _draw_path(d, path, n_levels, level[:top], parent, n_documents, n_kept, score, new, gamma, rng, reached)
         grow(d, h, path, parent, level)
         top = max(top, path[d].max() + 1)
         put_document(d, 1, here, levels, path, heads, lists, bits, n_documents, n_tokens, level)

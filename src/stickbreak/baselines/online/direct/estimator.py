@@ -10,9 +10,13 @@ from numpy.typing import NDArray
 from stickbreak.baselines.online.direct.steps import DirectSteps, Settings
 from stickbreak.baselines.online.estimator import OnlineEstimator
 from stickbreak.baselines.online.laps import Rules
+from stickbreak.baselines.online.state import OnlineState
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.constraints import between, whole
+from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import Executor
+from stickbreak.fitting.laps import Callback, Stop
+from stickbreak.model.seeds import Seeds, plain_seeds
 from stickbreak.numerics.ranges import LARGEST
 
 
@@ -39,8 +43,14 @@ class SplitMergeOnlineHDP(OnlineEstimator):
         Concentration of the topic weights of a document.
     gamma : float, default=10.0
         Concentration of the topic weights of the corpus, at least 1: the point estimate of the weights needs that.
-    eta : float, default=0.1
-        Pseudo-count of every word in every topic.
+    eta : float or array-like of shape (W,) or (K, W), default=0.1
+        Pseudo-count of every word in every topic. An array has one for each word, or a row for each of the first K
+        topics: these keep their numbers as those of seeds do, and other topics have its smallest number for every word.
+    seeds : dict of str to list of str, optional
+        Words of topics that you expect, by the names of these topics. They come first, in this order, and keep their
+        numbers and names. The fit starts with them and with `n_topics` others. The start is "random" or "collapsed".
+    seed_tokens : float, default=100.0
+        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (O16)).
     init : {"random", "collapsed", "near-uniform", "documents", "anchors"} or given topics, default="random"
         Where the topics start. "random" draws every topic from a Dirichlet distribution. The others find topics first
         (see `VariationalHDP`). You can also give topics: word distributions, expected counts, or a fitted model of
@@ -83,11 +93,13 @@ class SplitMergeOnlineHDP(OnlineEstimator):
         Expected corpus weights M_k / (M + gamma). They sum to less than one; the rest belongs to topics that are not
         shown or unseen.
     components_ : ndarray of shape (n_topics_, W)
-        Expected tokens of each word in each topic, plus eta.
+        Expected tokens of each word in each topic, plus its pseudo-counts.
     tables_ : ndarray of shape (n_topics_,)
-        Expected number of tables of each topic.
-    alpha_, gamma_, eta_ : float
-        The hyperparameters of the fit.
+        Expected number of tables of each topic, one more of those of seeds.
+    alpha_, gamma_ : float
+        The concentrations of the fit.
+    eta_ : float or ndarray of shape (W,)
+        Pseudo-count of every word in the topics without a prior of their own.
     learned_ : list of str
         Always empty: no hyperparameter is learned.
     learning_offset_ : float
@@ -150,7 +162,9 @@ class SplitMergeOnlineHDP(OnlineEstimator):
         merge_trials: int = 10,
         alpha: float = 0.5,
         gamma: float = 10.0,
-        eta: float = 0.1,
+        eta: Any = 0.1,
+        seeds: Seeds | None = None,
+        seed_tokens: float = 100.0,
         init: str | NDArray = "random",
         init_sweeps: int = 50,
         n_laps: int = 5,
@@ -171,6 +185,8 @@ class SplitMergeOnlineHDP(OnlineEstimator):
         self.alpha = alpha
         self.gamma = gamma
         self.eta = eta
+        self.seeds = plain_seeds(seeds)
+        self.seed_tokens = seed_tokens
         self.init = init
         self.init_sweeps = init_sweeps
         self.n_laps = n_laps
@@ -188,6 +204,14 @@ class SplitMergeOnlineHDP(OnlineEstimator):
         trials = int(self.split_trials), int(self.merge_trials), int(self.max_topics)
         settings = Settings(float(self.local_tolerance), int(self.local_sweeps), *trials)
         return DirectSteps(rules, settings, executor)
+
+    def _begin(
+        self, documents: Corpus, rules: Rules, share: float, executor: Engine, report: Callback, stop: Stop
+    ) -> OnlineState:
+        """Return the state at the start, in which each topic with pseudo-counts has a table more.     math.md (O16)"""
+        state = super()._begin(documents, rules, share, executor, report, stop)
+        state.tables[: rules.n_kept] += 1.0
+        return state
 
     def _tables_of_document(self, corpus: Corpus) -> float:
         return 1.0

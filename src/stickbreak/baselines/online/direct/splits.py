@@ -11,6 +11,7 @@ from stickbreak.baselines.online.direct.local_step import Visit
 from stickbreak.baselines.online.direct.weights import LEAST
 from stickbreak.baselines.online.topics import evidence
 from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.pseudo_counts import Eta
 
 SWEEPS = 10  # of the restricted local step
 LEAST_TOKENS = 1e-3  # of a count in the topic; fewer do not take part
@@ -52,7 +53,7 @@ class Split:
     tables: Float  # (2,)  share of the tables of the topic
 
 
-def halves(part: Part, prior: float, share: float, eta: float, W: int, rng: np.random.Generator) -> Float:
+def halves(part: Part, prior: float, share: float, eta: Eta, total_eta: float, rng: np.random.Generator) -> Float:
     """Share the tokens of a topic out between two halves, in a local step that is restricted to them.  math.md (O13)
 
     Parameters
@@ -62,9 +63,10 @@ def halves(part: Part, prior: float, share: float, eta: float, W: int, rng: np.r
         alpha beta_k of the topic.
     share : float
         Documents of all to those of the minibatch.
-    eta : float
-    W : int
-        Words of the vocabulary.
+    eta : float or ndarray of shape (W_b,)
+        Of the words of the minibatch.
+    total_eta : float
+        Of all words.
     rng : Generator
         Of the two documents with which the halves begin.
 
@@ -78,24 +80,25 @@ def halves(part: Part, prior: float, share: float, eta: float, W: int, rng: np.r
         tokens = np.array([part.tokens * half, part.tokens * (1.0 - half)])
         N = np.array([part.by_document(row) for row in tokens])
         S = share * np.array([part.by_word(row) for row in tokens])
-        log_phi = psi(eta + S) - psi(W * eta + S.sum(axis=1, keepdims=True))
+        log_phi = psi(eta + S) - psi(total_eta + S.sum(axis=1, keepdims=True))
         log_pi = psi(_weights(N.sum(axis=1), prior)[:, None] + N)
         half = expit((log_phi[0] - log_phi[1])[part.word] + (log_pi[0] - log_pi[1])[part.document])
     return half
 
 
-def judge(part: Part, half: Float, prior: float, share: float, eta: float, gamma: float, W: int) -> Split:
+def judge(part: Part, half: Float, prior: float, share: float, eta: Eta, gamma: float, total_eta: float) -> Split:
     """Return what the bound gains by a split into these halves.                                        math.md (O14)"""
     tokens = np.array([part.tokens * half, part.tokens * (1.0 - half)])
     N, words = (np.array([sums(row) for row in tokens]) for sums in (part.by_document, part.by_word))
     weights, entropy = _weights(N.sum(axis=1), prior), -xlogy(half, half) - xlogy(1.0 - half, 1.0 - half)
     documents = float(part.tokens @ entropy) - float((gammaln(prior + N.sum(axis=0)) - gammaln(prior)).sum())
     documents += float((gammaln(weights[:, None] + N) - gammaln(weights[:, None])).sum())
-    topics = evidence(share * words, eta, W).sum() - evidence(share * words.sum(axis=0)[None], eta, W).sum()
+    topics = evidence(share * words, eta, total_eta).sum()
+    topics -= evidence(share * words.sum(axis=0)[None], eta, total_eta).sum()
     return Split(share * documents + float(topics + np.log(gamma)), words, weights / weights.sum())
 
 
-def _begin(part: Part, eta: float, rng: np.random.Generator) -> Float:
+def _begin(part: Part, eta: Eta, rng: np.random.Generator) -> Float:
     """Return the share of the first half in each count: documents go to the nearer of two documents.   math.md (O13)"""
     size = part.by_document(part.tokens)
     base = part.by_word(part.tokens) + eta

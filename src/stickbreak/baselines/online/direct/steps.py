@@ -14,9 +14,10 @@ from stickbreak.baselines.online.direct.splits import Part, Split, halves, judge
 from stickbreak.baselines.online.direct.weights import objective_of_weights, prior_of
 from stickbreak.baselines.online.laps import Rules
 from stickbreak.baselines.online.state import OnlineState
-from stickbreak.baselines.online.topics import objective_of_topics, words_of_topics
+from stickbreak.baselines.topics import give_back, objective_of_topics, words_of_topics
 from stickbreak.fitting.executor import Executor
 from stickbreak.fitting.laps import Lap
+from stickbreak.numerics.pseudo_counts import of_words, total_of
 from stickbreak.numerics.streams import stream_at
 
 COLUMNS = (
@@ -78,9 +79,13 @@ class DirectSteps:
         """Take a step, then merge and split topics.                              math.md (S1), (O11) to (O15)"""
         rules, share = self.rules, n_documents / minibatch.n_documents
         visit = self.visit(state, minibatch)
-        objective = share * visit.value + float(objective_of_topics(state, rules.eta).sum())
-        objective += objective_of_weights(state.tables, rules.gamma)  # math.md (O12)
-        state.blend(minibatch.words, share * visit.S, share * visit.tables, rules.size(state.n_steps + 1))
+        objective = share * visit.value + float(objective_of_topics(state, rules.eta, rules.pseudo).sum())
+        objective += objective_of_weights(state.tables, rules.gamma, rules.n_kept)  # math.md (O12), (O16)
+        size = rules.size(state.n_steps + 1)
+        state.blend(minibatch.words, share * visit.S, share * visit.tables, size)
+        if rules.pseudo is not None:
+            give_back(state, rules.pseudo, size)
+            state.tables[: rules.n_kept] += size
         state.n_steps += 1
         merged, n_merges = self._merge(state, visit, share)
         n_splits = self._split(state, visit, share, merged)
@@ -97,11 +102,11 @@ class DirectSteps:
         tried : int
         """
         rules, merged, touched, tried = self.rules, list[tuple[int, int]](), set[int](), 0
-        for k, other in candidates(visit.N, self._settings.merge_trials):
+        for k, other in candidates(visit.N, self._settings.merge_trials, rules.n_kept):
             if {k, other} & touched:
                 continue
             tried += 1
-            if gain_of(visit, k, other, share, rules.eta, rules.gamma, state.counts.shape[0]) > 0.0:
+            if gain_of(visit, k, other, share, rules, state.counts.shape[0]) > 0.0:
                 for table in (state.counts, state.tokens[None], state.tables[None]):
                     table[:, k] += table[:, other]
                 merged.append((k, other))
@@ -113,13 +118,15 @@ class DirectSteps:
         rules, settings = self.rules, self._settings
         rng = stream_at(rules.seed, "splits", state.n_steps)
         whole = np.setdiff1d(np.flatnonzero(visit.N.sum(axis=0) >= 2.0), [k for pair in merged for k in pair])
+        whole = whole[whole >= rules.n_kept]
+        eta, total_eta = of_words(rules.eta, visit.minibatch.words), total_of(rules.eta, state.counts.shape[0])
         room, accepted, tried = settings.max_topics - (state.n_topics - len(merged)), 0, 0
         for k in rng.permutation(whole)[: settings.split_trials].tolist():
             if accepted >= room:
                 break
-            part, prior, W = Part.of(visit, k), float(visit.prior[k]), state.counts.shape[0]
-            half = halves(part, prior, share, rules.eta, W, rng)
-            split = judge(part, half, prior, share, rules.eta, rules.gamma, W)
+            part, prior = Part.of(visit, k), float(visit.prior[k])
+            half = halves(part, prior, share, eta, total_eta, rng)
+            split = judge(part, half, prior, share, eta, rules.gamma, total_eta)
             tried += 1
             if split.gain > 0.0:
                 self._take_split(state, visit, k, split)
@@ -128,8 +135,9 @@ class DirectSteps:
 
     def _take_split(self, state: OnlineState, visit: Visit, k: int, split: Split) -> None:
         """Share a topic out: each word by the halves in the minibatch, words that it lacks evenly.     math.md (O14)"""
-        eta, first = self.rules.eta, np.full(state.counts.shape[0], 0.5)
-        first[visit.minibatch.words] = (eta + split.words[0]) / (2.0 * eta + split.words.sum(axis=0))
+        words, first = visit.minibatch.words, np.full(state.counts.shape[0], 0.5)
+        eta = of_words(self.rules.eta, words)
+        first[words] = (eta + split.words[0]) / (2.0 * eta + split.words.sum(axis=0))
         counts = state.counts[:, k] * (1.0 - first)
         state.counts = np.column_stack([state.counts, counts])
         state.counts[:, k] *= first

@@ -21,7 +21,13 @@ def expected_tables(N: Float, prior: Float) -> Float:
     return found
 
 
-def objective_of_weights(tables: Float, gamma: float) -> float:
-    """Return sum_k log Beta(u_k | 1, gamma) = K log gamma + (gamma - 1) log beta_>K.              math.md (O12)"""
-    rest = 0.0 if gamma == 1.0 else (gamma - 1.0) * np.log((gamma - 1.0) / (tables.sum() + gamma - 1.0))
-    return float(tables.size * np.log(gamma) + rest)
+def objective_of_weights(tables: Float, gamma: float, n_kept: int = 0) -> float:
+    """Return sum_k log Beta(u_k | 1, gamma) = K log gamma + (gamma - 1) log beta_>K.              math.md (O12)
+
+    Of the first `n_kept` topics a table is known beforehand, and is among `tables`.              math.md (O16)
+    """
+    total = tables.sum() + gamma - 1.0
+    rest = 0.0 if gamma == 1.0 else (gamma - 1.0) * np.log((gamma - 1.0) / total)
+    later = gamma + np.arange(n_kept)
+    known = np.log(tables[:n_kept] / total).sum() - (np.log(gamma) - np.log(later) - np.log1p(later)).sum()
+    return float(tables.size * np.log(gamma) + rest + known)

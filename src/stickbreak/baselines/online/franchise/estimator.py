@@ -14,6 +14,7 @@ from stickbreak.baselines.online.laps import Rules
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.constraints import one_of, share, whole
 from stickbreak.fitting.executor import Executor
+from stickbreak.model.seeds import Seeds, plain_seeds
 
 
 class OnlineHDP(OnlineEstimator):
@@ -35,8 +36,14 @@ class OnlineHDP(OnlineEstimator):
         Concentration of the sticks of a document.
     gamma : float, default=1.0
         Concentration of the sticks of the corpus.
-    eta : float, default=0.01
-        Pseudo-count of every word in every topic.
+    eta : float or array-like of shape (W,) or (K, W), default=0.01
+        Pseudo-count of every word in every topic. An array has one for each word, or a row for each of the first K
+        topics: these keep their numbers as those of seeds do, and other topics have its smallest number for every word.
+    seeds : dict of str to list of str, optional
+        Words of topics that you expect, by the names of these topics. They come first, in this order, and keep their
+        numbers and names. The fit starts with them and with `n_topics` others. The start is "random" or "collapsed".
+    seed_tokens : float, default=100.0
+        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (O16)).
     init : {"random", "collapsed", "near-uniform", "documents", "anchors"} or given topics, default="random"
         Where the topics start. "random", the paper's start, draws every topic from a Dirichlet distribution. The others
         find topics first (see `VariationalHDP`). You can also give topics: word distributions, expected counts, or a
@@ -84,11 +91,13 @@ class OnlineHDP(OnlineEstimator):
         Expected corpus weights M_k / (M + gamma). They sum to less than one; the rest belongs to topics that are not
         shown or unseen.
     components_ : ndarray of shape (n_topics_, W)
-        Expected tokens of each word in each topic, plus eta.
+        Expected tokens of each word in each topic, plus its pseudo-counts.
     tables_ : ndarray of shape (n_topics_,)
         Expected number of tables of each topic; a document has `n_tables`, empty ones among them.
-    alpha_, gamma_, eta_ : float
-        The hyperparameters of the fit.
+    alpha_, gamma_ : float
+        The concentrations of the fit.
+    eta_ : float or ndarray of shape (W,)
+        Pseudo-count of every word in the topics without a prior of their own.
     learned_ : list of str
         Always empty: no hyperparameter is learned.
     learning_offset_ : float
@@ -146,7 +155,9 @@ class OnlineHDP(OnlineEstimator):
         n_tables: int = 15,
         alpha: float = 1.0,
         gamma: float = 1.0,
-        eta: float = 0.01,
+        eta: Any = 0.01,
+        seeds: Seeds | None = None,
+        seed_tokens: float = 100.0,
         init: str | NDArray = "random",
         init_sweeps: int = 50,
         table_start: str = TOPICS,
@@ -167,6 +178,8 @@ class OnlineHDP(OnlineEstimator):
         self.alpha = alpha
         self.gamma = gamma
         self.eta = eta
+        self.seeds = plain_seeds(seeds)
+        self.seed_tokens = seed_tokens
         self.init = init
         self.init_sweeps = init_sweeps
         self.table_start = table_start

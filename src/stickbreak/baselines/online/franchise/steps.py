@@ -18,7 +18,7 @@ from stickbreak.baselines.online.franchise.sticks import (
 )
 from stickbreak.baselines.online.laps import Rules
 from stickbreak.baselines.online.state import OnlineState
-from stickbreak.baselines.online.topics import objective_of_topics, words_of_topics
+from stickbreak.baselines.topics import give_back, objective_of_topics, words_of_topics
 from stickbreak.fitting.executor import Executor
 from stickbreak.fitting.laps import Lap
 from stickbreak.numerics.arrays import Float, Int
@@ -106,8 +106,10 @@ class FranchiseSteps:
         """
         share = n_documents / minibatch.n_documents
         state.blend(minibatch.words, share * found.S, share * found.tables, self.rules.size(state.n_steps + 1))
+        if self.rules.pseudo is not None:
+            give_back(state, self.rules.pseudo, self.rules.size(state.n_steps + 1))
         state.n_steps += 1
-        order = order_of_sticks(state.tables, self.rules.gamma)
+        order = order_of_sticks(state.tables, self.rules.gamma, state.n_kept)
         if order is not None:
             state.take(order)
         return order
@@ -115,7 +117,8 @@ class FranchiseSteps:
     def _bound(self, state: OnlineState, of_words: float, tables: Float, own: float) -> float:
         """Return the bound in nats, of what documents add and of the globals.                         math.md (O9)"""
         rules = self.rules
-        of_globals = float(objective_of_topics(state, rules.eta).sum()) + objective_of_sticks(state.tables, rules.gamma)
+        of_globals = float(objective_of_topics(state, rules.eta, rules.pseudo).sum())
+        of_globals += objective_of_sticks(state.tables, rules.gamma)
         return own + of_words + float(tables @ expected_log_beta(state.tables, rules.gamma)) + of_globals
 
     def _row(self, state: OnlineState, objective: float, sweeps: float) -> Lap:

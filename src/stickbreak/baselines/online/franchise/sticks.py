@@ -36,11 +36,12 @@ def objective_of_sticks(tables: Float, gamma: float) -> float:
     return float((free + (1.0 - a) * (psi(a) - both) + (gamma - b) * (psi(b) - both)).sum())
 
 
-def order_of_sticks(tables: Float, gamma: float) -> Int | None:
+def order_of_sticks(tables: Float, gamma: float, n_kept: int = 0) -> Int | None:
     """Return the order of the topics by tables, the largest first, if the bound is larger in it; else None.
 
-    With every stick at its optimum the topics add sum_k log B(a_k, b_k) to the bound.                    math.md (O8)
+    The first `n_kept` topics stay where they are. With every stick at its optimum the topics add sum_k log B(a_k, b_k)
+    to the bound.                                                                                        math.md (O8)
     """
-    order = np.argsort(-tables, kind="stable")
+    order = np.append(np.arange(n_kept), n_kept + np.argsort(-tables[n_kept:], kind="stable"))
     here, there = (float(betaln(*sticks(M, gamma)).sum()) for M in (tables, tables[order]))
     return order if there > here else None
