@@ -302,10 +302,8 @@ class CollapsedHDP(StreamedCollapsed):
 
     def _check_documents(self, documents: Corpus) -> None:
         super()._check_documents(documents)
-        laps, n_topics = (
-            min(self.n_laps, self.merge_laps),
-            self._settled_topics(documents) + self._check_room(documents),
-        )
+        laps = min(self.n_laps, self.merge_laps)
+        n_topics = self._settled_topics(documents) + self._check_room(documents)
         smallest = float(self.smallest_share)
         blocks = 1 if workers_now() is not None else count_jobs(self.n_jobs) if self.scratch is not None else None
         births = bool(self.births)
@@ -363,10 +361,6 @@ class CollapsedHDP(StreamedCollapsed):
         self.stop_reason_ += told_of_origin(laps.origin, self.n_topics)
         if self.final_passes_ == "sampled":
             self.stop_reason_ += " In the last passes each token had one sampled topic."
-        if laps.is_full:
-            self.stop_reason_ += (
-                f" The number of topics reached max_topics={laps.rules.max_topics}: more may predict better."
-            )
         self.stop_reason_ += laps.left_over()
         if self._scratch_folder() is not None:
             self._kept = None  # it is in files that are removed now

@@ -232,30 +232,32 @@ class CollapsedLaps:
         apart = self._documents.chosen(np.flatnonzero(lengths == 0.0))
         return joined(topics, apart, priors, StepRules(rules.smallest, JOIN, (), rules.seed), engine)
 
-    @property
-    def is_full(self) -> bool:
-        """Whether there are as many topics as there can be, and more may be wanted."""
-        most = self.rules.max_topics
-        return self.forming is None and self.state.beta.size >= most > self.rules.n_topics
-
     def left_over(self) -> str:
-        """Say what more passes would do, of a fit that ends before the last ones have begun."""
-        end, formed = self.rounds.end, self._formed
-        if self.forming is not None and self.forming.is_over:
+        """Say what more topics or more passes would do, of a fit that has all it may have or ends early."""
+        forming, rules = self.forming, self.rules
+        if forming is not None and forming.is_over:
             return " Topics have formed; next they are split and merged: more passes may change their number."
-        if self.forming is not None:
+        if forming is not None:
+            last = self._formed + forming.n_left
             return (
-                f" Gibbs sampling forms topics until pass {formed + self.forming.n_left} at most; then they are split "
-                "and merged: more passes may change their number."
+                f" Gibbs sampling forms topics until pass {last} at most; then they are split and merged: more passes "
+                "may change their number."
             )
-        if self.state.n_sweeps < end:
+        if self.state.beta.size >= rules.max_topics > rules.n_topics:
+            full = f" The number of topics reached max_topics={rules.max_topics}: more may predict better."
+            return full + self._passes_left_over()
+        return self._passes_left_over()
+
+    def _passes_left_over(self) -> str:
+        """Say what more passes would do, of a fit that ends before the last ones have begun."""
+        end = self._formed + self.rounds.end
+        if self.state.n_sweeps < self.rounds.end:
             if self.rules.births:
-                until = f"until pass {formed + end} at most"
-                return f" Topics are split and merged {until}: more passes may change their number."
+                return f" Topics are split and merged until pass {end} at most: more passes may change their number."
             return f" Topics are merged until pass {end} at most: more passes may leave fewer topics."
         if self.ending.expected is not None:
-            tried = f" Sampled passes were tried from pass {formed + end + 1} on, and not yet compared:"
-            return f"{tried} the topics are those of pass {formed + end}."
+            tried = f" Sampled passes were tried from pass {end + 1} on, and not yet compared:"
+            return f"{tried} the topics are those of pass {end}."
         return ""
 
     def snapshot(self) -> Packed:
