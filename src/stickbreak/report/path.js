@@ -284,7 +284,7 @@ function pathSection(path, topics, tools) {
     byId("overview").hidden = false;
     document.querySelector('nav a[href="#overview"]').hidden = false;
     byId("overview-hint").textContent =
-      `${scored ? "Topics joined into groups, each time the pair that costs held-out words least." : "Topics joined into groups where they use similar words or share documents."} Choose how fine: fewer groups, or all topics. Bars of groups are compared with the largest, those of topics with their group.`;
+      `${scored ? "Topics joined into groups, each time the pair that costs held-out words least." : "Topics joined into groups where they use similar words or share documents."} Choose how fine: fewer groups, or all topics. Bars of groups are compared with the largest group, those of topics with their group.`;
     byId("path-how").hidden = false;
     byId("path-curve").hidden = !scored;
     const slider = byId("path-slider");
