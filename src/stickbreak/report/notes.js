@@ -4,13 +4,13 @@ function drawNotes(data) {
   const { byId, el, whole, fixed, plural, withCode } = pageTools();
   const corpus = data.corpus;
   const note = (text) => byId("notes").append(el("li", {}, ...withCode(text)));
-  const { n_documents: nChosen, n_empty: nEmpty } = data.span ?? corpus;
-  if (corpus.n_described < nChosen - nEmpty)
+  const { n_documents: chosen, n_empty: unknown } = data.span ?? corpus;
+  if (corpus.n_described < chosen - unknown)
     note(
-      `Shares and examples are those of a random sample of ${whole(corpus.n_described)} of the ${plural(nChosen, "document")}${data.span === null ? "" : " of these days"}.`,
+      `Shares and examples are those of a random sample of ${whole(corpus.n_described)} of the ${plural(chosen, "document")}${data.span === null ? "" : " of these days"}.`,
     );
-  if (nEmpty)
-    note(`${plural(nEmpty, "document")} without a known word ${nEmpty === 1 ? "is" : "are"} left out of every share.`);
+  if (unknown)
+    note(`${plural(unknown, "document")} without a known word ${unknown === 1 ? "is" : "are"} left out of every share.`);
   note(
     data.tree === null || !data.tree.branching.length
       ? "The number of a topic is its row in topic_word_ and its column in the result of transform."
