@@ -44,7 +44,7 @@ def test_learned_names_what_the_fit_learned_and_each_is_an_attribute(name, learn
         assert getattr(model, hyperparameter + "_") > 0
     model.save(tmp_path / "model")
     assert stickbreak.load(tmp_path / "model").learned_ == learn
-    settings = dict(describe_fit(model).settings)
+    settings = dict(describe_fit(model, 1).settings)
     assert sorted(key for key, text in settings.items() if ", learned" in text) == sorted(learn)
 
 

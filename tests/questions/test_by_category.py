@@ -12,6 +12,7 @@ from stickbreak.exceptions import InputError
 from stickbreak.questions.by_category import adjusted, differences, topics_by
 from stickbreak.questions.columns import categories_of
 from stickbreak.questions.intervals import group_shares
+from stickbreak.questions.spans import Span
 from stickbreak.report.grouped import columns_of_report
 
 
@@ -129,7 +130,7 @@ def test_a_model_and_its_report_refuse_categories_that_are_lists():
     with pytest.raises(InputError, match="category has"):
         model.topics_by(corpus, [["a"], ["b"], ["a"]])
     with pytest.raises(InputError, match="categories has"):
-        columns_of_report(corpus, False, None, {"subject": [["a"], ["b"], ["a"]]})
+        columns_of_report(corpus, False, None, {"subject": [["a"], ["b"], ["a"]]}, None, Span(None, None))
 
 
 def test_what_is_no_column_of_categories_is_refused():

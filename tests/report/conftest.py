@@ -34,6 +34,7 @@ class SmallModel:
     n_laps_: int = 3
     converged_: bool = True
     stop_reason_: str = "the objective rose by less than 0.001"
+    start_seconds_: float = float("nan")  # of a model that does not say
     asked: list = field(default_factory=list)
 
     @property

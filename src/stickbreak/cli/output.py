@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import typer
 
 if TYPE_CHECKING:
-    from stickbreak.prediction.topics import FlatTopics
+    pass
 
 __all__ = [
     "MOST_LEAVES",
@@ -104,7 +104,7 @@ def words_as_json(words: Iterable[tuple[str, float]]) -> list[dict[str, Any]]:
     return [{"word": word, "probability": probability} for word, probability in words]
 
 
-def describe_topics(model: "FlatTopics", n_words: int, most: int = MOST_LEAVES) -> list[TopicLine]:
+def describe_topics(model: Any, n_words: int, most: int = MOST_LEAVES) -> list[TopicLine]:
     """Return the topics of a fitted model, those of seeds first, then the largest; of a tree its largest leaves.
 
     Parameters
@@ -132,7 +132,7 @@ def describe_topics(model: "FlatTopics", n_words: int, most: int = MOST_LEAVES) 
         )
         for number, share, weight, words in zip(shown.numbers, shown.shares, shown.weights, shown.words, strict=True)
     ]
-    seeds = getattr(model, "seeds", None) or {}
+    seeds = model.get_params(deep=False).get("seeds") or {}
     return sorted(lines, key=lambda line: (line.label not in seeds, -line.size))
 
 

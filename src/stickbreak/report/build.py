@@ -175,7 +175,7 @@ def build_report(
             n_empty=int((lengths == 0).sum()),
             n_described=int(rows.size),
         ),
-        fit=describe_fit(model),
+        fit=describe_fit(model, model.n_topics_),
         held_out=_describe_held_out(held_out, unigram),
         mean_coherence=float(np.mean(defined)) if defined else None,
         diversity=finite_or_none(topic_diversity(shown.topic_word)),

@@ -184,7 +184,7 @@ def build_component_report(
         n_described=sample.n_vectors,
         dim=dim,
         patch_size=None if patches is None else patches.size,
-        fit=describe_fit(model),
+        fit=describe_fit(model, model.n_components_),
         held_out=held_out,
         components=writer.write(_largest_groups(model, vectors, seed) if model.grouped else {}),
     )

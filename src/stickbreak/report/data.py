@@ -143,7 +143,7 @@ class FitReport:
         Time of the start before the first pass, which the trace does not show.
     objective : float or None
         Objective of the model, nats per token.
-    n_found : int or None
+    n_found : int
         Topics or components of the model. A model of sampled passes may have others than its last pass.
     settings : tuple of (str, str)
         Parameters of the model, as text.
@@ -159,7 +159,7 @@ class FitReport:
     seconds: float | None
     start_seconds: float | None
     objective: float | None
-    n_found: int | None
+    n_found: int
     settings: tuple[tuple[str, str], ...]
     trace: dict[str, tuple[float | None, ...]]
 

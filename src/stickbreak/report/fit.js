@@ -16,7 +16,7 @@ function fitSection(fit, names) {
       );
     if (fit.stop_reason) parts.push(sentence(fit.stop_reason));
     const last = (fit.trace[names.column] ?? []).at(-1) ?? null;
-    if (last !== null && fit.n_found !== null && last !== fit.n_found)
+    if (last !== null && last !== fit.n_found)
       parts.push(
         `The curve ends with ${whole(last)} ${names.noun}, and the model has ${whole(fit.n_found)}: after sampled passes it is a mean over several of them, or one that is not the last.`,
       );

@@ -20,6 +20,7 @@ class FittedRun(Protocol):
     n_laps_: int
     converged_: bool
     stop_reason_: str
+    start_seconds_: float
     learned_: list[str]
 
     @property
@@ -30,13 +31,15 @@ class FittedRun(Protocol):
         """Return the parameters by name."""
 
 
-def describe_fit(model: FittedRun) -> FitReport:
+def describe_fit(model: FittedRun, n_found: int) -> FitReport:
     """Read the trace, the settings and the reason for stopping off a fitted model.
 
     Parameters
     ----------
     model : fitted model
         Any family.
+    n_found : int
+        Its number of topics or components.
 
     Returns
     -------
@@ -50,7 +53,6 @@ def describe_fit(model: FittedRun) -> FitReport:
     n_entries = max((values.size for values in trace.values()), default=0)
     trace = {name: values for name, values in trace.items() if values.size == n_entries}
     trace.setdefault("lap", np.arange(1.0, n_entries + 1.0))
-    found = getattr(model, "n_topics_", getattr(model, "n_components_", None))
     keep = np.unique(np.linspace(0, n_entries - 1, min(n_entries, _TRACE_POINTS)).round().astype(int))
     return FitReport(
         family=type(model).__name__,
@@ -59,9 +61,9 @@ def describe_fit(model: FittedRun) -> FitReport:
         converged=model.converged_,
         stop_reason=model.stop_reason_,
         seconds=finite_or_none(float(trace["seconds"].sum())) if n_entries and "seconds" in trace else None,
-        start_seconds=finite_or_none(getattr(model, "start_seconds_", None)),
+        start_seconds=finite_or_none(model.start_seconds_),
         objective=finite_or_none(model.objective_),
-        n_found=None if found is None else int(found),
+        n_found=int(n_found),
         settings=_settings(model),
         trace={name: tuple(finite_or_none(v) for v in values[keep]) for name, values in sorted(trace.items())},
     )

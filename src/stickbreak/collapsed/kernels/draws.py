@@ -51,7 +51,7 @@ def list_topics(indptr, count, z, size, topic, n):
         for p in range(first, np.uint64(indptr[d + 1])):
             if count[p] <= NOTHING:
                 continue
-            s = _place(topic, first, length, z[p])
+            s = _place(topic, first, length, np.uint64(z[p]))
             if s == length:
                 topic[first + s], n[first + s] = z[p], 0.0
                 length += _ONE
