@@ -35,7 +35,9 @@ def test_a_topic_has_moved_on_where_its_seeds_are_few_of_its_tokens_in_documents
     for of_seeds, moved in ((LEAST * 60 - 0.1, True), (LEAST * 60 + 0.1, False)):
         seen[1] = of_seeds
         counted = np.add(seen, [0, 50, 0, 0])  # pseudo-tokens alone would make it the second word
-        assert moved_on(counted / counted.sum(), [1], 50.0, seen.sum()) is moved
+        for eta in (0.0, 30.0, np.array([10.0, 40.0, 0.5, 200.0])):  # of words, beside the tokens
+            phi = (counted + eta) / (counted + eta).sum()
+            assert moved_on(phi, [1], 50.0, seen.sum(), eta) is moved
 
 
 def test_a_seeded_topic_of_other_words_is_named_with_them(corpus, caplog):

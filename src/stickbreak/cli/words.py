@@ -234,6 +234,12 @@ class Words(Material):
         from stickbreak.report import build_report, write_report
 
         value, unigram = (None, None) if held_out is None else (held_out.value, held_out.unigram)
+        given = dict(options or {})
+        others = given.pop("others", None)
+        if others:
+            from stickbreak.comparison import found_again
+
+            given["stability"] = found_again(model, others())
         data = build_report(
             model,
             self.data,
@@ -241,7 +247,7 @@ class Words(Material):
             held_out=value,
             unigram=unigram,
             texts=self.documents.texts,
-            **(options or {}),
+            **given,
         )
         write_report(data, path)
 

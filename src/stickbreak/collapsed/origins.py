@@ -29,8 +29,8 @@ def told_of_origin(origin: str, n_topics: int | None) -> str:
         return ""
     if n_topics is not None:
         logger.warning(
-            "the topics come from %s, not from the start with n_topics=%d (--topics); to have %d topics join those "
-            "found (stickbreak reduce, or reduced) or fit with LDA (--method lda)",
-            found, n_topics, n_topics,
+            "the topics come from %s, not from the start with n_topics=%d (--topics); LDA (--method lda) has as many "
+            "topics as it is given, and found topics can be joined to fewer (stickbreak reduce, or reduced)",
+            found, n_topics,
         )  # fmt: skip
     return f" The topics come from {found}."

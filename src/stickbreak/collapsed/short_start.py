@@ -13,7 +13,7 @@ from stickbreak.collapsed.companions import Companions, are_shown, dimensions_of
 from stickbreak.collapsed.growing import taking_part
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.shards import Shard
-from stickbreak.collapsed.trials import JUDGES, Trial
+from stickbreak.collapsed.trials import JUDGES, MOST_TOKENS, Trial
 from stickbreak.collapsed.walking import Documents, are_short
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.engine import Engine
@@ -57,14 +57,19 @@ def topics_of_short(documents: Documents, rules: Rules, engine: Engine) -> Float
 def more_predict_better(found: Companions, documents: Documents, rules: Rules, engine: Engine) -> bool:
     """Return whether more topics than are shown predict the documents set apart better.              math.md (C27)
 
-    So it is where no documents are: nobody says that the topics are enough.
+    So it is where no documents are set apart, or tokens are too many to have a topic each: nobody says that the topics
+    are enough.
     """
     few, many = found.n_shown, round(MANY * math.sqrt(documents.n_counts))
     judges = documents.walk(engine, halved, rules.seed).listed
     if sum(shard.indptr.size - 1 for shard in judges) < JUDGES:
         return True
-    corpus = documents.chosen(taking_part(documents, engine))
     more = sorted({round(math.sqrt(few * many)), many} - set(range(few + 1)))
+    if not more:
+        return False
+    corpus = documents.chosen(taking_part(documents, engine))
+    if corpus.n_tokens > MOST_TOKENS:
+        return True
     scores = (_score(found, min(n, rules.max_topics), corpus, judges, rules, engine) for n in (few, *more))
     first = next(scores)
     return any(score > first for score in scores)

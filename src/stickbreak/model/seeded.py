@@ -16,6 +16,7 @@ from stickbreak.fitting.run import Identity, Run
 from stickbreak.model.seeds import Seeds, check_seeds, columns_of_seeds, plain_seeds
 from stickbreak.model.seeds_after import told_of_seeds
 from stickbreak.model.topic_model import TopicModel
+from stickbreak.numerics.pseudo_counts import Eta
 
 
 class SeededTopics(TopicModel):
@@ -58,10 +59,19 @@ class SeededTopics(TopicModel):
         if self.seeds is None:
             return
         seeds, _ = columns_of_seeds(self.seeds, documents.words)
-        told = told_of_seeds(self, seeds, self._seed_numbers(), float(self.seed_tokens), documents.n_tokens)
+        given = float(self.seed_tokens), documents.n_tokens, self._eta_of_no_seed(documents.n_words)
+        told = told_of_seeds(self, seeds, self._seed_numbers(), *given)
         if told:
             logger.warning("%s", told)
             self.stop_reason_ += f" {told}"
+
+    def _eta_of_no_seed(self, n_words: int) -> Eta:
+        """Return the pseudo-count of a word that is in no seed; 0 in families that have none."""
+        eta = np.asarray(vars(self).get("eta_", self.get_params(deep=False).get("eta", 0.0)), dtype=np.float64)
+        if eta.shape == (n_words,):
+            return eta
+        of_children = eta.ravel()[min(1, eta.size - 1)]  # one for each level of a tree
+        return float(eta.min() if eta.ndim == 2 else of_children)
 
     def _take_names(self, documents: Any) -> None:
         super()._take_names(documents)

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.pseudo_counts import Eta, total_of
 from stickbreak.prediction.topics import FlatTopics
 from stickbreak.questions.words import relevant_words
 
@@ -14,7 +16,12 @@ _WORDS, _MOST = 3, 10  # of a topic, and topics, that a sentence names
 
 
 def told_of_seeds(
-    topics: FlatTopics, seeds: Mapping[str, Sequence[int]], numbers: Sequence[int], seed_tokens: float, n_tokens: float
+    topics: FlatTopics,
+    seeds: Mapping[str, Sequence[int]],
+    numbers: Sequence[int],
+    seed_tokens: float,
+    n_tokens: float,
+    eta: Eta,
 ) -> str:
     """Say which seeded topics are not what their seeds say; empty where all are.                   math.md (C18)
 
@@ -32,6 +39,8 @@ def told_of_seeds(
         Pseudo-tokens of each topic.
     n_tokens : float
         Tokens of the documents of the fit.
+    eta : float or ndarray of shape (W,)
+        Pseudo-count of a word that is in no seed.
 
     Returns
     -------
@@ -43,7 +52,7 @@ def told_of_seeds(
         tokens = float(topics.topic_shares_[k]) * n_tokens
         if tokens < seed_tokens:
             bare.append(f"{k} ({name})")
-        elif moved_on(topics.word_distributions([k])[0], words, seed_tokens, tokens):
+        elif moved_on(topics.word_distributions([k])[0], words, seed_tokens, tokens, eta):
             moved.append(f"{k} ({name}: now {', '.join(_others(topics, k, words))})")
     found = []
     if moved:
@@ -59,7 +68,7 @@ def told_of_seeds(
     return " ".join(found)
 
 
-def moved_on(phi: np.ndarray, words: Sequence[int], seed_tokens: float, tokens: float) -> bool:
+def moved_on(phi: Float, words: Sequence[int], seed_tokens: float, tokens: float, eta: Eta) -> bool:
     """Return whether a topic has few of its seeds in the documents.
 
     Parameters
@@ -70,8 +79,10 @@ def moved_on(phi: np.ndarray, words: Sequence[int], seed_tokens: float, tokens: 
         Its seeds.
     seed_tokens, tokens : float
         Its pseudo-tokens, and its tokens in the documents.
+    eta : float or ndarray of shape (W,)
+        Pseudo-count of a word, which its word distribution has besides.
     """
-    seen = phi * (tokens + seed_tokens)
+    seen = phi * (tokens + seed_tokens + float(total_of(eta, phi.size))) - eta
     seen[list(words)] -= seed_tokens / len(words)
     seen = np.maximum(seen, 0.0)
     return bool(seen[list(words)].sum() < LEAST * np.sort(seen)[-len(words) :].sum())

@@ -86,7 +86,8 @@ def _day(name: str, given: Any, *, last: bool = False) -> np.datetime64 | None:
         return None
     try:
         read: Any = np.datetime64(given)
-        day: Any = np.datetime64(read + 1, "D") - 1 if last else np.datetime64(read, "D")
+        whole = last and np.datetime_data(read)[0] in ("Y", "M")  # of several days
+        day: Any = np.datetime64(read + 1, "D") - 1 if whole else np.datetime64(read, "D")
     except ValueError:
         day = np.datetime64("NaT", "D")
     if np.isnat(day):

@@ -307,9 +307,10 @@ def _found_again(stability: Stability | pd.DataFrame | None, model: FlatTopics) 
     if stability is None:
         return {}
     table: Any = getattr(stability, "table", stability)
-    if len(table) != model.n_topics_:
+    asked = model.shown_topics(1).numbers.size  # of a tree its largest leaves
+    if len(table) != asked:
         raise InputError(
-            f"stability is about {len(table)} topics, but the model has {model.n_topics_}; make the report of "
+            f"stability is about {len(table)} topics, but the model has {asked}; make the report of "
             "the model that it is about (stability.model)."
         )
     return dict(zip(table["topic"].astype(int).tolist(), table["found"].astype(float).tolist(), strict=True))

@@ -8,7 +8,8 @@ function documentPages(data, tools) {
   const haystacks = documents.map((one) =>
     [one.name, one.snippet ?? "", ...one.words, ...one.values.map((v) => v ?? "")].join("\n").toLowerCase(),
   );
-  const nAll = (data.span ?? data.corpus).n_documents,
+  const chosen = data.span ?? data.corpus;
+  const nAll = chosen.n_documents - chosen.n_empty, // those without a known word are never shown
     nOthers = nAll - documents.length,
     told = documents.some((one) => one.snippet !== null) ? "passage" : "telling words";
   let limit = PAGE;
@@ -77,7 +78,7 @@ function documentPages(data, tools) {
     const line = asked.length
       ? found.length
         ? `${whole(found.length)} of the ${plural(documents.length, "document")} in this report.`
-        : `None of the ${plural(documents.length, "document")} in this report has all of these letters in its name, its columns or its ${told}. ${nOthers > 0 ? `${plural(nOthers, "other document")} may: \`stickbreak search MODEL WORD\` finds the topics of a word, \`stickbreak documents MODEL INPUT --topic NUMBER\` their documents.` : "Try fewer letters."}`
+        : `None of the ${plural(documents.length, "document")} in this report has this text in its name, its columns or its ${told}. ${nOthers > 0 ? `${plural(nOthers, "other document")} may: \`stickbreak search MODEL WORD\` finds the topics of a word, \`stickbreak documents MODEL INPUT --topic NUMBER\` their documents.` : "Try less of it."}`
       : nOthers > 0
         ? `${plural(documents.length, "document")} of ${whole(nAll)}: the examples of all topics, and random others. The search finds only these.`
         : `All ${plural(documents.length, "document")}.`;

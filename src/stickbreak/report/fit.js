@@ -18,7 +18,7 @@ function fitSection(fit, names) {
     const last = (fit.trace[names.column] ?? []).at(-1) ?? null;
     if (last !== null && last !== fit.n_found)
       parts.push(
-        `The curve ends with ${whole(last)} ${names.noun}, and the model has ${whole(fit.n_found)}: after sampled passes it is a mean over several of them, or one that is not the last.`,
+        `The curve ends with ${whole(last)} ${names.noun}, and the model has ${whole(fit.n_found)}: topics were joined after the fit, or the model is a mean over several passes, or of one that is not the last.`,
       );
     byId("fit-text").textContent = parts.join(" ");
     const columns = ["lap", ...Object.keys(fit.trace).filter((name) => name !== "lap")];
