@@ -26,7 +26,7 @@ def test_charts_have_tables_with_their_numbers(opened, reports):
 
 def test_the_text_of_the_fit_says_where_the_model_is_not_its_last_pass(opened, reports):
     words, path = opened(), opened("path")
-    assert "The curve ends with 3 topics, and the model has 24: after sampled passes" in words.texts("#fit-text")[0]
+    assert "The curve ends with 3 topics, and the model has 24: topics were joined" in words.texts("#fit-text")[0]
     assert "The curve ends" not in path.texts("#fit-text")[0]
     assert "a start of 2.5 s made the topics that the fit began with" in path.texts("#fit-text")[0]
     assert "after a start of 2.5 s" in " ".join(path.texts("#facts")[0].split())
@@ -47,7 +47,7 @@ def test_a_search_without_result_says_where_to_go_on(opened, reports):
     assert "The search finds only these." in report.texts("#document-count")[0]
     field.fill("no such word")
     (told,) = report.texts("#document-count")
-    others = data.span.n_documents - len(data.documents)
+    others = data.span.n_documents - data.span.n_empty - len(data.documents)  # no word of an empty one is known
     assert f"None of the {len(data.documents):,} documents in this report" in told
     assert f"{others} other documents may: stickbreak search MODEL WORD" in told
 
