@@ -66,7 +66,7 @@ def test_a_second_start_is_told_and_named_where_a_number_was_asked_for(
     said = "The topics come from a second start from 50 random topics at most."
     assert said in model.stop_reason_
     assert told_of_origin("second", 20) == f" {said}"
-    assert "not from the start with n_topics=20 (--topics); to have 20 topics" in caplog.messages[-1]
+    assert "not from the start with n_topics=20 (--topics); LDA" in caplog.messages[-1]
     caplog.clear()
     assert (told_of_origin("second", None), told_of_origin("asked", 20)) == (f" {said}", "")
     assert not caplog.messages
