@@ -34,7 +34,7 @@ def compare(
 ) -> "pd.DataFrame":
     """Print which topics of MODEL are the same in OTHER, and which were split, joined, are gone or new.
 
-    Topic a is of MODEL, topic b its partner in OTHER; none: it has no partner.
+    Topic a belongs to MODEL. Topic b is its partner in OTHER, or "none" if it has no partner.
     Topics are matched one to one by the tokens that they can have in common.
     similarity is that share of the tokens of both: from 0.50 on a topic is the same,
     below 0.33 it may be gone. parts names the topics of OTHER that a topic was split

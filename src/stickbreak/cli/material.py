@@ -210,7 +210,7 @@ class Material(ABC):
         held_out : Score, optional
         options : mapping, optional
             What documents are chosen and grouped by, as `build_report` takes it: dates, by, categories, date_format,
-            since and until; and stability.
+            since and until; and the other fits, `others`, in which its topics are looked for.
 
         Raises
         ------

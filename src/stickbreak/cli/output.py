@@ -8,12 +8,9 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import typer
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = [
     "MOST_LEAVES",

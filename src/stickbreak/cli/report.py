@@ -117,7 +117,7 @@ def report(
         say(read.told)
     options = _columns(dates, by, classes, date_format, since, until)
     if others:
-        options["others"] = lambda: [load_words_model(other) for other in others]
+        options["others"] = [load_words_model(other) for other in others]
     read.write_report(fitted, out, title, options=options)
     if as_json:
         print_json({"report": str(out), **read.counts()})

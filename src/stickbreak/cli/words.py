@@ -191,14 +191,16 @@ class Words(Material):
         from stickbreak.corpus.reading.readers import read_columns
         from stickbreak.questions.columns import columns_of_dates
 
-        table = self.data.metadata
-        try:
-            if table is None and self.path is not None:
-                given = {name: getattr(self.settings, name) for name in _OF_FILES}
-                table = read_columns(self.path, _FIRST, encoding=self.settings.known_encoding, **given)
-        except StickbreakError:  # what was read a while ago
-            return False
-        return len(columns_of_dates(table)) == 1
+        found = columns_of_dates(self.data.metadata)
+        if not found and self.path is not None:
+            given = {name: getattr(self.settings, name) for name in _OF_FILES}
+            try:
+                found = columns_of_dates(
+                    read_columns(self.path, _FIRST, encoding=self.settings.known_encoding, **given)
+                )
+            except StickbreakError:  # what was read a while ago
+                return False
+        return len(found) == 1
 
     @classmethod
     def joins(cls, model: Any) -> bool:
@@ -239,7 +241,7 @@ class Words(Material):
         if others:
             from stickbreak.comparison import found_again
 
-            given["stability"] = found_again(model, others())
+            given["stability"] = found_again(model, others)
         data = build_report(
             model,
             self.data,

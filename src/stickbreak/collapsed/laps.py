@@ -73,11 +73,10 @@ class CollapsedLaps:
         if growing:
             self._set_apart()
             self.forming = Forming.of(self._documents, self.rules, self._engine)
-            counts = None if self.forming is not None else self._rough_topics()
-            if self.forming is not None or counts is not None:
-                self.origin = "companions"
             if self.forming is not None:
+                self.origin = "companions"
                 return
+            counts = self._rough_topics()
             if counts is None:
                 counts = self._grown_topics(report, stop)
         drawn = growing and self.ending.kind == "sampled" and self.rounds.end == 0
@@ -107,7 +106,7 @@ class CollapsedLaps:
         rules, counts = self.rules, topics_of_short(self._documents, self.rules, self._engine)
         if counts is not None:
             judged = rules.apart > 0 and "alpha" in rules.learn and says_alpha(self._documents)
-            self.rounds.end, self.ending = 0, Ending("sampled", JUDGED if judged else 0)
+            self.rounds.end, self.ending, self.origin = 0, Ending("sampled", JUDGED if judged else 0), "companions"
         return counts
 
     def _grown_topics(self, report: Callback, stop: Stop) -> Float | None:

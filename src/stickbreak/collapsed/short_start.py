@@ -60,7 +60,8 @@ def more_predict_better(found: Companions, documents: Documents, rules: Rules, e
     So it is where no documents are set apart, or tokens are too many to have a topic each: nobody says that the topics
     are enough.
     """
-    few, many = found.n_shown, round(MANY * math.sqrt(documents.n_counts))
+    most = rules.max_topics
+    few, many = min(found.n_shown, most), min(round(MANY * math.sqrt(documents.n_counts)), most)
     judges = documents.walk(engine, halved, rules.seed).listed
     if sum(shard.indptr.size - 1 for shard in judges) < JUDGES:
         return True
@@ -70,7 +71,7 @@ def more_predict_better(found: Companions, documents: Documents, rules: Rules, e
     corpus = documents.chosen(taking_part(documents, engine))
     if corpus.n_tokens > MOST_TOKENS:
         return True
-    scores = (_score(found, min(n, rules.max_topics), corpus, judges, rules, engine) for n in (few, *more))
+    scores = (_score(found, n, corpus, judges, rules, engine) for n in (few, *more))
     first = next(scores)
     return any(score > first for score in scores)
 

@@ -233,7 +233,7 @@ class Forming:
     def packed(self) -> Packed:
         """Return what the next passes depend on, as arrays and plain values."""
         arrays, values = _named("trial", self.trial.packed())
-        if self._n_judged < len(self._numbers) and self._best is not None:
+        if self._best is not None:
             more, plain = _named("best", self._best.trial.packed())
             arrays, values = {**arrays, **more, "best.scores": self._best.scores}, {**values, **plain}
         return arrays, {**values, "n_judged": self._n_judged, "numbers": list(self._numbers)}

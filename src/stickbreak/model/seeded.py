@@ -67,7 +67,7 @@ class SeededTopics(TopicModel):
 
     def _eta_of_no_seed(self, n_words: int) -> Eta:
         """Return the pseudo-count of a word that is in no seed; 0 in families that have none."""
-        eta = np.asarray(vars(self).get("eta_", self.get_params(deep=False).get("eta", 0.0)), dtype=np.float64)
+        eta = np.asarray(getattr(self, "eta_", self.get_params(deep=False).get("eta", 0.0)), dtype=np.float64)
         if eta.shape == (n_words,):
             return eta
         of_children = eta.ravel()[min(1, eta.size - 1)]  # one for each level of a tree

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.special import gammaln, psi
+from tests.baselines.steered import check_a_table_says_what_seeds_say, check_fits_go_on
 from tests.collapsed.steered_problems import WORDS, documents, matched
 from tests.sampling.laws import ALARM, chi_square
 
@@ -202,24 +203,11 @@ def test_a_table_says_what_seeds_say_and_a_row_what_a_number_says(corpus: Corpus
     def fitted(n_laps: int = 12, **given: Any) -> LDA:
         return LDA(n_topics=5, n_laps=n_laps, tolerance=None, random_state=0, **HOW[how], **given)
 
-    rows = np.full((2, len(WORDS)), 0.05)
-    for row, words in zip(rows, SEEDS.values(), strict=True):
-        row[[WORDS.index(word) for word in words]] += 50.0
-    table, named = (fitted(**given).fit(corpus) for given in ({"eta": rows}, {"seeds": SEEDS}))
-    np.testing.assert_allclose(table.components_, named.components_, rtol=1e-9)
-    assert table.labels_ == {}
-    number, array = (fitted(4, eta=eta).fit(corpus) for eta in (0.05, np.full(len(WORDS), 0.05)))
-    np.testing.assert_allclose(array.topic_word_, number.topic_word_, rtol=1e-5)
+    array = check_a_table_says_what_seeds_say(fitted, corpus, SEEDS, 0.05)
     assert "eta" not in array.trace_
     every = np.random.default_rng(1).gamma(1.0, 0.2, (5, len(WORDS))) + 0.01
     for name, eta in {"row": BY_WORD, "table": every}.items():
-        whole = fitted(eta=eta).fit(corpus)
-        fitted(5, eta=eta).fit(corpus, checkpoint=tmp_path / name).save(tmp_path / f"{name} model")
-        loaded = stickbreak.load(tmp_path / f"{name} model").continue_fit(corpus, n_laps=7)
-        resumed = fitted(eta=eta).fit(corpus, checkpoint=tmp_path / name, resume=True)
-        for other in (loaded, resumed):
-            np.testing.assert_array_equal(other.components_, whole.components_)
-        assert np.isfinite(whole.score(corpus))
+        check_fits_go_on(fitted, corpus, {"eta": eta}, 5, tmp_path / name)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
+from tests.baselines.steered import check_a_table_says_what_seeds_say, check_fits_go_on
 from tests.collapsed.steered_problems import WORDS, documents, matched
 
 import stickbreak
@@ -102,23 +103,10 @@ def test_a_table_says_what_seeds_say_and_fits_go_on(corpus: Corpus, batch_size: 
         fit = {"branching": (6, 2), "tolerance": None, "batch_size": batch_size, "random_state": 0}
         return NestedHDP(n_laps=n_laps, **fit, **given)
 
-    rows = np.full((2, len(WORDS)), 0.1)
-    for row, words in zip(rows, SEEDS.values(), strict=True):
-        row[[WORDS.index(word) for word in words]] += 50.0
-    table, named = (model(**given).fit(corpus) for given in ({"eta": rows}, {"seeds": SEEDS}))
-    np.testing.assert_allclose(table.components_, named.components_, rtol=1e-9)
-    assert table.labels_ == {}
-    number, array = (model(2, eta=eta).fit(corpus) for eta in (0.1, np.full(len(WORDS), 0.1)))
-    np.testing.assert_allclose(array.topic_word_, number.topic_word_, rtol=1e-5)
+    check_a_table_says_what_seeds_say(model, corpus, SEEDS, 0.1)
     uneven = np.random.default_rng(0).gamma(0.5, 0.3, len(WORDS)) + 0.02
     for label, given in {"row": {"eta": uneven}, "seeds": {"seeds": SEEDS}}.items():
-        whole = model(**given).fit(corpus)
-        model(2, **given).fit(corpus, checkpoint=tmp_path / label).save(tmp_path / f"{label} model")
-        loaded = stickbreak.load(tmp_path / f"{label} model").continue_fit(corpus, n_laps=2)
-        resumed = model(**given).fit(corpus, checkpoint=tmp_path / label, resume=True)
-        for other in (loaded, resumed):
-            np.testing.assert_array_equal(other.components_, whole.components_)
-        assert np.isfinite(whole.score(corpus))
+        check_fits_go_on(model, corpus, given, 2, tmp_path / label)
 
 
 def test_a_stream_begins_with_seeds_and_keeps_them(corpus: Corpus) -> None:

@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 from tests.baselines.online.direct import twin as direct_twin
 from tests.baselines.online.franchise import twin as franchise_twin
+from tests.baselines.steered import check_a_table_says_what_seeds_say, check_fits_go_on
 from tests.collapsed.steered_problems import WORDS, documents, matched
 
 import stickbreak
@@ -236,22 +237,10 @@ def test_a_table_says_what_seeds_say_and_fits_go_on(corpus: Corpus, name: str, t
     def model(n_laps: int = 4, **more: Any) -> Any:
         return family(**given, n_laps=n_laps, batch_size=60, random_state=0, **more)
 
-    rows = np.full((2, len(WORDS)), 0.05)
-    for row, words in zip(rows, SEEDS.values(), strict=True):
-        row[[WORDS.index(word) for word in words]] += 50.0
-    table, named = (model(**how).fit(corpus) for how in ({"eta": rows}, {"eta": 0.05, "seeds": SEEDS}))
-    np.testing.assert_allclose(table.components_, named.components_, rtol=1e-9)
-    assert table.labels_ == {}
-    number, array = (model(2, eta=eta).fit(corpus) for eta in (0.05, np.full(len(WORDS), 0.05)))
-    np.testing.assert_allclose(array.topic_word_, number.topic_word_, rtol=1e-5)
+    check_a_table_says_what_seeds_say(model, corpus, SEEDS, 0.05)
     uneven = np.random.default_rng(0).gamma(0.5, 0.3, len(WORDS)) + 0.02
     for label, how in {"row": {"eta": uneven}, "seeds": {"seeds": SEEDS}}.items():
-        whole = model(**how).fit(corpus)
-        model(2, **how).fit(corpus, checkpoint=tmp_path / label).save(tmp_path / f"{label} model")
-        loaded = stickbreak.load(tmp_path / f"{label} model").continue_fit(corpus, n_laps=2)
-        resumed = model(**how).fit(corpus, checkpoint=tmp_path / label, resume=True)
-        for other in (loaded, resumed):
-            np.testing.assert_array_equal(other.components_, whole.components_)
+        check_fits_go_on(model, corpus, how, 2, tmp_path / label)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
