@@ -25,8 +25,9 @@ RULES = Rules(1, 500, Priors(1.0, 1.0, 0.05), 1 / 15, (), 0, 60, births=True, he
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let collections of a few seconds begin like this."""
+    """Let collections of a few seconds begin like this, in parts."""
     monkeypatch.setattr(trials, "LEAST", 10_000)
+    monkeypatch.setattr(trials, "PART", 20_000)
 
 
 @pytest.fixture(scope="module")

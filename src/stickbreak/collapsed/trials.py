@@ -37,6 +37,7 @@ MOST_TOKENS = 1 << 25  # ... and its tokens, each of which has a topic
 JUDGES = 20  # documents set apart, at least
 MANY = 0.35  # times the root of the stored counts
 PASSES = 5  # of a trial
+PART, PARTS = 1 << 18, 4  # tokens of a part, at least, and parts at most: threads sweep these
 FORMING = 60  # of the topics that are taken, with those of the trial
 
 
@@ -51,10 +52,16 @@ class Trial:
     priors : Priors
         Of the fit. Weights of topics are learned from alike ones on.
     seed : int
+    n_parts : int
+        Of the documents and of the words, which are swept side by side. math.md (L10)
+    engine : Engine, optional
+        The default is the present thread.
     """
 
-    def __init__(self, corpus: Corpus, n_topics: int, priors: Priors, seed: int) -> None:
-        self._chain = Chain(corpus, n_topics, seed, averages=True)
+    def __init__(
+        self, corpus: Corpus, n_topics: int, priors: Priors, seed: int, n_parts: int = 1, engine: Engine | None = None
+    ) -> None:
+        self._chain = Chain(corpus, n_topics, seed, averages=True, n_parts=n_parts, executor=engine)
         self._priors = chain_priors.Priors.even(n_topics, priors.alpha, priors.eta)
         self._given, self.passes, self.objective = priors, 0, 0.0
 
@@ -217,7 +224,8 @@ class Forming:
         return self._trial_of(len(topics)).begin(topics)
 
     def _trial_of(self, n_topics: int) -> Trial:
-        return Trial(self._corpus, n_topics, self._rules.priors, self._rules.seed)
+        n_parts = min(max(1, int(self._corpus.n_tokens) // PART), PARTS)
+        return Trial(self._corpus, n_topics, self._rules.priors, self._rules.seed, n_parts, self._engine)
 
     def _compare(self) -> None:
         """Let the documents set apart say whether this trial is better than the best of those before."""

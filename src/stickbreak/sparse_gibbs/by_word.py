@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
@@ -15,7 +16,7 @@ Lists = NDArray[np.unsignedinteger]
 
 
 class ByWord:
-    """Tokens in the order of their words; equal tokens of a document stand together.
+    """Tokens in the order of their words, then of their documents.
 
     Parameters
     ----------
@@ -25,15 +26,20 @@ class ByWord:
         K: topics that a document may have.
     none : int, optional
         A number beyond those of all topics. The default is K: topics are numbered from 0 on.
+    n_parts : int
+        P: neighbouring words, and neighbouring documents, are in one of P parts, of about as many tokens each.
     """
 
-    def __init__(self, corpus: Corpus, n_topics: int, none: int | None = None) -> None:
+    def __init__(self, corpus: Corpus, n_topics: int, none: int | None = None, n_parts: int = 1) -> None:
         none = n_topics if none is None else none
         whole = corpus.counts.copy()
         whole.data = whole_counts(corpus)
         columns = whole.tocsc()
         self.lengths = np.asarray(whole.sum(axis=1)).ravel().astype(np.int64)  # (D,)
         self.start = np.concatenate(([0], np.cumsum(columns.data)))[columns.indptr].astype(np.int64)  # (W + 1,)
+        self.words = _cuts(self.start[1:], n_parts)  # (P + 1,)
+        self.documents = _cuts(np.cumsum(self.lengths), n_parts)  # (P + 1,)
+        self.begin = self._begins(columns)  # (P + 1, W)  word w has the tokens begin[p, w] to begin[p + 1, w] in part p
         self.bits = np.uint64(none.bit_length())
         room = EIGHT * -(-np.minimum(self.lengths + 1, n_topics) // EIGHT)
         ends = np.cumsum(room + 1)
@@ -42,6 +48,16 @@ class ByWord:
         narrow = int(self.lengths.max(initial=0)) < 1 << (32 - int(self.bits))
         self._empty: Lists = np.full(int(ends[-1]), none, np.uint32 if narrow else np.uint64)
         self._empty[self.heads] = 0
+
+    def _begins(self, columns: sp.csc_matrix) -> Int:
+        """Return where the tokens of the words begin in each part, and where they end in the last, (P + 1, W)."""
+        n_parts, n_words = self.documents.size - 1, self.start.size - 1
+        part = np.searchsorted(self.documents[1:], columns.indices, side="right")
+        word = np.repeat(np.arange(n_words), np.diff(columns.indptr))
+        tokens = np.bincount(part * n_words + word, columns.data, n_parts * n_words).reshape(n_parts, n_words)
+        before = np.vstack([np.zeros(n_words), np.cumsum(tokens, axis=0)])
+        begins: Int = self.start[:-1] + before.astype(np.int64)
+        return begins
 
     @property
     def n_tokens(self) -> int:
@@ -64,3 +80,9 @@ class ByWord:
         bits = found.dtype.type(self.bits)
         topic = (found & found.dtype.type((1 << int(bits)) - 1)).astype(np.int64)
         return topic, (found >> bits).astype(np.int64), times
+
+
+def _cuts(tokens: Int, n_parts: int) -> Int:
+    """Return where parts of neighbours begin, and the last one ends, (P + 1,); `tokens` are running sums."""
+    ends = np.searchsorted(tokens, tokens[-1] * np.arange(1, n_parts) / n_parts)
+    return np.concatenate(([0], ends, [tokens.size]))

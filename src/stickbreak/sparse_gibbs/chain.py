@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
+from stickbreak.fitting.executor import Executor, ThreadExecutor
 from stickbreak.fitting.hyperparameters import opened
 from stickbreak.fitting.laps import Packed
 from stickbreak.numerics.arrays import Float, Int
@@ -42,12 +43,27 @@ class Chain:
     seed : int
     averages : bool
         Whether the topics are an average over laps, or those of the last.
+    n_parts : int
+        Parts of the documents and of the words, of which some do not wait for each other, (L10). With one part the
+        chain is exact.
+    executor : Executor, optional
+        Where parts are swept. The default is the present thread.
     """
 
     window = 10  # laps are noisy
 
-    def __init__(self, corpus: Corpus, n_topics: int, seed: int, *, averages: bool) -> None:
-        self._tokens, self._n_topics, self._seed = ByWord(corpus, n_topics), n_topics, seed
+    def __init__(
+        self,
+        corpus: Corpus,
+        n_topics: int,
+        seed: int,
+        *,
+        averages: bool,
+        n_parts: int = 1,
+        executor: Executor | None = None,
+    ) -> None:
+        self._tokens, self._n_topics, self._seed = ByWord(corpus, n_topics, n_parts=n_parts), n_topics, seed
+        self._executor = executor or ThreadExecutor()
         self._keeps, self._mean, self._n_samples = averages, np.zeros((0, 0)), 0
         self._last_is_sample = False  # the last lap is in the mean
         self._z: NDArray[np.uint16]  # (N,)  word by word
@@ -64,19 +80,40 @@ class Chain:
         self.take(z)
 
     def lap(self, number: int, priors: Priors) -> float:
-        """Sweep once; return the mean log p of a token given all others, as it is drawn.             math.md (L2)"""
-        tokens, key = self._tokens, key_of(self._seed, number, "sweep of LDA")
-        of_tokens = tokens.start, tokens.where, self._z, self._lists, tokens.bits, self._n
-        of_words = prior_of_words(priors.eta, priors.pseudo, tokens.start.size - 1, self._n_topics)
-        log_total = sweep_kernels.sweep(*of_tokens, priors.a, *of_words, key)
-        list_kernels.sort(tokens.heads, self._lists)
+        """Sweep once; return the mean log p of a token given all others, as it is drawn.     math.md (L2), (L10)"""
+        tokens = self._tokens
+        log_total = self._sweep(priors, key_of(self._seed, number, "sweep of LDA"))
         self._last_is_sample = self._keeps and number % SAMPLE_EVERY == 0
         if self._last_is_sample:
             self._mean = self._with_sample()
             self._n_samples += 1
         lengths = tokens.lengths[tokens.lengths > 0]
         others = float((lengths * np.log(lengths - 1 + priors.alpha)).sum())
-        return (float(log_total) - others) / tokens.n_tokens
+        return (log_total - others) / tokens.n_tokens
+
+    def _sweep(self, priors: Priors, key: np.uint64) -> float:
+        """Draw a topic for each token; return the sum of the logarithms of the totals.                math.md (L10)"""
+        tokens, n_words, n_parts = self._tokens, self._tokens.start.size - 1, self._tokens.documents.size - 1
+        eta, known, *of_topics = prior_of_words(priors.eta, priors.pseudo, n_words, self._n_topics)
+
+        def swept(job: tuple[int, int, Int]) -> float:
+            """Draw the topics of the tokens that a part of the words has in a part of the documents."""
+            part, words, n = job
+            a, b = tokens.words[words], tokens.words[words + 1]
+            of_words = tokens.start[a : b + 1], tokens.begin[part, a:b], tokens.begin[part + 1, a:b]
+            of_tokens = tokens.where, self._z, self._lists, tokens.bits, n
+            prior = priors.a, eta[a:b], known[a : b + 1], *of_topics
+            log_total = sweep_kernels.sweep(*of_words, *of_tokens, *prior, key, np.uint64(part * n_words + a))
+            list_kernels.sort(tokens.heads[tokens.documents[part] : tokens.documents[part + 1]], self._lists)
+            return float(log_total)
+
+        log_total = 0.0
+        for step in range(n_parts):
+            n = np.repeat(self._n[None], n_parts, axis=0)
+            jobs = [(part, (part + step) % n_parts, n[part]) for part in range(n_parts)]
+            log_total += sum(self._executor.map(swept, jobs))
+            self._n += (n - self._n).sum(axis=0)
+        return log_total
 
     def with_weights(self, priors: Priors, number: int) -> Priors:
         """Return the priors after a lap, their weights a learned where this is due.                  math.md (L4)"""

@@ -35,14 +35,19 @@ def conditional(d, w, counts, a, eta):
     return (n_dk[d] + a) * (n_wk[w] + prior[w]) / (n_k + prior.sum(axis=0))
 
 
-def sweep(word, document, z, shape, a, eta, key):
-    """Return the topics after a sweep with the random numbers of the kernel, and the mean log p of a token."""
+def sweep(word, document, z, shape, a, eta, key, part=0, chosen=lambda w, d: True):
+    """Return the topics after a sweep with the random numbers of the kernel, and the mean log p of a token.
+
+    Only the tokens that are chosen by word and document are drawn; `part` numbers these documents.
+    """
     z, counts, log_p, n_topics = z.astype(int), counts_of(word, document, z, shape), 0.0, shape[2]
     lists = [listed(row) for row in counts[0]]
     rng, before = np.empty(1, np.uint64), None
     for i, (w, d) in enumerate(zip(word, document, strict=True)):
+        if not chosen(w, d):
+            continue
         if w != before:
-            open_stream(rng, key, w)
+            open_stream(rng, key, part * shape[1] + w)
             before = w
         move(counts, d, w, z[i], -1)
         p = conditional(d, w, counts, a, eta)

@@ -1,5 +1,7 @@
 """The sparse sampler has the law of the dense one, and the exact posterior of tiny collections."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.special import gammaln
@@ -7,8 +9,10 @@ from tests.sampling.laws import ALARM, chi_square, largest_z, z_scores
 
 from stickbreak.baselines.lda.gibbs import Gibbs
 from stickbreak.corpus import Corpus, planted_lda
+from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.initialization.companions import beside_words
 from stickbreak.numerics.keys import key_of
+from stickbreak.sparse_gibbs.chain import Chain
 from stickbreak.sparse_gibbs.priors import Priors
 
 from . import reference
@@ -47,6 +51,36 @@ def test_sweeps_draw_what_the_twin_draws(n_topics, mean_tokens, seed):
         z, log_p = reference.sweep(word, document, z, shape_of(corpus, n_topics), priors.a, priors.eta, key)
         assert chain.lap(number, priors) == pytest.approx(log_p, rel=1e-5)
         np.testing.assert_array_equal(topics(chain), z)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_parts_that_share_no_word_are_swept_as_if_the_others_stood_still(threads, seed):
+    corpus, _ = planted_lda(25, 30, n_topics=5, mean_tokens=60, seed=seed)
+    word, document = reference.by_word(corpus)
+    priors = priors_of(np.random.default_rng(seed).uniform(0.01, 0.5, 40), 0.07)
+    with ThreadExecutor(threads) as executor:
+        chain = Chain(corpus, 40, seed, averages=False, n_parts=3, executor=executor)
+        chain.take(np.random.default_rng(seed).integers(40, size=word.size).astype(np.uint16))
+        parts = []  # of the words and of the documents of each token
+        for of_tokens, cuts in ((word, chain._tokens.words), (document, chain._tokens.documents)):
+            parts.append(np.searchsorted(cuts[1:], of_tokens, side="right"))
+            tokens = np.bincount(of_tokens)
+            assert all(abs(tokens[a:b].sum() - word.size / 3) <= tokens.max() for a, b in pairwise(cuts))
+        z = topics(chain)
+        for number in (1, 2):
+            key, log_p = key_of(seed, number, "sweep of LDA"), 0.0
+            for step in range(3):
+                after = z.copy()
+                for part in range(3):
+                    here = (parts[1] == part) & (parts[0] == (part + step) % 3)
+                    pairs = set(zip(word[here], document[here], strict=True))
+                    given = word, document, z, shape_of(corpus, 40), priors.a, priors.eta, key, part
+                    drawn, of_part = reference.sweep(*given, lambda *pair, pairs=pairs: pair in pairs)
+                    after[here], log_p = drawn[here], log_p + of_part
+                z = after
+            assert chain.lap(number, priors) == pytest.approx(log_p, rel=1e-5)
+            np.testing.assert_array_equal(topics(chain), z)
+            np.testing.assert_array_equal(chain._n, np.bincount(z, minlength=40))
 
 
 def test_counts_are_those_of_the_topics_of_the_tokens_after_many_sweeps(seed):

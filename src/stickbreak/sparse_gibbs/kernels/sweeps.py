@@ -79,13 +79,15 @@ def _of_all(u, own, less, change, a, phi, sums):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def sweep(start, where, z, lists, bits, n, a, eta, known, topic, pseudo, total, key):
-    """Draw the topic of each token given all others; return the sum of log of the totals.     math.md (L2), (L9)
+def sweep(start, first, end, where, z, lists, bits, n, a, eta, known, topic, pseudo, total, key, offset):
+    """Draw topics of tokens given all others; return the sum of log of the totals.     math.md (L2), (L9), (L10)
 
     Parameters
     ----------
     start : ndarray of shape (W + 1,)
         Word w has the tokens start[w] to start[w + 1].
+    first, end : ndarray of shape (W,)
+        The tokens first[w] to end[w] are drawn.
     where : ndarray of shape (N,)
         Head of the list of each token's document.
     z : ndarray of shape (N,)
@@ -101,8 +103,8 @@ def sweep(start, where, z, lists, bits, n, a, eta, known, topic, pseudo, total, 
         Word w has the pseudo-counts pseudo[known[w]] to pseudo[known[w + 1]] in these topics, beside eta.
     total : ndarray of shape (K,)
         Sum of eta and the pseudo-counts of each topic.
-    key : uint64
-        Word w has the stream of that number.
+    key, offset : uint64
+        Word w has the stream of number offset + w.
     """
     K, N, none = n.size, np.uint64(z.size), np.uint64(n.size)
     inverse, phi, n_w = np.zeros(K + 1, np.float32), np.zeros(K + 1, np.float32), np.zeros(K, np.int64)
@@ -116,14 +118,13 @@ def sweep(start, where, z, lists, bits, n, a, eta, known, topic, pseudo, total, 
     log_p, product, mask = 0.0, 1.0, (_ONE << bits) - _ONE
     for k in range(K):
         inverse[k] = 1.0 / (n[k] + total[k])
-    for w in range(np.uint64(start.size - 1)):
-        begin, end = np.uint64(start[w]), np.uint64(start[w + _ONE])
-        if begin == end:
+    for w in range(np.uint64(first.size)):
+        if first[w] == end[w]:
             continue
-        open_stream(rng, key, w)
+        open_stream(rng, key, offset + w)
         prior_of_word(w, eta, known, topic, pseudo, prior)
-        _begin_word(begin, end, z, inverse, a, prior, n_w, phi, sums)
-        for i in range(begin, end):
+        _begin_word(np.uint64(start[w]), np.uint64(start[w + _ONE]), z, inverse, a, prior, n_w, phi, sums)
+        for i in range(np.uint64(first[w]), np.uint64(end[w])):
             prefetch(lists, where[min(i + _AHEAD, N - _ONE)])
             old, head = np.uint64(z[i]), np.uint64(where[i])
             size = np.uint64(lists[head])
