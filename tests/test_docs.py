@@ -135,9 +135,9 @@ def pages_with_blocks() -> list[str]:
 
 @pytest.fixture(scope="module")
 def small_sample() -> Callable[[], tuple[list[str], list[str]]]:
-    """Documentation strings of the standard library, one in nine of them: enough for every page, and soon fitted."""
+    """Documentation strings of the standard library, one in twelve: enough for every page, and soon fitted."""
     names, texts = standard_library_docstrings()
-    return lambda: (names[::9], texts[::9])
+    return lambda: (names[::12], texts[::12])
 
 
 @pytest.mark.parametrize("name", pages_with_blocks())

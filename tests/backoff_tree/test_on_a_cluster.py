@@ -65,7 +65,7 @@ def test_two_processes_have_the_bits_of_one_and_one_is_killed(
     client.wait_for_workers(2, timeout=30)
 
 
-@pytest.mark.parametrize("processes", [1, 3])
+@pytest.mark.parametrize("processes", [3])
 def test_other_numbers_of_processes_have_the_bits_of_none(
     corpus: Corpus, model: BackoffTreeTopics, processes: int
 ) -> None:

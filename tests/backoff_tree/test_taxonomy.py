@@ -45,7 +45,7 @@ def same_fits(left, right):
 
 @pytest.mark.parametrize("settings", [{}, {"updates": "serial"}, {"alpha": (0.1, 0.2, 0.3), "learn": ("eta",)}])
 def test_paths_of_a_regular_tree_give_its_numbers(corpus, settings):
-    settings = {"n_laps": 8, "learn_every": 2, "random_state": 0, **settings}
+    settings = {"n_laps": 4, "learn_every": 2, "random_state": 0, **settings}
     regular = BackoffTreeTopics(branching=(3, 2, 4), **settings).fit(corpus)
     paths = BackoffTreeTopics(branching=as_paths((3, 2, 4)), **settings).fit(corpus)
     same_fits(regular, paths)

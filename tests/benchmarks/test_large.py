@@ -47,7 +47,7 @@ def test_topics_that_are_found_are_counted_once():
 
 
 def test_fits_become_rows(small, tmp_path):
-    planted.generate(tmp_path / "c", 0.3)
+    planted.generate(tmp_path / "c", 0.1)
     options = argparse.Namespace(
         corpora=[str(tmp_path / "c")],
         systems=[*fits.FAMILIES, "sklearn-online"],
@@ -64,7 +64,7 @@ def test_fits_become_rows(small, tmp_path):
     assert lines[0].endswith("| planted topics recovered (matched share) |")
     assert all(line.endswith("% |") for line in lines[2:])
     train, held = (open_corpus(tmp_path / "place" / "c" / name) for name in ("train", "held"))
-    assert (len(train), len(held)) == (270, 30)
+    assert (len(train), len(held)) == (90, 10)
     assert train.n_tokens + held.n_tokens == open_corpus(tmp_path / "c").n_tokens
     assert fits.run(options).splitlines() == lines  # from the file
 

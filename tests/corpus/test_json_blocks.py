@@ -94,7 +94,7 @@ def encoded(text: str) -> bytes:
     return text.encode("utf-8", "replace")  # halves of characters are no UTF-8
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(lines(), min_size=1, max_size=12), st.sampled_from([(), ("when",), ("when", "id")]), st.booleans())
 @example(['{"id": 7, "text": "a"}', '{"id": "x", "text": "b", "text": "c"}', '{"id": "", "text": null}'], (), True)
 @example(['{"id": "x", "text": "b", "wh\\u0065n": "2024-02"}', '{"id": "y", "text": "c", "when": 3}'], ("when",), True)
@@ -115,7 +115,7 @@ def test_the_kernel_reads_what_python_reads(
             assert found == expected
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.text(), st.text(), st.booleans()), min_size=1, max_size=12))
 @example([("\U00010000", "\U0010fc00\U0001f600", True)])  # the ends of the range of second halves
 def test_any_text_is_read_as_it_was_written(tmp_path: Path, some: list[tuple[str, str, bool]]) -> None:

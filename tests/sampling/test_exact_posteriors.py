@@ -7,7 +7,7 @@ from .chains import KINDS, visits
 from .enumeration import EXACT, Tiny
 from .laws import z_scores
 
-N_SWEEPS = 3000
+N_SWEEPS = 1500
 MOVES = {
     "plain": {},
     "split-merge": {"split_merge": 1},

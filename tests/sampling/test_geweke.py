@@ -11,7 +11,7 @@ from .laws import largest_z, z_scores
 
 PRIORS = {"alpha": GammaPrior(3.0, 2.0), "gamma": GammaPrior(3.0, 2.0), "eta": GammaPrior(3.0, 6.0)}
 FIXED = Joint(np.array([5, 1, 0, 4]), 3, PRIORS)
-N_PRIOR, N_SWEEPS = 8000, 2000
+N_PRIOR, N_SWEEPS = 4000, 1200
 MOVES = {
     "plain": {},
     "split-merge": {"split_merge": 2, "scans": 1},

@@ -23,7 +23,7 @@ from .chains import ONE_THREAD, chain_of, tokens_of, visits
 from .enumeration import Tiny, predictive
 from .laws import z_scores
 
-N_SWEEPS = 6000
+N_SWEEPS = 3000
 
 
 @dataclass(frozen=True)

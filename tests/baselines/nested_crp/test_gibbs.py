@@ -108,7 +108,7 @@ def test_sweep_leaves_the_exact_posterior_as_it_is(counts, n_levels):
     states, p = reference.posterior(tokens.word, document, corpus.n_documents, n_levels, corpus.n_words, priors)
     place, seen = {one: i for i, one in enumerate(states)}, np.zeros(len(states))
     rng = np.random.default_rng(1)
-    for number, at in enumerate(rng.choice(len(states), p=p, size=12_000)):
+    for number, at in enumerate(rng.choice(len(states), p=p, size=6_000)):
         path, z = states[at]
         chain = chain_at(corpus, as_nodes(path), z)
         chain.lap(number + 1, priors)
@@ -123,7 +123,7 @@ def test_chain_has_the_exact_posterior():
     chain = Chain(corpus, n_levels, 0)
     document = np.repeat(np.arange(2), np.diff(chain._tokens.start))
     states, p = reference.posterior(chain._tokens.word, document, 2, n_levels, 2, priors)
-    place, rows = {one: i for i, one in enumerate(states)}, np.zeros((15_000, len(states)))
+    place, rows = {one: i for i, one in enumerate(states)}, np.zeros((8_000, len(states)))
     chain.begin(priors)
     for number in range(len(rows)):
         chain.lap(number + 1, priors)

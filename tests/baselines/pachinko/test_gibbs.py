@@ -109,7 +109,7 @@ def test_exchanges_leave_the_exact_posterior_as_it_is(kind):
     states, p = reference.posterior(*by_word(corpus), paths, shape_of(corpus, paths), priors)
     rng, seen, place = np.random.default_rng(1), np.zeros(len(states)), {z.tobytes(): i for i, z in enumerate(states)}
     chain = chain_at(corpus, paths, states[0])
-    for number, start in enumerate(rng.choice(len(states), p=p, size=30_000)):
+    for number, start in enumerate(rng.choice(len(states), p=p, size=15_000)):
         chain._take(states[start].astype(np.uint32))
         chain._exchange(number + 1, priors)
         seen[place[numbers(chain).astype(states.dtype).tobytes()]] += 1
@@ -130,7 +130,7 @@ def test_sweep_leaves_the_exact_posterior_as_it_is(counts, paths):
     states, p = reference.posterior(*by_word(corpus), paths, shape_of(corpus, paths), priors)
     rng, seen, place = np.random.default_rng(1), np.zeros(len(states)), {z.tobytes(): i for i, z in enumerate(states)}
     chain = chain_at(corpus, paths, states[0])
-    for number, start in enumerate(rng.choice(len(states), p=p, size=20_000)):
+    for number, start in enumerate(rng.choice(len(states), p=p, size=10_000)):
         chain._take(states[start].astype(np.uint32))
         chain.lap(number + 1, priors)
         seen[place[numbers(chain).astype(states.dtype).tobytes()]] += 1
