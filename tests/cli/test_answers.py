@@ -16,10 +16,10 @@ from .test_questions import same
 
 def test_periods_suit_the_span_of_the_dates(run, model, dated, fitted, corpus):
     printed = run("over-time", model, dated, "--topic", "0", "--quiet").stdout.splitlines()
-    assert printed[0] == "Shares by quarter, as suits the dates; --by names another period."
-    assert len(printed) - 3 == len(fitted.topics_over_time(corpus, by="quarter", topic=0))
+    assert printed[0] == "Shares by month, as suits the dates; --by names another period."
+    assert len(printed) - 3 == len(fitted.topics_over_time(corpus, by="month", topic=0))
     assert "as suits" not in run("over-time", model, dated, "--by", "quarter", "--topic", "0", "--quiet").stdout
-    assert fitted.topics_over_time(corpus, topic=0).attrs["by"] == "quarter"
+    assert fitted.topics_over_time(corpus, topic=0).attrs["by"] == "month"
 
 
 def test_some_categories_alone_are_printed(run, refuse, model, dated, fitted, corpus):

@@ -105,8 +105,7 @@ def build_report(
         A column of `Corpus.metadata`, or the date of each document. The default is the only column of dates, if there
         is one. False: the report shows nothing over time.
     by : {"day", "week", "month", "quarter", "year"}, optional
-        The periods; the default is the shortest of which there are 60 at most. Dates that all lie in different months
-        are shown by month, or by a longer period that tells them apart.
+        The periods; the default is that of `topics_over_time`.
     categories : str, sequence of str, or mapping of str to array-like, optional
         Columns of `Corpus.metadata`, or values of all documents by the name of the column. The default is up to three
         columns with at most 30 different values, of text or true and false. An empty list: none.
