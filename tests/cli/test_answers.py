@@ -44,6 +44,18 @@ def test_a_topic_is_given_by_its_label_too(run, refuse, model, dated, fitted, tm
     assert "no topic has this label; did you mean 'odd'?" in refuse("words", tmp_path / "m", "--topic", "od")
 
 
+def test_digits_are_a_number_and_else_a_label(run, refuse, model, tmp_path):
+    shutil.copytree(model, tmp_path / "m")
+    run("label", tmp_path / "m", "0=1984", "1=2")
+
+    def shown(topic):
+        return run("words", tmp_path / "m", "--topic", topic, "--json").stdout
+
+    assert shown("1984") == shown(" 0 ") == shown("0")
+    assert shown("2") != shown("1")  # topic 2, not the one with this label
+    assert "topic is 1985; give a number" in refuse("words", tmp_path / "m", "--topic", "1985")
+
+
 def test_words_are_searched_as_texts_were_counted(run, refuse, model, fitted, tmp_path):
     same(run("search", model, "Ship", "COUR*", "--json"), fitted.search(["ship", "cour*"]))
     assert "the model has no word 'Shipp'; did you mean 'ship'" in refuse("search", model, "Shipp")

@@ -65,6 +65,11 @@ def test_seeded_topics_are_printed_first_however_small(run, documents, tmp_path,
         assert shown.shares[0] >= shown.shares[1]
     else:
         assert max(shown.shares[:2]) < max(shown.shares)
+    seeded = sorted(stickbreak.load(tmp_path / "model").seed_topics_.values())
+    largest = next(int(k) for k in stickbreak.load(tmp_path / "model").shown_topics(1).numbers if k not in seeded)
+    run("label", tmp_path / "model", f"{seeded[0]}=storm", f"{largest}=odd")  # a seed of this name is elsewhere
+    found = json.loads(run("topics", tmp_path / "model", "--json").stdout)["topics"]
+    assert sorted(topic["id"] for topic in found[:2]) == seeded
 
 
 def test_seeds_of_nested_restaurants_name_the_first_children_of_the_root(run, documents, tmp_path):

@@ -61,6 +61,9 @@ class FittedNestedCRP(SeededTopics):
     def _seed_numbers(self) -> Sequence[int]:
         return range(1, 1 + len(self._seed_names()))
 
+    def _keeps_number(self, k: int) -> bool:
+        return 1 <= k <= self._n_kept
+
     @property
     def topic_word_(self) -> Float:
         """Expected word distributions of the nodes, (K, W)."""
