@@ -58,17 +58,21 @@ class Chain:
         self._n = np.bincount(z, minlength=self._n_topics).astype(np.int64)
 
     def begin_near(self, topics: Float) -> None:
+        """Begin with draws of the topics of tokens in proportion to the weights of words in the topics, (K, W)."""
+        self.take(self.near(topics))
+
+    def near(self, topics: Float) -> NDArray[np.uint16]:
         """Draw the topic of each token in proportion to the weights of its word in the topics, (K, W)."""
         z = np.empty(self._tokens.n_tokens, np.uint16)
         start_kernels.draw_topics(self._tokens.start, topics, key_of(self._seed, 0, "start near topics"), z)
-        self.take(z)
+        return z
 
     def lap(self, number: int, priors: Priors) -> float:
         """Sweep once; return the mean log p of a token given all others, as it is drawn.             math.md (L2)"""
         tokens, key = self._tokens, key_of(self._seed, number, "sweep of LDA")
         of_tokens = tokens.start, tokens.where, self._z, self._lists, tokens.bits, self._n
         of_words = prior_of_words(priors.eta, priors.pseudo, tokens.start.size - 1, self._n_topics)
-        log_total = sweep_kernels.sweep(*of_tokens, priors.a, *of_words, key)
+        log_total = self._sweep(of_tokens, priors, of_words, key)
         list_kernels.sort(tokens.heads, self._lists)
         self._last_is_sample = self._keeps and number % SAMPLE_EVERY == 0
         if self._last_is_sample:
@@ -76,7 +80,11 @@ class Chain:
             self._n_samples += 1
         lengths = tokens.lengths[tokens.lengths > 0]
         others = float((lengths * np.log(lengths - 1 + priors.alpha)).sum())
-        return (float(log_total) - others) / tokens.n_tokens
+        return (log_total - others) / tokens.n_tokens
+
+    def _sweep(self, of_tokens: tuple[Any, ...], priors: Priors, of_words: tuple[Any, ...], key: np.uint64) -> float:
+        """Draw the topic of each token; return the sum of log of the totals."""
+        return float(sweep_kernels.sweep(*of_tokens, priors.a, *of_words, key))
 
     def with_weights(self, priors: Priors, number: int) -> Priors:
         """Return the priors after a lap, their weights a learned where this is due.                  math.md (L4)"""

@@ -24,7 +24,7 @@ _WHOLE = np.float32(1.0)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _begin_word(begin, end, z, inverse, a, prior, n_w, phi, sums):
+def begin_word(begin, end, z, inverse, a, prior, n_w, phi, sums):
     """Count the topics of a word; phi_k = (n_kw + prior_k) / (n_k + total_k), and the sums of a_k phi_k, total last."""
     for k in range(np.uint64(n_w.size)):
         n_w[k] = 0
@@ -43,7 +43,7 @@ def _begin_word(begin, end, z, inverse, a, prior, n_w, phi, sums):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
-def _weigh(lists, first, blocks, bits, own, less, phi, value, part):
+def weigh(lists, first, blocks, bits, own, less, phi, value, part):
     """value[s] = n_dk phi_k of the topics of a document, without the token of topic `own`; part[c] sums each eight."""
     mask = (_ONE << bits) - _ONE
     for c in range(blocks):
@@ -58,7 +58,7 @@ def _weigh(lists, first, blocks, bits, own, less, phi, value, part):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _of_all(u, own, less, change, a, phi, sums):
+def draw_of_all(u, own, less, change, a, phi, sums):
     """Return the topic at which the running sum of a_k phi_k passes u, without the token of topic `own`."""
     c, end = np.uint64(0), np.uint64(sums.size) - np.uint64(2)
     while c < end:
@@ -122,7 +122,7 @@ def sweep(start, where, z, lists, bits, n, a, eta, known, topic, pseudo, total, 
             continue
         open_stream(rng, key, w)
         prior_of_word(w, eta, known, topic, pseudo, prior)
-        _begin_word(begin, end, z, inverse, a, prior, n_w, phi, sums)
+        begin_word(begin, end, z, inverse, a, prior, n_w, phi, sums)
         for i in range(begin, end):
             prefetch(lists, where[min(i + _AHEAD, N - _ONE)])
             old, head = np.uint64(z[i]), np.uint64(where[i])
@@ -130,7 +130,7 @@ def sweep(start, where, z, lists, bits, n, a, eta, known, topic, pseudo, total, 
             blocks = (size + _SEVEN) >> _THREE
             inverse_less = np.float32(1.0 / (n[old] - 1 + total[old]))
             less = (np.float32(n_w[old] - 1) + prior[old]) * inverse_less
-            _weigh(lists, head + _ONE, blocks, bits, old, less, phi, value, part)
+            weigh(lists, head + _ONE, blocks, bits, old, less, phi, value, part)
             of_document = 0.0
             for c in range(blocks):
                 of_document += np.float64(part[c])
@@ -146,7 +146,7 @@ def sweep(start, where, z, lists, bits, n, a, eta, known, topic, pseudo, total, 
                 if new == old:
                     continue
             else:
-                new = _of_all(u - of_document, old, less, change, a, phi, sums)
+                new = draw_of_all(u - of_document, old, less, change, a, phi, sums)
                 if new == old:
                     continue
                 s = place_of(lists, head + _ONE, size, mask, new)
