@@ -213,6 +213,18 @@ def test_joined_topics_and_a_fit_without_labels_have_none_to_predict(planted: tu
     assert model.partial_fit(corpus[:50]).label_names_ == ["L0", "L1", "L2", "L3"]
 
 
+def test_as_many_topics_as_labels_leave_none_free(planted: tuple[Any, list[Any]]) -> None:
+    corpus, labels = planted
+    model = LDA(n_laps=12, learn=("alpha", "eta"), **{**SHORT, "n_topics": 4}).fit(corpus, labels=labels)
+    assert (model.n_topics_, len(model.labels_)) == (4, 4)
+    assert np.isfinite(model.score(corpus))
+    z = model._kept.arrays["z"]
+    _, document = reference.by_word(corpus)
+    assert all(
+        labels[d] is None or f"L{k}" in labels[d] for d, k in set(zip(document.tolist(), z.tolist(), strict=True))
+    )
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -280,7 +280,7 @@ class LDA(FittedLDA):
         if self._n_seeded:
             known.append("rows of eta" if self.seeds is None else "seeds")
         check_room(self._n_steered, n_topics, " and ".join(known))
-        check_sizes(self, documents, n_topics)
+        check_sizes(self, documents, n_topics, labelled=self._document_labels is not None)
 
     def _laps(self, documents: Corpus, seed: int, executor: Engine) -> LDALaps:
         priors = self._given_priors(documents, self.starting_topics(documents))

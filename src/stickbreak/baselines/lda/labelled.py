@@ -111,4 +111,5 @@ class LabelledGibbs(Gibbs):
         """Take up what `snapshot` returned."""
         super().restore(arrays, values)
         self._labels.check_allowed(self._z.astype(np.int64), self._document)
-        require(bool((arrays["labels.topic"] == self._labels.topic).all()), "its labels are those of other documents")
+        same = all(np.array_equal(arrays[f"labels.{name}"], getattr(self._labels, name)) for name in ("start", "topic"))
+        require(same, "its labels are those of other documents")
