@@ -24,6 +24,7 @@ LONGER = {
     "src/stickbreak/sampling/kernels/direct.py: sweep": ONE_TOKEN,
     "src/stickbreak/sampling/kernels/franchise.py: seat_tokens": ONE_TOKEN,
     "src/stickbreak/sampling/kernels/indicator.py: sweep": ONE_TOKEN,
+    "src/stickbreak/sparse_gibbs/kernels/labelled.py: sweep": ONE_TOKEN,
     "src/stickbreak/variational/kernels/ascent.py: local_step": "buffers, the numbers of a document, and calls",
 }
 

@@ -16,10 +16,10 @@ from .test_questions import same
 
 def test_periods_suit_the_span_of_the_dates(run, model, dated, fitted, corpus):
     printed = run("over-time", model, dated, "--topic", "0", "--quiet").stdout.splitlines()
-    assert printed[0] == "Shares by quarter, as suits the dates; --by names another period."
-    assert len(printed) - 3 == len(fitted.topics_over_time(corpus, by="quarter", topic=0))
+    assert printed[0] == "Shares by month, as suits the dates; --by names another period."
+    assert len(printed) - 3 == len(fitted.topics_over_time(corpus, by="month", topic=0))
     assert "as suits" not in run("over-time", model, dated, "--by", "quarter", "--topic", "0", "--quiet").stdout
-    assert fitted.topics_over_time(corpus, topic=0).attrs["by"] == "quarter"
+    assert fitted.topics_over_time(corpus, topic=0).attrs["by"] == "month"
 
 
 def test_some_categories_alone_are_printed(run, refuse, model, dated, fitted, corpus):
@@ -42,6 +42,18 @@ def test_a_topic_is_given_by_its_label_too(run, refuse, model, dated, fitted, tm
     assert run("words", tmp_path / "m", "--topic", "sea").stdout == run("words", tmp_path / "m", "--topic", "1").stdout
     assert "the label of topics 0 and 1; give one number" in refuse("words", tmp_path / "m", "--topic", "SEA")
     assert "no topic has this label; did you mean 'odd'?" in refuse("words", tmp_path / "m", "--topic", "od")
+
+
+def test_digits_are_a_number_and_else_a_label(run, refuse, model, tmp_path):
+    shutil.copytree(model, tmp_path / "m")
+    run("label", tmp_path / "m", "0=1984", "1=2")
+
+    def shown(topic):
+        return run("words", tmp_path / "m", "--topic", topic, "--json").stdout
+
+    assert shown("1984") == shown(" 0 ") == shown("0")
+    assert shown("2") != shown("1")  # topic 2, not the one with this label
+    assert "topic is 1985; give a number" in refuse("words", tmp_path / "m", "--topic", "1985")
 
 
 def test_words_are_searched_as_texts_were_counted(run, refuse, model, fitted, tmp_path):

@@ -14,9 +14,6 @@ class Model(FlatTopics):
     topic_weights_ = np.array([0.6, 0.3])
     topic_shares_ = np.array([0.4, 0.6])
 
-    def get_params(self, deep: bool = True) -> dict[str, object]:
-        return {}
-
 
 def test_topics_come_by_share_of_tokens_and_their_words_by_probability():
     first, second = describe_topics(Model(), 2)

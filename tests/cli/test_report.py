@@ -3,6 +3,8 @@ import re
 
 import pytest
 
+import stickbreak
+
 
 def test_the_report_is_one_file_with_texts(run, model, documents, tmp_path):
     out = tmp_path / "report.html"
@@ -22,6 +24,15 @@ def test_json_says_where_it_is(run, model, documents, tmp_path):
         "n_tokens_outside_vocabulary": 0,
     }
     assert result.stderr == ""
+
+
+def test_a_later_report_has_the_held_out_score_of_the_fit(run, model, documents, tmp_path):
+    out = tmp_path / "report.html"
+    run("report", model, documents, "--out", out)
+    held_out = data_of(out)["held_out"]
+    assert held_out == data_of(model / "report.html")["held_out"]
+    assert held_out["active"] == pytest.approx(stickbreak.load(model).held_out_.value, abs=1e-5)
+    assert held_out["unigram"] < held_out["active"]
 
 
 def test_bad_documents_leave_no_report(refuse, model, tmp_path):

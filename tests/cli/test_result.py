@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import stickbreak
-from stickbreak.cli.word_scores import completion_score
+from stickbreak.cli.word_scores import held_out_score
 from stickbreak.corpus import read
 from stickbreak.evaluation import Completion, document_completion, unigram_completion
+from stickbreak.model.held_out import HeldOutScore
 
 
 @pytest.fixture
@@ -40,10 +41,17 @@ def test_the_result_compares_the_held_out_score_with_word_frequencies(quick, doc
 
 
 def test_a_score_that_is_not_better_than_frequencies_is_told_with_what_to_do():
-    score = completion_score(Completion(-7.0, -7.0, 100.0, 10), -6.9)
+    score = held_out_score(HeldOutScore(Completion(-7.0, -7.0, 100.0, 10), -6.9))
     assert score.sentence == "Held-out words are guessed only 0.90 times as well as by their frequency alone."
     assert "--topics" in score.note
-    assert completion_score(Completion(-6.0, -6.0, 100.0, 10), -6.9).note is None
+    assert held_out_score(HeldOutScore(Completion(-6.0, -6.0, 100.0, 10), -6.9)).note is None
+
+
+def test_a_score_without_that_of_frequencies_is_told_in_nats():
+    score = held_out_score(HeldOutScore(-7.25))
+    assert score.sentence == "Held-out score: -7.2500 nats per token; closer to 0 is better."
+    assert (score.note, [label for label, _ in score.lines]) == (None, ["held-out"])
+    assert score.values["times_better_than_unigram"] is None
 
 
 def test_json_has_the_score_of_word_frequencies(quick):

@@ -65,6 +65,11 @@ def test_seeded_topics_are_printed_first_however_small(run, documents, tmp_path,
         assert shown.shares[0] >= shown.shares[1]
     else:
         assert max(shown.shares[:2]) < max(shown.shares)
+    seeded = sorted(stickbreak.load(tmp_path / "model").seed_topics_.values())
+    largest = next(int(k) for k in stickbreak.load(tmp_path / "model").shown_topics(1).numbers if k not in seeded)
+    run("label", tmp_path / "model", f"{seeded[0]}=storm", f"{largest}=odd")  # a seed of this name is elsewhere
+    found = json.loads(run("topics", tmp_path / "model", "--json").stdout)["topics"]
+    assert sorted(topic["id"] for topic in found[:2]) == seeded
 
 
 def test_seeds_of_nested_restaurants_name_the_first_children_of_the_root(run, documents, tmp_path):
@@ -109,7 +114,7 @@ def test_what_cannot_be_steered_is_said_in_one_sentence(refuse, documents, tmp_p
     said = refuse("fit", documents, *out, "--method", "gaussian-hdp", "--seeds", "x.toml")
     assert "online-hdp or split-merge-online, but --method is gaussian-hdp; leave it out" in said
     said = refuse("fit", documents, *out, "--method", "hybrid", "--labels", "theme")
-    assert "--labels is for --method collapsed or gibbs, but --method is hybrid" in said
+    assert "--labels is for --method collapsed, gibbs or lda, but --method is hybrid" in said
     assert "without --labels" in refuse("fit", documents, *out, "--label-separator", ";")
     assert "'none'" in refuse("fit", documents, *out, "--labels", "none")
 
@@ -143,6 +148,15 @@ def test_labels_of_sampled_topics_are_predicted(run, refuse, labelled, tmp_path)
         (theme, theme) for theme in ("sea", "kitchen", "law")
     }
     assert "take a CollapsedHDP" in refuse("update", tmp_path / "m", labelled, "--out", tmp_path / "n", "--quiet")
+
+
+def test_labels_of_lda_are_predicted(run, refuse, labelled, tmp_path):
+    lda = ("--labels", "theme", "--method", "lda", "--topics", "4")
+    assert "--inference gibbs" in refuse("fit", labelled, "--out", tmp_path / "m", *FIT, *lda, "--inference", "cvb0")
+    run("fit", labelled, "--out", tmp_path / "m", *FIT, *lda, "--laps", "12")
+    told = json.loads(run("predict-labels", tmp_path / "m", labelled, "--quiet", "--json").stdout)["rows"]
+    best = {row["document"]: row["label"] for row in reversed(told)}
+    assert sum(document.split("-")[0] == label for document, label in best.items()) > 80
 
 
 def test_models_without_labels_predict_none(refuse, model, documents):

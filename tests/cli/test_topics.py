@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+import math
 import shutil
 
 import pytest
@@ -9,7 +10,8 @@ import stickbreak
 
 
 def test_topics_are_printed_by_decreasing_weight(run, model):
-    header, *lines = run("topics", model, "--words", "4").stdout.splitlines()
+    table, _ = run("topics", model, "--words", "4").stdout.split("\n\n")
+    header, *lines = table.splitlines()
     assert header.split() == ["topic", "share", "of", "tokens", "words"]
     fitted = stickbreak.load(model)
     order = [int(line.split()[0]) for line in lines]
@@ -37,6 +39,20 @@ def test_json_holds_probabilities_and_weights(run, model):
         assert topic["share_of_tokens"] == fitted.topic_shares_[topic["id"]]
         assert topic["corpus_weight"] == fitted.topic_weights_[topic["id"]]
         assert topic["words"][0]["probability"] == fitted.topic_word_[topic["id"]].max()
+
+
+def test_the_held_out_score_of_the_fit_is_told_and_gone_after_an_update(run, model, documents, tmp_path, fast):
+    held_out = stickbreak.load(model).held_out_
+    times = math.exp(held_out.value - held_out.unigram)
+    sentence = f"Each held-out word is guessed {times:.1f} times better than by its frequency alone."
+    assert run("topics", model).stdout.splitlines()[-2:] == ["", sentence]
+    numbers = run("topics", model, "--verbose").stdout.split("\n\n")[1].splitlines()
+    assert [line.split()[0] for line in numbers[1:]] == ["held-out", "unigram", "unseen"]
+    assert f"{held_out.value:.4f} nats per token" in numbers[1]
+    assert json.loads(run("topics", model, "--json").stdout)["held_out"]["active"] == held_out.value
+    run("update", model, documents, "--out", tmp_path / "on")
+    assert "held-out" not in run("topics", tmp_path / "on", "--verbose").stdout
+    assert json.loads(run("topics", tmp_path / "on", "--json").stdout)["held_out"] is None
 
 
 @pytest.mark.parametrize("damage", ["truncated", "newer", "no model"])

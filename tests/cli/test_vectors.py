@@ -10,6 +10,7 @@ from PIL import Image
 
 import stickbreak
 from stickbreak.corpus import planted_gaussians, read_vectors, write_vectors
+from stickbreak.report import build_component_report
 
 FAST = ["--components", "8", "--laps", "20", "--seed", "1", "--jobs", "1", "--quiet"]
 HDP = ["--method", "gaussian-hdp", "--likelihood", "full", *FAST]
@@ -78,6 +79,9 @@ def test_summary_says_what_was_found_and_where_it_is(run, place, tmp_path):
     )
     assert lines[-2].startswith(f"Wrote  {out / 'report.html'} ")
     assert lines[-1].startswith("Next   see the components of each group: stickbreak transform")
+    assert run("topics", out).stdout.splitlines()[-1] == lines[lines.index("") + 1].partition(". ")[2]
+    assert build_component_report(model, held).held_out == model.score(held)
+    assert build_component_report(model, held, held_out=-9.0).held_out == -9.0
 
 
 def test_json_of_a_fit(run, place, tmp_path):

@@ -163,10 +163,10 @@ def test_y_is_ignored(labelled: Labelled) -> None:
     assert same(CollapsedHDP(**SHORT).fit(corpus, np.arange(400) % 3), CollapsedHDP(**SHORT).fit(corpus))
 
 
-@pytest.mark.parametrize("name", sorted({*stickbreak.ESTIMATORS} - {"CollapsedHDP", "GibbsHDP"}))
+@pytest.mark.parametrize("name", sorted({*stickbreak.ESTIMATORS} - {"CollapsedHDP", "GibbsHDP", "LDA"}))
 def test_other_methods_say_that_they_cannot_be_steered(name: str, labelled: Labelled) -> None:
     (corpus, labels), other = labelled, getattr(stickbreak, name)()
-    with pytest.raises(InputError, match=f"{name} takes no labels; fit a CollapsedHDP or a GibbsHDP"):
+    with pytest.raises(InputError, match=f"{name} takes no labels; fit a CollapsedHDP, an LDA or a GibbsHDP"):
         other.fit(corpus, labels=labels)
     for predict in (other.predict_labels, other.label_probabilities):
         with pytest.raises(InputError, match="no labels to predict"):

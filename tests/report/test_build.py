@@ -9,6 +9,7 @@ from stickbreak import VariationalHDP
 from stickbreak.corpus import Corpus
 from stickbreak.evaluation import Completion, exclusivity, npmi, topic_diversity
 from stickbreak.exceptions import InputError
+from stickbreak.model.held_out import HeldOutScore
 from stickbreak.prediction import fitted
 from stickbreak.report import build_report
 
@@ -45,6 +46,14 @@ def test_report_states_the_corpus_and_the_fit(model, corpus):
     assert data.fit.trace["lap"] == (1, 2, 3)
     assert data.fit.trace["merge_gain"] == (None, 1.5, None)
     assert data.held_out is None
+
+
+def test_report_has_the_score_that_the_model_knows_unless_another_is_given(model, corpus):
+    model.held_out_ = HeldOutScore(Completion(-1.5, -1.75, 20, 4), -2.0)
+    found = build_report(model, corpus).held_out
+    assert (found.active, found.with_inactive, found.n_tokens, found.unigram) == (-1.5, -1.75, 20, -2.0)
+    given = build_report(model, corpus, held_out=-1.25).held_out
+    assert (given.active, given.with_inactive, given.unigram) == (-1.25, None, None)
 
 
 def test_report_states_the_start_that_the_trace_does_not_show(model, corpus):

@@ -27,19 +27,25 @@ def test_shares_over_time_are_sums_over_tokens(model, corpus):
     assert 0 < time.shares.low[1][2] < time.shares.shares[1][2] < time.shares.high[1][2]
 
 
+EVE = np.datetime64("2026-02-27")  # with another day of its month
+
+
 @pytest.mark.parametrize(
     ("days", "by"),
     [
         (np.arange("2024-01", "2026-07", dtype="datetime64[M]"), "month"),
+        (np.arange("2024-01", "2024-03", dtype="datetime64[M]"), "month"),
         (np.arange("2024-01-05", "2024-02-10", dtype="datetime64[D]"), "day"),
         (np.arange("2024-01-05", "2024-06-10", dtype="datetime64[D]"), "week"),
+        (np.append(np.arange("2013-01-05", "2026-06-10", 150, dtype="datetime64[D]"), EVE), "quarter"),
         (np.arange("1969", "2024", dtype="datetime64[Y]"), "year"),
         (np.arange("1900", "2024", dtype="datetime64[Y]"), "year"),
     ],
 )
-def test_the_default_period_is_the_one_that_dates_are_written_by(dated, fresh_model, days, by):
+def test_the_default_period_of_report_and_table_suits_the_dates(dated, fresh_model, days, by):
     when = days.astype("datetime64[D]")[np.arange(len(dated)) * days.size // len(dated)]
     assert build_report(fresh_model, dated, dates=when.astype(str), max_documents=90).time.by == by
+    assert fresh_model.topics_over_time(dated, when, topic=0, n_resamples=2).attrs["by"] == by
 
 
 def test_trends_of_the_report_are_those_of_the_question(fresh_model, dated):

@@ -7,7 +7,7 @@ from scipy import sparse
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.initialization.near_seeds import NearSeeds
+from stickbreak.initialization.near_seeds import NearSeeds, nearness, words_of_seeds
 from stickbreak.numerics.arrays import Float, Int32
 from stickbreak.sparse_gibbs.by_word import ByWord
 
@@ -31,14 +31,10 @@ def check_room(n_known: int, n_topics: int, known: str) -> None:
 def expected_near_seeds(corpus: Corpus, pseudo: sparse.csr_array) -> Float:
     """Return the expected tokens of the topics of seeds where tokens begin near them, (W, n_kept).    math.md (C18)
 
-    Tokens of a word of seeds are theirs alike. Others have a seed in proportion to the tokens of its words in their
-    document, and none in proportion to 1.
+    Tokens of a word of seeds are theirs alike. Others begin as near to seeds as their document is.
     """
-    counts = sparse.csr_array(corpus.counts).astype(np.float64)
-    seeds = sparse.csr_array((np.ones(pseudo.nnz), pseudo.indices, pseudo.indptr), shape=pseudo.shape)
-    near = sparse.csr_array(counts @ seeds)
-    near.data /= np.repeat(1.0 + near.sum(axis=1), np.diff(near.indptr))
-    found, n_seeds = np.asarray((counts.T @ near).toarray()), np.diff(seeds.indptr)
+    counts, seeds = sparse.csr_array(corpus.counts).astype(np.float64), words_of_seeds(pseudo)
+    found, n_seeds = np.asarray((counts.T @ nearness(counts, pseudo)).toarray()), np.diff(seeds.indptr)
     known = np.flatnonzero(n_seeds)
     of_words = np.asarray(counts.sum(axis=0)).ravel()[known] / n_seeds[known]
     found[known] = seeds[known].toarray() * of_words[:, None]

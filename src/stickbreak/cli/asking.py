@@ -74,6 +74,8 @@ def load_words_model(path: Path) -> Any:
 def topic_number(fitted: Any, text: str) -> int:
     """Return the number of a topic that is given by its number, or by its label in capital or small letters.
 
+    Digits are a number wherever there is a topic of that number, and the label of a topic only elsewhere.
+
     Parameters
     ----------
     fitted : fitted model
@@ -84,12 +86,13 @@ def topic_number(fitted: Any, text: str) -> int:
     InputError
         If no topic has this label, or several have.
     """
-    if text.isdecimal():
+    text = text.strip()
+    if text.isdecimal() and (fitted._is_topic(int(text)) or text not in fitted.labels_.values()):
         return int(text)
     asked = fitted._asked()
     labels = dict(zip(asked.numbers.tolist(), asked.labels, strict=True)) | fitted.labels_
-    found = [k for k, label in labels.items() if label.casefold() == text.strip().casefold()]
-    exact = [k for k in found if labels[k] == text.strip()]
+    found = [k for k, label in labels.items() if label.casefold() == text.casefold()]
+    exact = [k for k in found if labels[k] == text]
     if len(exact or found) == 1:
         return (exact or found)[0]
     if found:

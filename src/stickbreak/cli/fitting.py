@@ -132,7 +132,7 @@ class FitJob:
         score = None if held is None else self._score(model, held, train)
         if self.report is not None:
             self._tell("writing the report ...")
-            material.write_report(model, self.report, held_out=score)
+            material.write_report(model, self.report)
         return FitResult(
             model,
             material,
@@ -195,13 +195,17 @@ class FitJob:
         return None if start in METHODS[self.method].uncounted_starts else train.starting(model)
 
     def _score(self, model: Any, held: Material, train: Material) -> Score | None:
-        """Score what was held out; None, with a notice, if it is too little for that."""
+        """Score what was held out, and add that to the saved model; None, with a notice, if it is too little."""
+        from stickbreak.model.held_out import save_held_out
+
         self._tell(f"scoring {held.size_of_fit.replace(' ', ' held-out ', 1)} ...")
         try:
-            return held.score(model, self.seed, train)
+            held.score(model, self.seed, train)
         except InputError as error:
             tell_notice(f"there is no held-out score: {error}")
             return None
+        save_held_out(model, self.out)
+        return held.told_score(model)
 
     def _tell(self, text: str) -> None:
         if not self.quiet:

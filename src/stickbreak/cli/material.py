@@ -34,25 +34,19 @@ class Score:
 
     Attributes
     ----------
-    value : object
-        What the report is given.
     sentence : str
         For a reader who knows no units.
     lines : tuple of (str, str)
         For experts: labels and texts.
     values : dict
         For `print_json`.
-    unigram : float or None
-        Score of word frequencies alone; None where there are no words, or the frequencies are not known.
     note : str or None
         What is wrong with it, and what to do.
     """
 
-    value: Any
     sentence: str
     lines: tuple[tuple[str, str], ...]
     values: dict[str, Any]
-    unigram: float | None = None
     note: str | None = None
 
 
@@ -155,14 +149,19 @@ class Material(ABC):
         """Return the number of topics that a fit to it starts with; None where the fit finds it."""
 
     @abstractmethod
-    def score(self, model: Any, seed: int, train: Self) -> Score:
-        """Score a fitted model on it, beside what is known without a model of `train`, which it was fitted to.
+    def score(self, model: Any, seed: int, train: Self) -> None:
+        """Note in a model its score on it, beside what is known without a model of `train`, which it was fitted to.
 
         Raises
         ------
         InputError
             If there is too little of it.
         """
+
+    @staticmethod
+    @abstractmethod
+    def told_score(model: Any) -> Score | None:
+        """Return the held-out score that was noted in a model; None without one."""
 
     @abstractmethod
     def evaluate(self, model: Any, seed: int, particles: int | None, resample: bool) -> Told:
@@ -197,7 +196,6 @@ class Material(ABC):
         model: Any,
         path: Path,
         title: str | None = None,
-        held_out: Score | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
         """Write the report on a model.
@@ -207,7 +205,6 @@ class Material(ABC):
         model : fitted model
         path : Path
         title : str, optional
-        held_out : Score, optional
         options : mapping, optional
             What documents are chosen and grouped by, as `build_report` takes it: dates, by, categories, date_format,
             since and until; and the other fits, `others`, in which its topics are looked for.

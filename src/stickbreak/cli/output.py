@@ -129,8 +129,8 @@ def describe_topics(model: Any, n_words: int, most: int = MOST_LEAVES) -> list[T
         )
         for number, share, weight, words in zip(shown.numbers, shown.shares, shown.weights, shown.words, strict=True)
     ]
-    seeds = model.get_params(deep=False).get("seeds") or {}
-    return sorted(lines, key=lambda line: (line.label not in seeds, -line.size))
+    of_seeds = set(model.seed_topics_.values())
+    return sorted(lines, key=lambda line: (line.id not in of_seeds, -line.size))
 
 
 def print_topics(topics: Sequence[Line], columns: Sequence[str], *, verbose: bool = False) -> None:

@@ -42,7 +42,7 @@ def over_time(
         typer.Option(
             "--by",
             metavar="PERIOD",
-            help="day, week, month, quarter or year. Default: from month on, the first that makes 40 periods at most.",
+            help="day, week, month, quarter or year. Default: the first that makes 60 periods at most.",
         ),
     ] = None,
     topic: Topic = None,

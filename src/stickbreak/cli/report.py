@@ -44,7 +44,11 @@ def report(
     dates: Dates = None,
     by: Annotated[
         str | None,
-        typer.Option("--by", metavar="PERIOD", help="day, week, month, quarter or year. Default: as suits the dates."),
+        typer.Option(
+            "--by",
+            metavar="PERIOD",
+            help="day, week, month, quarter or year. Default: the first that makes 60 periods at most.",
+        ),
     ] = None,
     classes: Annotated[
         str | None,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LabelSeparator", "Labels", "Seeds", "check_labels", "labels_of", "seeds_of", "with_column"]
 
-LABELLED = ["collapsed", "gibbs"]  # methods that take labels of documents
+LABELLED = ["collapsed", "gibbs", "lda"]  # methods that take labels of documents
 
 Seeds = Annotated[
     Path | None,
@@ -36,8 +36,8 @@ Labels = Annotated[
         "--labels",
         metavar="COLUMN",
         rich_help_panel=MODEL,
-        help="Column or JSON field of the documents' labels, each of which becomes a topic. Methods: collapsed, gibbs "
-        "(--representation direct).",
+        help="Column or JSON field of the documents' labels, each of which becomes a topic. Methods: collapsed, lda, "
+        "gibbs (--representation direct).",
     ),
 ]
 LabelSeparator = Annotated[

@@ -7,7 +7,7 @@ import typer
 
 from stickbreak.cli.models import load_model
 from stickbreak.cli.options import Json, ModelPath, TopicsShown, Verbose
-from stickbreak.cli.output import MOST_LEAVES, TOPICS_SHOWN, print_json, print_topics, show_rest
+from stickbreak.cli.output import MOST_LEAVES, TOPICS_SHOWN, print_json, print_topics, show, show_rest
 from stickbreak.cli.tables import tell_table
 from stickbreak.cli.words import Words
 from stickbreak.exceptions import InputError
@@ -36,7 +36,8 @@ def topics(
     a new collection. JSON has all topics and both numbers; of a tree the 100 largest, or with --all every one. A
     model of vectors has components: spread is the standard deviation of a
     coordinate, directions are the shares of the variance along the three leading
-    ones, and the means are those that differ most from the other components.
+    ones, and the means are those that differ most from the other components. Last
+    comes the held-out score of a fit with --held-out.
     """
     fitted, material = load_model(model)
     n_topics = material.n_topics(fitted)
@@ -45,12 +46,17 @@ def topics(
         return
     wanted = n_topics if all_topics else topics_shown
     lines = material.lines(fitted, model, words, max(wanted, MOST_LEAVES))
+    score = material.told_score(fitted)
     if as_json:
         found = f"{material.topic}s"
-        print_json({f"n_{found}": n_topics, found: [line.as_json() for line in lines]})
+        held_out = None if score is None else score.values
+        print_json({f"n_{found}": n_topics, found: [line.as_json() for line in lines], "held_out": held_out})
     else:
         print_topics(lines[:wanted], material.expert_columns if verbose else material.columns, verbose=verbose)
         show_rest(n_topics - min(wanted, len(lines)), model)
+        if score is not None:
+            numbers = [f"{label:<12}{text}" for label, text in score.lines] if verbose else []
+            show("\n".join(["", score.sentence, *numbers]))
 
 
 def _table(fitted: Any, material: Any, path: Path, words: int) -> "pd.DataFrame":

@@ -196,14 +196,22 @@ class Groups(Material):
         """Return the number of components that a fit to them starts with."""
         return min(int(model.n_components), self.vectors.n_vectors)
 
-    def score(self, model: Any, seed: int, train: Self) -> Score:
+    def score(self, model: Any, seed: int, train: Self) -> None:
         """Score the second halves of the groups."""
-        value = model.score(self.data)
-        sentence = f"Held-out log density: {value:.4f} nats per vector; higher is better."
-        return Score(value, sentence, (("held-out", self._scored(value)),), {"nats_per_vector": value})
+        model.note_held_out(model.score(self.data))
 
-    def _scored(self, value: float) -> str:
-        of = f"log density of half of each of {self.vectors.n_groups:,} groups, given the other half"
+    @classmethod
+    def told_score(cls, model: Any) -> Score | None:
+        """Tell how probable vectors are that were held out."""
+        if model.held_out_ is None:
+            return None
+        value = model.held_out_.value
+        sentence = f"Held-out log density: {value:.4f} nats per vector; higher is better."
+        return Score(sentence, (("held-out", cls._scored(value)),), {"nats_per_vector": value})
+
+    @staticmethod
+    def _scored(value: float) -> str:
+        of = "log density of half of each group, given the other half"
         return f"{value:.4f} nats per vector ({of}; higher is better)"
 
     def evaluate(self, model: Any, seed: int, particles: int | None, resample: bool) -> Told:
@@ -232,7 +240,6 @@ class Groups(Material):
         model: Any,
         path: Path,
         title: str | None = None,
-        held_out: Score | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
         """Write the report on a model of vectors, which have neither dates nor classes."""
@@ -247,7 +254,6 @@ class Groups(Material):
             model,
             self.vectors,
             title=title,
-            held_out=None if held_out is None else held_out.value,
             coordinates=self.settings.coordinates(self.vectors.dim),
             patches=self.settings.patches,
         )
@@ -292,8 +298,9 @@ class SingleVectors(Groups):
         train, rest = (GroupedVectors.from_values(self.vectors.values[rows]) for rows in (~held, held))
         return replace(self, vectors=train), replace(self, vectors=rest)
 
-    def _scored(self, value: float) -> str:
-        return f"{value:.4f} nats per vector (log density of {self.vectors.n_vectors:,} vectors; higher is better)"
+    @staticmethod
+    def _scored(value: float) -> str:
+        return f"{value:.4f} nats per vector (mean log density; higher is better)"
 
     def weights(self, model: Any) -> WeightTable:
         """Return the responsibilities of the components for the vectors."""

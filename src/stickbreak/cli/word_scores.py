@@ -1,6 +1,7 @@
 """Held-out scores of models of words, as lines and as values for JSON."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,9 @@ from stickbreak.fitting.progress import explained
 
 if TYPE_CHECKING:
     from stickbreak.evaluation import Completion, Evaluation, LeftToRight
+    from stickbreak.model.held_out import HeldOutScore
 
-__all__ = ["completion_json", "completion_score", "told_scores"]
+__all__ = ["completion_json", "held_out_score", "told_scores"]
 
 _LEAST_GAIN = 1.05  # times as well as frequencies: below it, topics are of little use
 _NO_BETTER = (
@@ -48,28 +50,41 @@ def told_scores(
     )
 
 
-def completion_score(completion: "Completion", unigram: float) -> Score:
-    """Tell the held-out score of a fit beside that of word frequencies alone.
+def held_out_score(known: "HeldOutScore") -> Score:
+    """Tell the held-out score of a fit beside that of word frequencies alone, if it is known.
 
     Parameters
     ----------
-    completion : Completion
-    unigram : float
-        As from `unigram_completion`, in nats per token.
+    known : HeldOutScore
     """
-    times = math.exp(completion.active - unigram)
-    better = times >= _LEAST_GAIN
-    lines = (
-        (
-            "held-out",
-            f"{completion.active:.4f} nats per token (perplexity {completion.perplexity:,.1f}): second halves of "
-            f"{completion.n_documents:,} documents, given the first halves",
-        ),
-        ("unigram", f"{unigram:.4f} nats per token (perplexity {math.exp(-unigram):,.1f}): word frequencies alone"),
-        ("unseen", f"{completion.with_inactive:.4f} nats per token if topics not yet seen keep their share"),
-    )
-    values = _beside_unigram(completion, unigram)
-    return Score(completion, _gain(times), lines, values, unigram, None if better else _NO_BETTER)
+    value, unigram = known.value, known.unigram
+    times = None if unigram is None else _exp(value - unigram)
+    if times is None:
+        sentence = f"Held-out score: {value:.4f} nats per token; closer to 0 is better."
+    else:
+        sentence = _gain(times)
+    note = None if times is None or times >= _LEAST_GAIN else _NO_BETTER
+    completion = known.completion
+    values = {"active": value, "perplexity": _exp(-value)} if completion is None else completion_json(completion)
+    return Score(sentence, tuple(_expert_lines(known)), {**values, **_gain_json(value, unigram)}, note)
+
+
+def _expert_lines(known: "HeldOutScore") -> Iterator[tuple[str, str]]:
+    completion = known.completion
+    halves = "second halves" if completion is None else f"second halves of {completion.n_documents:,} documents"
+    yield "held-out", f"{_with_perplexity(known.value)}: {halves}, given the first halves"
+    if known.unigram is not None:
+        yield "unigram", f"{_with_perplexity(known.unigram)}: word frequencies alone"
+    if completion is not None:
+        yield "unseen", f"{completion.with_inactive:.4f} nats per token if topics not yet seen keep their share"
+
+
+def _with_perplexity(value: float) -> str:
+    return f"{value:.4f} nats per token (perplexity {_exp(-value):,.1f})"
+
+
+def _exp(value: float) -> float:
+    return math.exp(value) if value < 700 else math.inf
 
 
 def _gain(times: float) -> str:
@@ -82,8 +97,12 @@ def _gain(times: float) -> str:
 
 def _beside_unigram(completion: "Completion", unigram: float | None) -> dict[str, Any]:
     """Return a completion score for `print_json`, beside that of word frequencies if it is known."""
-    times = None if unigram is None else math.exp(completion.active - unigram)
-    return {**completion_json(completion), "unigram": unigram, "times_better_than_unigram": times}
+    return {**completion_json(completion), **_gain_json(completion.active, unigram)}
+
+
+def _gain_json(active: float, unigram: float | None) -> dict[str, Any]:
+    times = None if unigram is None else _exp(active - unigram)
+    return {"unigram": unigram, "times_better_than_unigram": times}
 
 
 def completion_json(completion: "Completion") -> dict[str, Any]:

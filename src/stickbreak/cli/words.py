@@ -11,7 +11,7 @@ from stickbreak.cli.documents import Documents, InputSettings, read_for_model
 from stickbreak.cli.material import Material, Score, Told
 from stickbreak.cli.output import MOST_LEAVES, Line, describe_topics
 from stickbreak.cli.weights import WeightTable, document_weights
-from stickbreak.cli.word_scores import completion_score, told_scores
+from stickbreak.cli.word_scores import held_out_score, told_scores
 from stickbreak.exceptions import InputError, StickbreakError
 from stickbreak.storage.urls import Location
 
@@ -167,12 +167,17 @@ class Words(Material):
         found = given.get("births", False) and (given["n_topics"] is None or self.data.counts.nnz >= LEAST)
         return None if found else int(model.starting_topics(self.data))
 
-    def score(self, model: Any, seed: int, train: Self) -> Score:
+    def score(self, model: Any, seed: int, train: Self) -> None:
         """Complete the halves of the documents, beside the frequencies of words in the documents of the fit."""
         from stickbreak.evaluation import document_completion, unigram_completion
 
         halves = self.data.halves(seed=seed)
-        return completion_score(document_completion(model, *halves), unigram_completion(train.data, *halves))
+        model.note_held_out(document_completion(model, *halves), unigram=unigram_completion(train.data, *halves))
+
+    @staticmethod
+    def told_score(model: Any) -> Score | None:
+        """Tell how well it guesses words of documents that were held out."""
+        return None if model.held_out_ is None else held_out_score(model.held_out_)
 
     def evaluate(self, model: Any, seed: int, particles: int | None, resample: bool) -> Told:
         """Score a model by completion, coherence, and perhaps from left to right."""
@@ -229,13 +234,11 @@ class Words(Material):
         model: Any,
         path: Path,
         title: str | None = None,
-        held_out: Score | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
         """Write the report on a model of words."""
         from stickbreak.report import build_report, write_report
 
-        value, unigram = (None, None) if held_out is None else (held_out.value, held_out.unigram)
         given = dict(options or {})
         others = given.pop("others", None)
         if others:
@@ -246,8 +249,6 @@ class Words(Material):
             model,
             self.data,
             title=title,
-            held_out=value,
-            unigram=unigram,
             texts=self.documents.texts,
             **given,
         )

@@ -14,8 +14,8 @@ from stickbreak.collapsed.streaming import Topics
 from stickbreak.fitting.checkpoint import require, saved_seed
 from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.fitting.requirements import check_names
-from stickbreak.model.estimator import KeptState
 from stickbreak.model.expected_counts import ExpectedCounts
+from stickbreak.model.kept_state import KeptState
 from stickbreak.model.labelled import LabelledDocuments
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.path.pooled import pooled

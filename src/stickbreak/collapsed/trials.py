@@ -53,7 +53,7 @@ class Trial:
         Of the fit. Weights of topics are learned from alike ones on.
     seed : int
     n_parts : int
-        Of the documents and of the words, which are swept side by side. math.md (L10)
+        Of the documents and of the words, which are swept side by side. math.md (L11)
     engine : Engine, optional
         The default is the present thread.
     """

@@ -17,8 +17,8 @@ from stickbreak.hybrid.laps import packed, unpacked
 from stickbreak.hybrid.minibatches import Room
 from stickbreak.hybrid.state import HybridState, Priors
 from stickbreak.hybrid.word_topics import WordTopics
-from stickbreak.model.estimator import KeptState
 from stickbreak.model.expected_counts import ExpectedCounts
+from stickbreak.model.kept_state import KeptState
 from stickbreak.model.prepared import once
 from stickbreak.model.topic_priors import TopicPriors
 from stickbreak.numerics.arrays import Float, Int

@@ -53,6 +53,35 @@ class DocumentLabels:
         place = np.repeat(self.start[rows] - start[:-1], size) + np.arange(start[-1])
         return replace(self, start=start, topic=self.topic[place])
 
+    def has(self, topic: NDArray[np.integer], document: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Tell of each token whether its topic is that of a label of its document."""
+        pairs = np.repeat(np.arange(self.start.size - 1), np.diff(self.start)) * self.n_labels + self.topic
+        return (topic < self.n_labels) & np.isin(document.astype(np.int64) * self.n_labels + topic, pairs)
+
+    def allowed(
+        self, topic: NDArray[np.integer], document: NDArray[np.integer], rng: np.random.Generator
+    ) -> NDArray[np.integer]:
+        """Return topics of tokens to start from: of documents with labels, each label is as likely as the given topic.
+
+        A given topic that is a label stays where the document has it, and goes where it lacks it.
+
+        Parameters
+        ----------
+        topic, document : ndarray of int, of shape (N,)
+        rng : Generator
+        """
+        n_own, is_label = np.diff(self.start)[document], topic < self.n_labels
+        which = (rng.random(topic.size) * (n_own + 1)).astype(np.int64)  # the last of n_own + 1: the given topic
+        change = (n_own > 0) & ~self.has(topic, document) & (is_label | (which < n_own))
+        place, found = self.start[:-1][document] + np.minimum(which, n_own - 1), topic.copy()
+        found[change] = self.topic[place[change]]
+        return found
+
+    def check_allowed(self, topic: NDArray[np.integer], document: NDArray[np.integer]) -> None:
+        """Refuse topics of tokens that their documents cannot have; a ValueError."""
+        lacks = (np.diff(self.start)[document] > 0) & (topic < self.n_labels) & ~self.has(topic, document)
+        require(not lacks.any(), "a token has the topic of a label that its document lacks")
+
     def weights(self, first: int, n: int) -> tuple[Float, NDArray[np.bool_]]:
         """Return 1 for each label of n documents, (n, n_labels), and which of these have any, (n,)."""
         own = self.start[first : first + n + 1]

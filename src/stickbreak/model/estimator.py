@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -14,34 +13,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.fitting.all_or_nothing import AllOrNothing, all_or_nothing
-from stickbreak.fitting.checkpoint import saved_seed, seed_of_fit, whole_number
+from stickbreak.fitting.checkpoint import seed_of_fit, whole_number
 from stickbreak.fitting.constraints import whole
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Callback, Laps, Packed
 from stickbreak.fitting.loop import Trace
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.fitting.run import Identity, Run, at_work, run_fit
+from stickbreak.model.held_out import HeldOutScore, Scored
+from stickbreak.model.kept_state import KeptState
 from stickbreak.model.parameters import names_in, packed, unpacked, value_from, values_of
 from stickbreak.storage import persistence
 from stickbreak.storage.places import PathLike
 
 
-@dataclass(frozen=True, slots=True)
-class KeptState:
-    """What a fit left behind after its last lap, and what documents and parameters must agree with."""
-
-    arrays: dict[str, NDArray]
-    values: dict[str, Any]
-    identity: Identity
-
-    def __post_init__(self) -> None:
-        """Raise a ValueError where a loaded identity is not one."""
-        if not isinstance(self.identity, dict):
-            raise ValueError("it does not say of which fit its kept state is")
-        saved_seed(self.identity.get("random_state"))
-
-
-class Estimator(AllOrNothing):
+class Estimator(Scored, AllOrNothing):
     """Base of the estimators.
 
     A family says what its documents are (`_documents`, `_check_documents`), what its laps do (`_laps`), what a fit that
@@ -235,6 +221,7 @@ class Estimator(AllOrNothing):
     def _record(self, trace: Trace) -> None:
         """Take a trace for that of the model."""
         self._trace, self.n_laps_ = trace, len(trace)
+        self._held_out = None  # of the topics before
         self.objective_ = float(trace.columns["objective"][-1])
         self.learned_ = self._names_learned()
 
@@ -322,6 +309,8 @@ class Estimator(AllOrNothing):
             "feature_names": [str(x) for x in getattr(self, "feature_names_in_", [])],
             **self._description(arrays),
         }
+        if self._held_out is not None:
+            meta["held_out"] = self._held_out.packed()
         state, values = self._kept_state()
         if values:
             arrays |= {f"kept.{name}": array for name, array in state.items()}
@@ -341,6 +330,7 @@ class Estimator(AllOrNothing):
             for name in cls._fitted_values:
                 values = meta["values"]
                 setattr(model, name, value_from(values[name] if name in values else cls._late_values[name], arrays))
+            model._held_out = HeldOutScore.unpacked(meta["held_out"]) if "held_out" in meta else None
             columns = {k.removeprefix("trace."): v for k, v in arrays.items() if k.startswith("trace.")}
             model._trace = Trace.from_arrays(columns)
             model.learned_ = cls._checked_names(meta["values"].get("learned_", model._names_learned()))

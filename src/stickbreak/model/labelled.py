@@ -15,7 +15,7 @@ from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.fitting.checkpoint import require
 from stickbreak.fitting.run import Identity
 from stickbreak.model.document_labels import DocumentLabels, GivenLabels, given_labels
-from stickbreak.model.estimator import KeptState
+from stickbreak.model.kept_state import KeptState
 from stickbreak.model.label_curve import documents_for_curve, fitted_curve, probabilities
 from stickbreak.model.parameters import names_in
 from stickbreak.model.topic_priors import TopicPriors

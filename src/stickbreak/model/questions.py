@@ -80,8 +80,9 @@ class Questions(ShownInNotebooks):
             A column of `Corpus.metadata`, or of X if that is a data frame; or the date of each document. Years as
             numbers are dates, too. The default is the only column of dates. Documents without a date are left out.
         by : {"day", "week", "month", "quarter", "year"}, optional
-            The periods. Weeks begin on Monday. The default is month, quarter or year: the shortest of which the dates
-            span 40 at most, or else year. `attrs["by"]` of the table says which.
+            The periods. Weeks begin on Monday. The default is the shortest of which the dates span 60 at most, or else
+            year. Dates that all lie in different months are counted by month, or by a longer period that tells them
+            apart. `attrs["by"]` of the table says which.
         topic : int, optional
             Only this topic, without any adjustment of p for the others. The default is all; of a tree the 100 largest
             leaves.

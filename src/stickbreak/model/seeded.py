@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.fitting.checkpoint import require
 from stickbreak.fitting.laps import Laps
@@ -53,6 +54,13 @@ class SeededTopics(TopicModel):
     def _seed_numbers(self) -> Sequence[int]:
         """Return the number of the topic of each seed."""
         return range(len(self._seed_names()))
+
+    @property
+    def seed_topics_(self) -> dict[str, int]:
+        """The number of the topic of each seed, whatever the topics are called by now; empty after a join of topics."""
+        check_is_fitted(self)
+        seeds = zip(self._seed_names(), self._seed_numbers(), strict=False)  # parameters may be others by now
+        return {name: k for name, k in seeds if self._keeps_number(k)}
 
     def _finish(self, laps: Laps, run: Run, identity: Identity, documents: Any) -> None:
         super()._finish(laps, run, identity, documents)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-_LABELLED = "a CollapsedHDP or a GibbsHDP(representation='direct')"
+_LABELLED = "a CollapsedHDP, an LDA or a GibbsHDP(representation='direct')"
 
 
 class SteeredTopics:

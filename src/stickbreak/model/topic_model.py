@@ -165,9 +165,9 @@ class TopicModel(Prepared, TakesTexts, SteeredTopics, ClassNamePrefixFeaturesOut
             way. Counts may be given instead. Samplers need whole numbers; other methods also take non-negative weights.
         y : ignored
         labels : str or sequence of length D, optional
-            Labels of the documents, for `CollapsedHDP` and `GibbsHDP(representation="direct")`: a column beside them or
-            of the data frame, or a text or list of texts for each (None, "" and [] are none). They say which topics a
-            document has (math.md (C19), (G16)).
+            Labels of the documents, for `CollapsedHDP`, `LDA` and `GibbsHDP(representation="direct")`: a column beside
+            them or of the data frame, or a text or list of texts for each (None, "" and [] are none). They say which
+            topics a document has (math.md (C19), (L10), (G16)).
         text : str, optional
             The column of the texts, where X is a data frame. Later the model takes this column of any data frame.
         options : TextOptions, optional

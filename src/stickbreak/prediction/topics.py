@@ -164,6 +164,11 @@ class FlatTopics:
         """The labels that were given, by the number of the topic; none, as here."""
         return {}
 
+    @property
+    def seed_topics_(self) -> dict[str, int]:
+        """The number of the topic of each seed, by the name of the seed; empty where there are none."""
+        return {}
+
     def described_path(self, n_words: int = 10) -> DescribedPath | None:
         """Return the joins of the topics down to one, with top words; None if they are not known, as here."""
         return None

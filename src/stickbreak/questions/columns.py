@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 Days = NDArray[np.datetime64]
 PERIODS = ("day", "week", "month", "quarter", "year")
-_MOST_PERIODS = 40  # that a table or picture has, where nobody says how long they are
+_DAYS, _MONTHS = {"day": 1, "week": 7}, {"month": 1, "quarter": 3, "year": 12}
+_MOST_PERIODS = 60  # that a table, picture or report has, where nobody says how long they are
 _FIRST_YEAR, _LAST_YEAR = 1000, 9999
 _MOST_WRONG = 0.05  # of the values of a column of dates, that are none
 _DATED = r"\d{4}-\d\d"  # how a date that is text begins
@@ -262,7 +263,10 @@ def period_starts(days: Days, by: str) -> Days:
 
 
 def fitting_period(days: Days) -> str:
-    """Return month, quarter or year: the shortest of which the days span 40 at most, or else year.
+    """Return the shortest period of which the days span 60 at most, or else year.
+
+    No period is shorter than the dates are precise: months or years, which count from their first day, stay these. So
+    do days that all lie in different months or years.
 
     Parameters
     ----------
@@ -271,15 +275,25 @@ def fitting_period(days: Days) -> str:
 
     Examples
     --------
-    >>> ends = "2004-04-30", "2004-05-01", "2026-01-01"
-    >>> [fitting_period(np.array(["2001-01-01", end], "datetime64[D]")) for end in ends]
-    ['month', 'quarter', 'year']
+    >>> ends = "2021-03-03", "2021-03-04", "2026-01-01", "2026-01-02"
+    >>> [fitting_period(np.arange("2021-01-02", end, dtype="datetime64[D]")) for end in ends]
+    ['day', 'week', 'month', 'quarter']
     """
-    known = days[~np.isnat(days)].astype("datetime64[M]").astype(np.int64)
-    for by, months in (("month", 1), ("quarter", 3)):
-        if known.max() // months - known.min() // months < _MOST_PERIODS:
+    known = np.unique(days[~np.isnat(days)])
+    starts = {by: np.unique(period_starts(known, by)) for by in PERIODS}
+    told_apart = [by for by in PERIODS if starts[by].size == known.size]
+    for by in PERIODS[PERIODS.index(told_apart[-1]) :]:
+        if _n_periods(starts[by][0], starts[by][-1], by) <= _MOST_PERIODS:
             return by
-    return "year"
+    return PERIODS[-1]
+
+
+def _n_periods(first: np.datetime64, last: np.datetime64, by: str) -> int:
+    """Return how many periods there are from one that begins on a day to one that begins on another."""
+    if by in _DAYS:
+        return int((last - first).astype(np.int64)) // _DAYS[by] + 1
+    months = last.astype("datetime64[M]") - first.astype("datetime64[M]")
+    return int(months.astype(np.int64)) // _MONTHS[by] + 1
 
 
 def numbered(values: Any) -> tuple[Int, Any]:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from stickbreak.comparison import Stability
+    from stickbreak.model.held_out import HeldOutScore
 
 _MOST_DOCUMENTS, _TREE_DOCUMENTS = 100_000, 10_000
 _EXAMPLES, _FEWER_EXAMPLES, _MANY_TOPICS = 5, 3, 300
@@ -86,7 +87,8 @@ def build_report(
     title : str, optional
         Heading of the report; the default names the number of documents.
     held_out : Completion or float, optional
-        Held-out document completion, in nats per token, if known (`evaluation.document_completion`).
+        Held-out document completion, in nats per token (`evaluation.document_completion`). The default is the one that
+        the model knows, with its `unigram` (`note_held_out`).
     unigram : float, optional
         What word frequencies alone score on the same words, if known (`evaluation.unigram_completion`). Then the report
         says how many times better the topics guess a word.
@@ -103,8 +105,7 @@ def build_report(
         A column of `Corpus.metadata`, or the date of each document. The default is the only column of dates, if there
         is one. False: the report shows nothing over time.
     by : {"day", "week", "month", "quarter", "year"}, optional
-        The periods; the default is the shortest of which there are 60 at most. Dates that all lie in different months
-        are shown by month, or by a longer period that tells them apart.
+        The periods; the default is that of `topics_over_time`.
     categories : str, sequence of str, or mapping of str to array-like, optional
         Columns of `Corpus.metadata`, or values of all documents by the name of the column. The default is up to three
         columns with at most 30 different values, of text or true and false. An empty list: none.
@@ -176,7 +177,7 @@ def build_report(
             n_described=int(rows.size),
         ),
         fit=describe_fit(model, model.n_topics_),
-        held_out=_describe_held_out(held_out, unigram),
+        held_out=_describe_held_out(*_known_score(model, held_out, unigram)),
         mean_coherence=float(np.mean(defined)) if defined else None,
         diversity=finite_or_none(topic_diversity(shown.topic_word)),
         topics=topics,
@@ -314,6 +315,14 @@ def _found_again(stability: Stability | pd.DataFrame | None, model: FlatTopics) 
             "the model that it is about (stability.model)."
         )
     return dict(zip(table["topic"].astype(int).tolist(), table["found"].astype(float).tolist(), strict=True))
+
+
+def _known_score(
+    model: ReportedModel, score: Completion | float | None, unigram: float | None
+) -> tuple[Completion | float | None, float | None]:
+    """Return the score that was given, or else the one that was noted in the model; your own may have none."""
+    noted: HeldOutScore | None = getattr(model, "held_out_", None)
+    return (score, unigram) if score is not None or noted is None else (noted.score, noted.unigram)
 
 
 def _describe_held_out(score: Completion | float | None, unigram: float | None) -> HeldOut | None:

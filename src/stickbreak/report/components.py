@@ -140,7 +140,7 @@ def build_component_report(
     title : str, optional
         Heading of the report; the default names the number of vectors.
     held_out : float, optional
-        Held-out score, in nats per vector, if known.
+        Held-out score, in nats per vector. The default is the one that the model knows (`note_held_out`).
     coordinates : sequence of str, optional
         The names of the coordinates.
     patches : PatchShape, optional
@@ -185,9 +185,15 @@ def build_component_report(
         dim=dim,
         patch_size=None if patches is None else patches.size,
         fit=describe_fit(model, model.n_components_),
-        held_out=held_out,
+        held_out=_known_score(model) if held_out is None else held_out,
         components=writer.write(_largest_groups(model, vectors, seed) if model.grouped else {}),
     )
+
+
+def _known_score(model: VectorModel) -> float | None:
+    """Return the held-out score that was noted in a model."""
+    known = model.held_out_
+    return None if known is None else known.value
 
 
 def _some_of(vectors: GroupedVectors, most: int, seed: int, *, whole_groups: bool) -> GroupedVectors:

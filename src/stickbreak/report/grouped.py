@@ -14,10 +14,10 @@ from stickbreak.exceptions import InputError
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.questions.by_category import adjusted, differences
 from stickbreak.questions.columns import (
-    PERIODS,
     Days,
     categories_of,
     days_of,
+    fitting_period,
     numbered,
     only_column_of_dates,
     period_starts,
@@ -27,7 +27,6 @@ from stickbreak.questions.over_time import trends_of
 from stickbreak.questions.spans import Span
 from stickbreak.questions.weights import Asked
 
-_MOST_PERIODS = 60
 _MOST_CLASSES, _FOUND_CLASSES, _FOUND_COLUMNS = 60, 30, 3  # of a column that was named; of one that was found
 _LEAST_KNOWN = 0.5  # of the documents have a value in a column of classes that is found
 _AT_ONCE = 1 << 22  # weights in one block
@@ -305,7 +304,7 @@ def describe_time(
         return None
     name, every_day = columns.time
     days = every_day[sample.rows]
-    by = columns.by or _fitting_period(days)
+    by = columns.by or fitting_period(every_day[columns.span.holds(every_day)])
     group, periods = numbered(period_starts(days, by).astype("datetime64[s]"))
     if len(periods) < 2:
         return None
@@ -325,14 +324,6 @@ def describe_time(
     dated = columns.span.holds(every_day) & ~np.isnat(every_day)
     n_wordless = int((lengths[dated] == 0).sum())
     return TimeReport(by, _report(name, starts, found), tuple(told), int(dated.sum()), n_wordless)
-
-
-def _fitting_period(days: Days) -> str:
-    """Return the shortest period of which there are not too many; of dates that are months or years that period."""
-    known = days[~np.isnat(days)]
-    numbers = [np.unique(period_starts(known, by)).size for by in PERIODS]
-    fitting = [number for number in numbers if number <= _MOST_PERIODS] or numbers[-1:]
-    return PERIODS[max(i for i, number in enumerate(numbers) if number == fitting[0])]
 
 
 def describe_classes(columns: Columns, sample: SampleWeights, seed: int) -> tuple[GroupedReport, ...]:

@@ -56,7 +56,7 @@ function drawNotes(data) {
       );
   } else
     note(
-      "Held-out score: not known here. `stickbreak fit --held-out 0.1` keeps a tenth of the documents apart, and its report has the score on them. `stickbreak evaluate MODEL INPUT` scores a fitted model on documents that the fit has not seen.",
+      "Held-out score: not known here. `stickbreak fit --held-out 0.1` keeps a tenth of the documents apart, and all reports on that model have the score on them. `stickbreak evaluate MODEL INPUT` scores a fitted model on documents that the fit has not seen.",
     );
   if (data.held_out !== null || data.fit.objective !== null) {
     note(

@@ -88,22 +88,9 @@ class Labelled:
         return LabelTables(weights, own, float(m[~free] @ np.log(each[~free])))
 
     def allowed(self, z: Int32, tokens: Tokens, rng: np.random.Generator) -> Int32:
-        """Return topics of tokens to start from: of documents with labels, each label is as likely as the given topic.
-
-        A given topic that is a label stays where the document has it, and goes where it lacks it.
-        """
-        labels, N = self.labels, tokens.n_tokens
-        length = np.diff(tokens.sampled)
-        document, n_own = np.repeat(np.arange(length.size), length), np.repeat(np.diff(labels.start), length)
-        given, labelled = z[:N], n_own > 0
-        pairs = np.repeat(np.arange(length.size), np.diff(labels.start)) * self.n_labels + labels.topic
-        is_label = given < self.n_labels
-        has = is_label & np.isin(document * self.n_labels + given, pairs)
-        which = (rng.random(N) * (n_own + 1)).astype(np.int64)  # the last of n_own + 1: the given topic
-        change = labelled & ~has & (is_label | (which < n_own))
-        place = np.repeat(labels.start[:-1], length) + np.minimum(which, n_own - 1)
-        found = z.copy()
-        found[:N][change] = labels.topic[place[change]]
+        """Return topics of tokens to start from, those of seeds as they are."""
+        N, length, found = tokens.n_tokens, np.diff(tokens.sampled), z.copy()
+        found[:N] = self.labels.allowed(z[:N], np.repeat(np.arange(length.size), length), rng)
         return found
 
 

@@ -71,11 +71,19 @@ class ByWord:
         list_kernels.sort(self.heads, lists)
         return lists
 
-    def pairs(self, lists: Lists) -> tuple[Int, Int, Int]:
-        """Return the topics, the counts, and how many documents have them, of the different entries of all lists."""
-        size = lists[self.heads].astype(np.int64)
+    def pairs(self, lists: Lists, heads: Int | None = None) -> tuple[Int, Int, Int]:
+        """Return the topics, the counts, and how many documents have them, of the different entries of lists.
+
+        Parameters
+        ----------
+        lists : ndarray
+        heads : ndarray of int, optional
+            Of the lists that are looked at; all by default.
+        """
+        heads = self.heads if heads is None else heads
+        size = lists[heads].astype(np.int64)
         before = np.cumsum(size) - size
-        entries = lists[np.repeat(self.heads + 1 - before, size) + np.arange(int(size.sum()))]
+        entries = lists[np.repeat(heads + 1 - before, size) + np.arange(int(size.sum()))]
         found, times = np.unique(entries, return_counts=True)
         bits = found.dtype.type(self.bits)
         topic = (found & found.dtype.type((1 << int(bits)) - 1)).astype(np.int64)

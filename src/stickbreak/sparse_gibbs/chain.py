@@ -44,7 +44,7 @@ class Chain:
     averages : bool
         Whether the topics are an average over laps, or those of the last.
     n_parts : int
-        Parts of the documents and of the words, of which some do not wait for each other, (L10). With one part the
+        Parts of the documents and of the words, of which some do not wait for each other, (L11). With one part the
         chain is exact.
     executor : Executor, optional
         Where parts are swept. The default is the present thread.
@@ -74,13 +74,17 @@ class Chain:
         self._n = np.bincount(z, minlength=self._n_topics).astype(np.int64)
 
     def begin_near(self, topics: Float) -> None:
+        """Begin with draws of the topics of tokens in proportion to the weights of words in the topics, (K, W)."""
+        self.take(self.near(topics))
+
+    def near(self, topics: Float) -> NDArray[np.uint16]:
         """Draw the topic of each token in proportion to the weights of its word in the topics, (K, W)."""
         z = np.empty(self._tokens.n_tokens, np.uint16)
         start_kernels.draw_topics(self._tokens.start, topics, key_of(self._seed, 0, "start near topics"), z)
-        self.take(z)
+        return z
 
     def lap(self, number: int, priors: Priors) -> float:
-        """Sweep once; return the mean log p of a token given all others, as it is drawn.     math.md (L2), (L10)"""
+        """Sweep once; return the mean log p of a token given all others, as it is drawn.     math.md (L2), (L11)"""
         tokens = self._tokens
         log_total = self._sweep(priors, key_of(self._seed, number, "sweep of LDA"))
         self._last_is_sample = self._keeps and number % SAMPLE_EVERY == 0
@@ -92,7 +96,7 @@ class Chain:
         return (log_total - others) / tokens.n_tokens
 
     def _sweep(self, priors: Priors, key: np.uint64) -> float:
-        """Draw a topic for each token; return the sum of the logarithms of the totals.                math.md (L10)"""
+        """Draw a topic for each token; return the sum of the logarithms of the totals.                math.md (L11)"""
         tokens, n_words, n_parts = self._tokens, self._tokens.start.size - 1, self._tokens.documents.size - 1
         eta, known, *of_topics = prior_of_words(priors.eta, priors.pseudo, n_words, self._n_topics)
 

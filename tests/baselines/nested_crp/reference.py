@@ -46,12 +46,17 @@ def log_paths(path, gamma, n_kept=0):
     return total
 
 
-def log_words(word, node, level, eta, n_words, known=()):
+def eta_at(h, priors, n_words):
+    """Return the pseudo-counts of words in a node of a level, (W,)."""
+    return np.full(n_words, priors.eta[h]) * (1.0 if priors.of_words is None else priors.of_words)
+
+
+def log_words(word, node, level, priors, n_words, known=()):
     """log p(words) of nodes, phi integrated out; `node` has any hashable name. known[k] (W,) are tokens of seeds."""
     total = 0.0
     for name in set(node):
         here = [i for i in range(len(word)) if node[i] == name]
-        e = eta[level[here[0]]]
+        e = eta_at(level[here[0]], priors, n_words)
         n = np.bincount([word[i] for i in here], minlength=n_words)
         prior = e + seeds_at(name, known, n_words)
         total += gammaln(n + prior).sum() - gammaln(prior).sum() + gammaln(prior.sum()) - gammaln(n.sum() + prior.sum())
@@ -66,7 +71,7 @@ def seeds_at(way, known, n_words):
 def log_joint(word, document, path, z, n_words, priors, known=()):
     """log p(words, levels, paths). `path` (D, L) names the child at each level, as part of its way."""
     ways = [tuple(path[d][: z[i] + 1]) for i, d in enumerate(document)]
-    total = log_paths(path, priors.gamma, len(known)) + log_words(word, ways, z, priors.eta, n_words, known)
+    total = log_paths(path, priors.gamma, len(known)) + log_words(word, ways, z, priors, n_words, known)
     for d in range(len(path)):
         total += log_levels(np.bincount(z[document == d], minlength=len(path[0])).tolist(), priors)
     return total
@@ -113,11 +118,12 @@ def sweep(word, start, z, path, n_words, priors, key, there=True, known=()):
         for h in range(1, L):
             mine = word[here & (z == h)]
             names = [j for j, (level, _, _) in nodes.items() if level == h]
-            scores["new", h] = log_ratio(np.zeros(n_words), mine, priors.eta[h])
+            eta = eta_at(h, priors, n_words)
+            scores["new", h] = log_ratio(np.zeros(n_words), mine, eta)
             for j in names:
                 at = inside & (z == h) & (path[document, h] == j)
                 there_now = np.bincount(word[at], minlength=n_words) + of_seeds.get(j, 0)
-                scores[j] = log_ratio(there_now, mine, priors.eta[h])
+                scores[j] = log_ratio(there_now, mine, eta)
         options, weight = [], []
         for j in sorted(nodes):
             level, _, n = nodes[j]
@@ -157,10 +163,10 @@ def tree(path, present, n_kept=0):
 
 
 def log_ratio(n, mine, eta):
-    """log p of words at a node that has n (W,) tokens."""
+    """log p of words at a node that has n (W,) tokens, and eta (W,)."""
     m = np.bincount(mine, minlength=n.size)
     total = gammaln(n + m + eta).sum() - gammaln(n + eta).sum()
-    return total + gammaln(n.sum() + n.size * eta) - gammaln(n.sum() + m.sum() + n.size * eta)
+    return total + gammaln(n.sum() + eta.sum()) - gammaln(n.sum() + m.sum() + eta.sum())
 
 
 def draw_levels(d, word, document, z, path, present, n_words, priors, rng, of_seeds):
@@ -174,8 +180,9 @@ def draw_levels(d, word, document, z, path, present, n_words, priors, rng, of_se
             at = others & (z == h) & (path[document, h] == path[d, h])
             same = np.count_nonzero(at & (word == word[i]))
             more = of_seeds.get(path[d, h], np.zeros(n_words))
-            weight[h] *= same + more[word[i]] + priors.eta[h]
-            weight[h] /= np.count_nonzero(at) + more.sum() + n_words * priors.eta[h]
+            eta = eta_at(h, priors, n_words)
+            weight[h] *= same + more[word[i]] + eta[word[i]]
+            weight[h] /= np.count_nonzero(at) + more.sum() + eta.sum()
         total += math.log(weight.sum())
         place = int(np.searchsorted(weight.cumsum(), uniform(rng) * weight.sum(), side="right"))
         z[i] = min(place, weight.size - 1)

@@ -86,6 +86,55 @@ def test_nodes_documents_and_tokens_belong_together(small):
     assert all(node.parent.topic == parents[node.topic] for node in root.walk() if node.level)
 
 
+def test_eta_of_each_word_is_that_of_nodes_scores_and_saved_models(small, tmp_path):
+    eta = np.random.default_rng(0).uniform(0.02, 0.4, 30)
+    model = NestedCRP(eta=eta, n_laps=10, random_state=0).fit(small)
+    counts = model.components_ - eta
+    np.testing.assert_allclose(counts, np.round(counts), atol=1e-9)
+    np.testing.assert_allclose(counts.sum(axis=1), model.topic_tokens_, atol=1e-9)
+    assert model.topic_tokens_.sum() == small.n_tokens
+    np.testing.assert_allclose(model.eta_levels_[0] * model.eta_words_, eta, rtol=1e-12)
+    np.testing.assert_allclose(model.rest_word_, eta / eta.sum(), rtol=1e-12)
+    model.save(tmp_path / "m")
+    loaded = stickbreak.load(tmp_path / "m")
+    assert loaded.score(small) == model.score(small)
+    np.testing.assert_array_equal(loaded.left_to_right(small[:3], n_particles=5).unbiased_log_p,
+                                  model.left_to_right(small[:3], n_particles=5).unbiased_log_p)  # fmt: skip
+    again = NestedCRP(eta=list(eta), n_laps=12, random_state=0).fit(small)
+    np.testing.assert_array_equal(loaded.continue_fit(small, n_laps=2).components_, again.components_)
+    seeded = NestedCRP(eta=eta, seeds={"one": small.words[:2]}, n_laps=5, random_state=0).fit(small)
+    assert seeded.topic_tokens_.sum() == small.n_tokens
+
+
+def test_eta_of_each_word_that_is_alike_is_that_of_a_number(small):
+    fits = [NestedCRP(eta=eta, n_laps=5, random_state=0).fit(small) for eta in (0.1, np.full(30, 0.1))]
+    np.testing.assert_allclose(fits[0].components_, fits[1].components_, rtol=1e-12)
+    np.testing.assert_allclose(fits[0].transform(small), fits[1].transform(small), rtol=1e-9)
+
+
+def test_as_many_numbers_as_levels_are_those_of_levels():
+    model = NestedCRP(eta=(1.0, 0.5, 0.2), n_laps=2, random_state=0).fit(np.array([[1, 2, 0], [0, 1, 3]]))
+    assert (model.eta_levels_.tolist(), model.eta_words_) == ([1.0, 0.5, 0.2], None)
+
+
+def test_model_saved_before_eta_could_differ_by_word_is_loaded(small, tmp_path):
+    NestedCRP(n_laps=3, random_state=0).fit(small).save(tmp_path / "m")
+    arrays, meta = persistence.read_folder(tmp_path / "m", kind="NestedCRP")
+    del meta["values"]["eta_words_"]
+    persistence.write_folder(tmp_path / "m", kind="NestedCRP", arrays=arrays, meta=meta, overwrite=True)
+    assert stickbreak.load(tmp_path / "m").eta_words_ is None
+
+
+@pytest.mark.parametrize("damage", [lambda a: -a, lambda a: a[1:], lambda a: 2 * a, lambda a: a * np.nan])
+def test_damaged_eta_of_words_is_refused(small, tmp_path, damage):
+    NestedCRP(eta=np.linspace(0.1, 0.5, 30), n_laps=3, random_state=0).fit(small).save(tmp_path / "m")
+    arrays, meta = persistence.read_folder(tmp_path / "m", kind="NestedCRP")
+    arrays["value.eta_words_"] = damage(arrays["value.eta_words_"])
+    persistence.write_folder(tmp_path / "m", kind="NestedCRP", arrays=arrays, meta=meta, overwrite=True)
+    with pytest.raises(ModelFormatError, match="pseudo-counts"):
+        stickbreak.load(tmp_path / "m")
+
+
 def test_report_shows_the_tree(small):
     model = NestedCRP(n_laps=10, random_state=0).fit(small)
     tree = build_report(model, small).tree
@@ -104,7 +153,8 @@ def test_threads_do_not_change_the_numbers(small):
     [
         ({"learn": ("alpha",)}, "learn names 'alpha'"),
         ({"n_levels": 1}, "n_levels"),
-        ({"eta": (0.1, 0.2)}, "there are 3 levels"),
+        ({"eta": (0.1, 0.2)}, "there are 3 levels and 30 words"),
+        ({"eta": np.ones((3, 30))}, "one for each level or word"),
         ({"eta": -1.0}, "eta is -1.0; give numbers from"),
         ({"eta": "much"}, "eta"),
         ({"level_mean": 1.0}, "level_mean"),

@@ -13,8 +13,11 @@ from stickbreak.numerics.keys import key_of
 from . import reference
 
 
-def priors_of(n_levels, gamma=0.7):
-    return Priors(gamma, 0.4, 2.0, np.linspace(0.6, 0.2, n_levels))
+def priors_of(n_levels, gamma=0.7, n_words=None):
+    """Return priors; with a number of words these have pseudo-counts that differ by a factor of up to ten."""
+    of_words = None if n_words is None else np.linspace(0.2, 2.0, n_words)
+    alike = None if of_words is None else of_words / of_words.mean()
+    return Priors(gamma, 0.4, 2.0, np.linspace(0.6, 0.2, n_levels), alike)
 
 
 def state(chain):
@@ -43,10 +46,10 @@ def test_shares_of_levels_are_those_of_the_sticks():
         assert weight.sum() == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("n_levels", [2, 3, 4])
-def test_sweeps_draw_what_the_twin_draws(n_levels, seed):
+@pytest.mark.parametrize(("n_levels", "n_words"), [(2, None), (3, None), (4, None), (2, 15), (3, 15)])
+def test_sweeps_draw_what_the_twin_draws(n_levels, n_words, seed):
     corpus, _ = planted_lda(12, 15, n_topics=4, mean_tokens=12, seed=seed)
-    priors, chain = priors_of(n_levels), Chain(corpus, n_levels, seed)
+    priors, chain = priors_of(n_levels, n_words=n_words), Chain(corpus, n_levels, seed)
     chain.begin(priors)
     tokens = chain._tokens
     path, z = state(chain)
@@ -93,16 +96,16 @@ def test_tree_is_that_of_its_paths_and_levels_after_many_sweeps(seed):
 
 
 TINY = [
-    ([[1, 1], [0, 2]], 3),
-    ([[1, 1, 0], [0, 1, 1]], 2),
-    ([[1, 0], [1, 1], [0, 1]], 2),
-    ([[1, 0], [0, 1], [1, 0]], 3),
+    ([[1, 1], [0, 2]], 3, None),
+    ([[1, 1, 0], [0, 1, 1]], 2, 3),
+    ([[1, 0], [1, 1], [0, 1]], 2, None),
+    ([[1, 0], [0, 1], [1, 0]], 3, 2),
 ]
 
 
-@pytest.mark.parametrize(("counts", "n_levels"), TINY)
-def test_sweep_leaves_the_exact_posterior_as_it_is(counts, n_levels):
-    corpus, priors = Corpus.from_counts(np.array(counts)), priors_of(n_levels)
+@pytest.mark.parametrize(("counts", "n_levels", "n_words"), TINY)
+def test_sweep_leaves_the_exact_posterior_as_it_is(counts, n_levels, n_words):
+    corpus, priors = Corpus.from_counts(np.array(counts)), priors_of(n_levels, n_words=n_words)
     tokens = Chain(corpus, n_levels, 0)._tokens
     document = np.repeat(np.arange(corpus.n_documents), np.diff(tokens.start))
     states, p = reference.posterior(tokens.word, document, corpus.n_documents, n_levels, corpus.n_words, priors)
@@ -118,7 +121,7 @@ def test_sweep_leaves_the_exact_posterior_as_it_is(counts, n_levels):
 
 
 def test_chain_has_the_exact_posterior():
-    counts, n_levels = TINY[0]
+    counts, n_levels, _ = TINY[0]
     corpus, priors = Corpus.from_counts(np.array(counts)), priors_of(n_levels)
     chain = Chain(corpus, n_levels, 0)
     document = np.repeat(np.arange(2), np.diff(chain._tokens.start))

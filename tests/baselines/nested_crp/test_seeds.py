@@ -28,11 +28,12 @@ def corpus() -> Corpus:
     return documents(150, [0, 1, 2, 3, 4], 0)
 
 
-@pytest.mark.parametrize("n_levels", [2, 3, 4])
-def test_sweeps_draw_what_the_twin_draws(n_levels: int, seed: int) -> None:
+@pytest.mark.parametrize(("n_levels", "n_words"), [(2, None), (3, 15), (4, None)])
+def test_sweeps_draw_what_the_twin_draws(n_levels: int, n_words: int | None, seed: int) -> None:
     corpus, _ = planted_lda(12, 15, n_topics=4, mean_tokens=12, seed=seed)
     known = corpus.counts[:2].toarray()  # seeds that documents go to
-    priors, chain = priors_of(n_levels), Chain(corpus, n_levels, seed, sparse.csr_array(known.T.astype(float)))
+    priors = priors_of(n_levels, n_words=n_words)
+    chain = Chain(corpus, n_levels, seed, sparse.csr_array(known.T.astype(float)))
     chain.begin(priors)
     tokens = chain._tokens
     path, z = state(chain)

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
 
 from stickbreak.baselines.lda.cvb0 import CVB0
 from stickbreak.baselines.lda.fitted import FittedLDA
 from stickbreak.baselines.lda.gibbs import ESTIMATES, Gibbs
+from stickbreak.baselines.lda.labelled import LabelledGibbs
 from stickbreak.baselines.lda.laps import Inference, LDALaps
 from stickbreak.baselines.lda.requirements import (
     COLLAPSED,
@@ -25,6 +27,7 @@ from stickbreak.baselines.word_prior import check_room
 from stickbreak.collapsed.streaming import offset_for
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import refuse_fractions
+from stickbreak.exceptions import InputError
 from stickbreak.fitting.constraints import (
     CONCENTRATION,
     POSITIVES,
@@ -59,8 +62,8 @@ class LDA(FittedLDA):
     Parameters
     ----------
     n_topics : int or None, default=None
-        Number of topics, those of seeds among them. None: 100, or a quarter of the tokens if the documents hold fewer
-        than 100.
+        Number of topics, those of labels and seeds among them. None: 100, or a quarter of the tokens if the documents
+        hold fewer than 100.
     alpha : float, default=5.0
         Concentration of the topic weights of a document: the sum over all topics, each of which has
         `alpha` / `n_topics` to begin with. If it is learned, this is its initial value.
@@ -129,6 +132,10 @@ class LDA(FittedLDA):
     alpha_, eta_ : float
         The hyperparameters at the end, learned or given. `eta_` is an array (W,) where one was given, and the smallest
         number of a table.
+    labels_ : dict of int to str
+        Labels of topics: those of seeds and of labelled documents, and what `label` gave.
+    label_names_ : list of str
+        The labels of the documents of the fit: label k is topic k. Empty without labels.
     learned_ : list of str
         Names of the hyperparameters that were learned in the fit.
     objective_ : float
@@ -160,6 +167,9 @@ class LDA(FittedLDA):
     References
     ----------
     D. M. Blei, A. Y. Ng, M. I. Jordan. Latent Dirichlet Allocation. JMLR 2003.
+
+    D. Ramage, D. Hall, R. Nallapati, C. D. Manning. Labeled LDA: A Supervised Topic Model for Credit Attribution in
+    Multi-labeled Corpora. EMNLP 2009.
 
     T. L. Griffiths, M. Steyvers. Finding Scientific Topics. PNAS 2004.
 
@@ -256,27 +266,45 @@ class LDA(FittedLDA):
             refuse_fractions(documents)
         self._check_topics(documents, self._settled_topics(documents))
 
+    def _check_labelled_fit(self) -> None:
+        if self.inference != GIBBS:
+            raise InputError(
+                f"labels are given, but inference is {self.inference!r}, which does not know them; set "
+                "inference='gibbs' (--inference gibbs), or leave them out."
+            )
+
     def _check_topics(self, documents: Corpus, n_topics: int) -> None:
         """Refuse a number of topics that does not suit what is known of them, or the memory."""
         self._check_words_of_eta(documents.n_words)
-        check_room(self._n_seeded, n_topics, "seeds" if self.seeds is not None else "rows of eta")
-        check_sizes(self, documents, n_topics)
+        known = [] if self._document_labels is None else ["labels"]
+        if self._n_seeded:
+            known.append("rows of eta" if self.seeds is None else "seeds")
+        check_room(self._n_steered, n_topics, " and ".join(known))
+        check_sizes(self, documents, n_topics, labelled=self._document_labels is not None)
 
     def _laps(self, documents: Corpus, seed: int, executor: Engine) -> LDALaps:
         priors = self._given_priors(documents, self.starting_topics(documents))
         K, pseudo = priors.a.size, priors.pseudo
         inference: Inference
         if self.inference == GIBBS:
-            inference = Gibbs(documents, K, seed, self.estimate, pseudo)
+            inference = self._sampled(documents, K, seed, pseudo)
         elif self.inference == COLLAPSED:
             inference = CVB0(documents, K, seed, executor, pseudo)
         else:
             inference = Variational(documents, K, seed, self._local(), self._online(), executor, pseudo)
-        return LDALaps(inference, priors, tuple(self.learn))
+        return LDALaps(inference, priors, tuple(self.learn), seed)
+
+    def _sampled(self, documents: Corpus, K: int, seed: int, pseudo: sparse.csr_array | None) -> Gibbs:
+        """Return the chain, of documents with labels or without."""
+        labels = self._rows_of_labels
+        if labels is None or pseudo is None:
+            return Gibbs(documents, K, seed, self.estimate, pseudo)
+        return LabelledGibbs(documents, K, seed, self.estimate, pseudo, labels)
 
     def _given_priors(self, documents: Corpus, n_topics: int) -> Priors:
         """Return the priors to begin with."""
-        return Priors.even(n_topics, float(self.alpha), base_of(self.eta), self._word_prior(documents.words).pseudo)
+        prior = self._behind_labels(self._word_prior(documents.words), documents.n_words)
+        return Priors.even(n_topics, float(self.alpha), base_of(self.eta), prior.pseudo)
 
     def _online(self) -> Online | None:
         """Return the steps of a fit in minibatches."""
@@ -292,6 +320,7 @@ class LDA(FittedLDA):
     def _take(self, laps: LDALaps, documents: Corpus) -> None:
         self._take_topics(laps.inference.counts(), laps.priors)
         self.n_documents_seen_, self.n_steps_, self.learning_offset_ = documents.n_documents, 0, None
+        self._take_curve(documents, laps.seed)
 
     def _check_minibatch(self, minibatch: Corpus, *, first: bool) -> None:
         check_eta(self.eta if first else self.eta_)

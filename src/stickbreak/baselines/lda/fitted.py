@@ -12,10 +12,10 @@ from stickbreak.baselines.lda.learning import LEARNABLE
 from stickbreak.fitting.checkpoint import check_learned, is_table, require, whole_number
 from stickbreak.fitting.engine import engine
 from stickbreak.model.expected_counts import CountedTopics
+from stickbreak.model.labelled import LabelledDocuments
 from stickbreak.model.prepared import once
 from stickbreak.model.spreading import spread
 from stickbreak.model.streaming import StreamingEstimator
-from stickbreak.model.topic_priors import TopicPriors
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.numerics.ranges import LARGEST_OFFSET, are_sums
@@ -25,18 +25,20 @@ from stickbreak.prediction.topics import shares_of
 from stickbreak.sparse_gibbs.priors import SUM_TOLERANCE, Priors
 
 
-class FittedLDA(TopicPriors, CountedTopics, StreamingEstimator):
+class FittedLDA(LabelledDocuments, CountedTopics, StreamingEstimator):
     """The side of `LDA` that needs no fit of its own: it reads the fitted attributes."""
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ("components_", "topic_prior_", "_mean_log")
     _fitted_values: ClassVar[tuple[str, ...]] = (
-        *TopicPriors._fitted_values,
+        *LabelledDocuments._fitted_values,
+        *LabelledDocuments._label_values,
         "alpha_",
         "eta_",
         "learning_offset_",
         "n_documents_seen_",
         "n_steps_",
     )
+    _late_values: ClassVar[dict[str, Any]] = {**LabelledDocuments._late_values, **LabelledDocuments._label_values}
     _learnable: ClassVar[tuple[str, ...]] = LEARNABLE
     objective_name: ClassVar[str] = "log-likelihood"
 
@@ -88,6 +90,7 @@ class FittedLDA(TopicPriors, CountedTopics, StreamingEstimator):
         self.components_ = pooled(self._expected_counts()[0], to) + self.eta_
         self.topic_prior_, self._mean_log = pooled(self.topic_prior_, to), np.zeros(0)
         self._pseudo = None  # a joined topic has no prior of its own
+        self._forget_labels()
 
     def _take_topics(self, S: Float, priors: Priors) -> None:
         """Copy counts (W, K) and priors into the fitted attributes: topics that are known, then the largest first."""
@@ -106,6 +109,7 @@ class FittedLDA(TopicPriors, CountedTopics, StreamingEstimator):
         a = self.topic_prior_
         require(are_sums(self.components_), "its topics hold a number that is negative or too large")
         require(is_table(a, len(self.components_)) and float(a.min()) > 0.0, "its priors are not those of its topics")
+        require(len(self.label_names_) <= a.size, "its labels have no topics")
         offset, mean_log = self.learning_offset_, self._mean_log
         require(offset is None or 0 <= float(offset) <= LARGEST_OFFSET, "the offset of its steps cannot be")
         require(not mean_log.size or is_table(mean_log, a.size), "its mean weights are not those of its topics")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from stickbreak.baselines.lda.learning import with_eta_of
@@ -50,12 +51,17 @@ class Gibbs(Chain):
         if topics is not None:
             self.begin_near(topics)
             return
+        self.take(self.near_seeds())
+
+    def near_seeds(self) -> NDArray[np.uint16]:
+        """Draw the topic of each token near seeds, else at random."""
+        K = self._n_topics
         rng, n_kept = stream(self._seed, "start of LDA"), 0 if self._pseudo is None else int(self._pseudo.shape[1])
         free = rng.integers(n_kept if n_kept < K else 0, K, size=self._tokens.n_tokens)  # all are known: any is free
         if self._pseudo is not None:
             seed = seeds_of_tokens(self._corpus, self._tokens, self._pseudo, rng)
             free = np.where(seed >= 0, seed, free)
-        self.take(free.astype(np.uint16))
+        return free.astype(np.uint16)
 
     def learned(self, priors: Priors, names: Collection[str], number: int) -> Priors:
         """Return the priors after a lap.                                                      math.md (L4), (C7)"""

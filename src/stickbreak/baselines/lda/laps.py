@@ -47,10 +47,12 @@ class LDALaps:
         To begin with.
     learn : tuple of {"alpha", "eta"}
         What is learned.
+    seed : int
+        Of the fit.
     """
 
-    def __init__(self, inference: Inference, priors: Priors, learn: tuple[str, ...]) -> None:
-        self.inference, self.priors, self._learn = inference, priors, learn
+    def __init__(self, inference: Inference, priors: Priors, learn: tuple[str, ...], seed: int) -> None:
+        self.inference, self.priors, self._learn, self.seed = inference, priors, learn, seed
         self.window = inference.window
 
     @property

@@ -17,6 +17,7 @@ MOST_TOPICS = 1 << 16  # topics of tokens are stored in two bytes
 SMALLEST_ETA = 0.002  # exp(psi(eta)) is 7e-218
 TABLES = 4.0  # of words and topics: those of a lap, the mean before and after it, and the topics that are shown
 TOKEN_BYTES = 24.0  # of a token: its list, its topic, an entry of a list, and what is there while these are made
+LABEL_BYTES = 64.0  # of a token of documents with labels, while it is found which topics it may have
 COUNT_BYTES = 120.0  # of a stored count: its shares of topics, before and after a lap
 WEIGHTS = 32.0  # of a document and a topic: parameters, weights, and what is there while the bound is found
 
@@ -56,8 +57,8 @@ def check_eta(eta: Any) -> None:
         )
 
 
-def check_sizes(given: Parameters, corpus: Corpus, n_topics: int) -> None:
-    """Refuse more topics or documents than the memory can carry.
+def check_sizes(given: Parameters, corpus: Corpus, n_topics: int, *, labelled: bool) -> None:
+    """Refuse more topics or documents than the memory can carry; documents may have labels.
 
     Raises
     ------
@@ -66,7 +67,7 @@ def check_sizes(given: Parameters, corpus: Corpus, n_topics: int) -> None:
     needed = 8.0 * TABLES * corpus.n_words * n_topics
     check_memory(n_topics, corpus.n_words, needed)
     if given.inference == GIBBS:
-        needed += TOKEN_BYTES * float(corpus.n_tokens)
+        needed += (TOKEN_BYTES + (LABEL_BYTES if labelled else 0.0)) * float(corpus.n_tokens)
     elif given.inference == COLLAPSED:
         needed += COUNT_BYTES * corpus.counts.nnz
     elif given.batch_size is None:

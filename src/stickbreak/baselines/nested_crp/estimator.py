@@ -19,6 +19,7 @@ from stickbreak.corpus.tokens import refuse_fractions
 from stickbreak.fitting.constraints import CONCENTRATION, TOPIC_PRIORS, between, whole
 from stickbreak.fitting.engine import Engine
 from stickbreak.model.seeds import Seeds, plain_seeds
+from stickbreak.numerics.arrays import Float
 
 MOST_LEVELS = 20
 
@@ -43,8 +44,8 @@ class NestedCRP(FittedNestedCRP):
     level_scale : float, default=100.0
         pi of the levels: how much the shares of all documents are alike.
     eta : float or sequence of float, default=0.1
-        Pseudo-count of every word in every topic, or one for each level from the root down. Smaller ones make more
-        nodes.
+        Pseudo-count of every word in every topic, or one for each level from the root down, or one for each word, (W,).
+        Those of words are in the order of the vocabulary. Smaller ones make more nodes.
     seeds : dict of str to list of str, optional
         Words of topics that you expect, by the names of these topics. They are the first children of the root, in this
         order, and keep their numbers, which begin at 1, and names.
@@ -87,7 +88,9 @@ class NestedCRP(FittedNestedCRP):
     gamma_ : float
         gamma at the end, learned or given.
     eta_levels_ : ndarray of shape (n_levels,)
-        Pseudo-count of every word at each level.
+        Pseudo-count of every word at each level; the mean of all words where these differ.
+    eta_words_ : ndarray of shape (W,) or None
+        What this is multiplied by for each word. None where all words are alike.
     learned_ : list of str
         Names of the hyperparameters that were learned in the fit.
     objective_ : float
@@ -173,13 +176,17 @@ class NestedCRP(FittedNestedCRP):
     def _check_documents(self, documents: Corpus) -> None:
         super()._check_documents(documents)
         refuse_fractions(documents)
-        check_sizes(documents, int(self.n_levels))
+        _, of_words = self._eta_for(documents)
+        check_sizes(documents, int(self.n_levels), by_word=of_words is not None)
+
+    def _eta_for(self, documents: Corpus) -> tuple[Float, Float | None]:
+        return eta_of(self.eta, int(self.n_levels), documents.n_words)
 
     def _settled(self, documents: Corpus) -> dict[str, Any]:
         return {}
 
     def _laps(self, documents: Corpus, seed: int, executor: Engine) -> NestedLaps:
-        priors = Priors(float(self.gamma), *self._levels(), eta_of(self.eta, int(self.n_levels)))
+        priors = Priors(float(self.gamma), *self._levels(), *self._eta_for(documents))
         pseudo = None if self.seeds is None else whole_pseudo(self.seeds, float(self.seed_tokens), documents)
         return NestedLaps(Chain(documents, int(self.n_levels), seed, pseudo), priors, tuple(self.learn))
 
@@ -192,7 +199,8 @@ class NestedCRP(FittedNestedCRP):
         self.topic_documents_[0] -= tree.n_kept  # without those of seeds
         self.topic_documents_[1 : 1 + tree.n_kept] -= 1
         self.topic_parents_ = np.append(-1, row[tree.parent[order[1:]]])
-        self.components_ = laps.chain.counts() + eta[self.topic_levels_][:, None]
+        self.eta_words_ = laps.priors.of_words
+        self.components_ = laps.chain.counts() + eta[self.topic_levels_][:, None] * self._of_words()
         self.components_[1 : 1 + tree.n_kept] += pseudo.toarray().T
         self._pseudo = pseudo if tree.n_kept else None
         self.gamma_, self.eta_levels_ = laps.priors.gamma, eta.copy()

@@ -18,8 +18,11 @@ from stickbreak.model.prepared import once
 from stickbreak.model.seeded import SeededTopics
 from stickbreak.model.spreading import spread
 from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.pseudo_counts import prior_mean
 from stickbreak.numerics.ranges import are_sums, is_concentration
 from stickbreak.prediction.topics import shares_of
+
+_ROUNDING = 1e-9
 
 
 class FittedNestedCRP(SeededTopics):
@@ -32,7 +35,8 @@ class FittedNestedCRP(SeededTopics):
         "topic_documents_",
         "eta_levels_",
     )
-    _fitted_values: ClassVar[tuple[str, ...]] = (*SeededTopics._fitted_values, "gamma_")
+    _fitted_values: ClassVar[tuple[str, ...]] = (*SeededTopics._fitted_values, "gamma_", "eta_words_")
+    _late_values: ClassVar[dict[str, Any]] = {**SeededTopics._late_values, "eta_words_": None}
     _learnable: ClassVar[tuple[str, ...]] = LEARNABLE
     objective_name: ClassVar[str] = "log-likelihood"
     default_topics: ClassVar[int] = 1  # the root: others come as documents ask
@@ -46,6 +50,7 @@ class FittedNestedCRP(SeededTopics):
     topic_levels_: Int
     topic_documents_: Int
     eta_levels_: Float
+    eta_words_: Float | None
     gamma_: float
 
     @property
@@ -60,6 +65,19 @@ class FittedNestedCRP(SeededTopics):
 
     def _seed_numbers(self) -> Sequence[int]:
         return range(1, 1 + len(self._seed_names()))
+
+    def _keeps_number(self, k: int) -> bool:
+        return 1 <= k <= self._n_kept
+
+    def _of_words(self) -> Float | float:
+        """Return what eta of a level is multiplied by for each word, (W,) or 1."""
+        return 1.0 if self.eta_words_ is None else self.eta_words_
+
+    @property
+    def rest_word_(self) -> Float:
+        """Word distribution of new nodes: the prior mean, uniform unless eta differs by word, (W,)."""
+        check_is_fitted(self)
+        return prior_mean(self._of_words(), self.n_features_in_)
 
     @property
     def topic_word_(self) -> Float:
@@ -158,3 +176,7 @@ class FittedNestedCRP(SeededTopics):
         require(bool((n >= few).all() and (below[inner] == n[inner]).all()), "its documents are not those of its nodes")
         eta = self.eta_levels_
         require(is_table(eta, L) and all(map(is_concentration, eta.tolist())), "its levels have no pseudo-counts")
+        words = self.eta_words_
+        if words is not None:
+            sound = isinstance(words, np.ndarray) and is_table(words, self.n_features_in_) and bool((words > 0).all())
+            require(sound and abs(float(words.mean()) - 1.0) < _ROUNDING, "its words have no pseudo-counts")

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import gammaln
 
 from stickbreak.baselines.nested_crp.kernels.sweeps import stick_weights, sweep
 from stickbreak.baselines.nested_crp.state import Priors, Tokens, Tree
@@ -57,12 +56,14 @@ class Chain:
 
     def _sweep(self, priors: Priors, number: int, *, there: bool) -> float:
         tokens, tree = self._tokens, self.tree
-        log_gamma = gammaln(priors.eta[:, None] + np.arange(tokens.most + 1))
+        of_words = np.ones(self._n_words) if priors.of_words is None else priors.of_words
         of_nodes = tree.level, tree.parent, tree.n_documents, tree.n_tokens, tree.n_kept
-        of_priors = float(priors.mean), float(priors.scale), float(priors.gamma), priors.eta, log_gamma
+        of_priors = float(priors.mean), float(priors.scale), float(priors.gamma), priors.eta, of_words
         of_lists = tokens.heads, tree.lists, tokens.bits
-        key = key_of(self._seed, number, "sweep of NestedCRP")
-        log_p = sweep(tokens.start, tokens.word, tree.z, tree.path, there, *of_lists, *of_nodes, *of_priors, key)
+        key, table = key_of(self._seed, number, "sweep of NestedCRP"), tokens.log_gammas(priors)
+        log_p = sweep(
+            tokens.start, tokens.word, tree.z, tree.path, there, *of_lists, *of_nodes, *of_priors, *table, key
+        )
         return float(log_p) / tokens.word.size
 
     def lap(self, number: int, priors: Priors) -> float:

@@ -18,6 +18,7 @@ from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.ranges import LARGEST, SMALLEST
 
 TOKEN_BYTES = 40.0  # of a token: its word and level, an entry of a list, and what is there while the tree is kept
+GAMMA_BYTES = 32.0  # of a token, for log Gamma(eta_w + n) of each word, while this is computed
 NODE_BYTES = 72.0  # of a node that there may be
 
 
@@ -37,29 +38,48 @@ def check_parameters(given: Parameters) -> None:
     InputError
     """
     check_names("learn", given.learn, LEARNABLE)
-    eta_of(given.eta, int(given.n_levels))
+    _numbers(given.eta)
 
 
-def eta_of(eta: Any, n_levels: int) -> Float:
-    """Return the pseudo-count of each level, (L,).
+def eta_of(eta: Any, n_levels: int, n_words: int) -> tuple[Float, Float | None]:
+    """Return the pseudo-count of each level, and what to multiply it by for each word.                  math.md (R1)
+
+    Returns
+    -------
+    levels : ndarray of shape (L,)
+        In the mean of all words.
+    of_words : ndarray of shape (W,) or None
+        Their mean is 1; None where words are alike.
 
     Raises
     ------
     InputError
-        If it is neither a number in its range nor one for each level.
+        If `eta` is neither a number in its range, nor one for each level, nor one for each word.
     """
+    found = _numbers(eta)
+    if found.ndim == 0:
+        return np.full(n_levels, found), None
+    if found.shape == (n_levels,):
+        return found.copy(), None
+    if found.shape == (n_words,):
+        return np.full(n_levels, found.mean()), found / found.mean()
+    raise InputError(
+        f"eta is an array of shape {found.shape}, but there are {n_levels} levels and {n_words} words; give a number, "
+        "one for each level from the root down, or one for each word."
+    )
+
+
+def _numbers(eta: Any) -> Float:
+    """Return eta as a number or a row of numbers; refuse anything else."""
     try:
         found = np.asarray(eta, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"eta is {eta!r:.60}, not a number; give one, or one for each level.") from None
-    if found.ndim > 1 or (found.ndim == 1 and found.size != n_levels):
-        raise InputError(
-            f"eta is an array of shape {found.shape}, but there are {n_levels} levels; give a number, or one for each "
-            "level from the root down."
-        )
+        raise InputError(f"eta is {eta!r:.60}, not a number; give one, or one for each level or word.") from None
+    if found.ndim > 1:
+        raise InputError(f"eta is an array of shape {found.shape}; give a number, or one for each level or word.")
     if not bool(((found >= SMALLEST) & (found <= LARGEST)).all()):  # false for NaN
         raise InputError(f"eta is {eta!r:.60}; give numbers from {SMALLEST:g} to {LARGEST:g}.")
-    return np.full(n_levels, found) if found.ndim == 0 else found.copy()
+    return found
 
 
 def whole_pseudo(seeds: Seeds, seed_tokens: float, documents: Corpus) -> sparse.csr_array:
@@ -70,14 +90,15 @@ def whole_pseudo(seeds: Seeds, seed_tokens: float, documents: Corpus) -> sparse.
     return found
 
 
-def check_sizes(corpus: Corpus, n_levels: int) -> None:
-    """Refuse more documents than the memory can carry.
+def check_sizes(corpus: Corpus, n_levels: int, *, by_word: bool) -> None:
+    """Refuse more documents than the memory can carry; eta may be one for each word.
 
     Raises
     ------
     InputError
     """
-    needed = TOKEN_BYTES * float(corpus.n_tokens) + NODE_BYTES * (1.0 + (n_levels - 1.0) * corpus.n_documents)
+    of_token = TOKEN_BYTES + (GAMMA_BYTES if by_word else 0.0)
+    needed = of_token * float(corpus.n_tokens) + NODE_BYTES * (1.0 + (n_levels - 1.0) * corpus.n_documents)
     check_bytes(
         f"a fit of {corpus.n_documents} documents of {corpus.n_tokens:.12g} tokens", needed, "give fewer of them"
     )

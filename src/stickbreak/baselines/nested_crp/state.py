@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import digamma
+from scipy.special import digamma, gammaln
 
 from stickbreak.baselines.nested_crp.kernels.nodes import FREE, put_document
 from stickbreak.corpus import Corpus
@@ -28,6 +28,7 @@ class Priors:
     mean: float  # m
     scale: float  # pi
     eta: Float  # (L,)
+    of_words: Float | None = None  # (W,)  eta of a word is eta of the level times this, which is 1 in the mean
 
     def with_gamma_of(self, n_documents: Int, n_children: Int, n_before: Int) -> Priors:
         """Return the same with a gamma nearer to its most probable value.                      math.md (R5), (R7)
@@ -63,7 +64,8 @@ class Tokens:
         self.n_nodes = 1 + self.n_kept + (n_levels - 1) * corpus.n_documents  # at most
         self.bits = np.uint64(self.n_nodes.bit_length())
         of_word = np.bincount(self.word, minlength=corpus.n_words)
-        self.most = int((of_word + self.pseudo.sum(axis=1)).max(initial=0))
+        self.of_word = of_word + self.pseudo.sum(axis=1).astype(np.int64)  # (W,)
+        self.most = int(self.of_word.max(initial=0))
         ends = np.cumsum(np.minimum(of_word + np.diff(self.pseudo.indptr), self.n_nodes) + 1)
         self.heads: Int = np.concatenate(([0], ends[:-1]))  # (W,)  of the lists
         narrow = self.most < 1 << (32 - int(self.bits))
@@ -81,6 +83,26 @@ class Tokens:
     def n_kept(self) -> int:
         """Number of seeds."""
         return int(self.pseudo.shape[1])
+
+    def log_gammas(self, priors: Priors) -> tuple[Float, Int, Int]:
+        """Return log Gamma(eta_hw + n) for all n that there may be, in one row, and where it begins.
+
+        Words of which eta is alike share a part of the row, as levels do.
+
+        Returns
+        -------
+        log_gamma : ndarray
+        of_level, of_word : ndarray of int of shape (L,) and (W,)
+            n = 0 of word w at level h is at of_level[h] + of_word[w].
+        """
+        eta, level = np.unique(priors.eta, return_inverse=True)
+        alike = priors.of_words is None
+        size = np.array([self.most + 1]) if alike else self.of_word + 1
+        first = np.cumsum(size) - size
+        n = np.arange(size.sum()) - np.repeat(first, size)
+        ratio = 1.0 if priors.of_words is None else np.repeat(priors.of_words, size)
+        found = gammaln(eta[:, None] * ratio + n)
+        return found.ravel(), level * n.size, np.zeros(self.of_word.size, np.int64) if alike else first
 
 
 @dataclass(slots=True)

@@ -18,7 +18,7 @@ from stickbreak.baselines.walk import Ground, TreeNode
 from stickbreak.fitting.checkpoint import check_learned, require, saved_seed, whole_number
 from stickbreak.fitting.engine import engine
 from stickbreak.fitting.laps import Packed
-from stickbreak.model.estimator import KeptState
+from stickbreak.model.kept_state import KeptState
 from stickbreak.model.prepared import once
 from stickbreak.model.spreading import spread
 from stickbreak.model.streaming import StreamingEstimator

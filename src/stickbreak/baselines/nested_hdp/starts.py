@@ -11,6 +11,7 @@ from stickbreak.baselines.nested_hdp.kernels import clusters as cluster_kernels
 from stickbreak.baselines.nested_hdp.state import TreeState
 from stickbreak.baselines.nested_hdp.tree import Tree
 from stickbreak.corpus import Corpus
+from stickbreak.initialization.near_seeds import nearness
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.streams import stream
 
@@ -46,7 +47,7 @@ def begin(corpus: Corpus, tree: Tree, seed: int, share: float, pseudo: sparse.cs
         rows, children = documents.pop(p, np.zeros(0, np.int64)), np.arange(tree.start[p + 1], tree.start[p + 2])
         if not rows.size or not children.size:
             continue
-        near = None if pseudo is None or p >= 0 else _near_seeds(sample, x, pseudo)
+        near = None if pseudo is None or p >= 0 else _centres_of_seeds(sample, x, pseudo)
         n_clusters = max(min(children.size, rows.size), 0 if near is None else len(near))
         cluster, centre = _clusters(indptr, word, x, rows, np.zeros((n_clusters, corpus.n_words)), rng, near)
         for j in range(len(centre)):
@@ -63,16 +64,10 @@ def begin(corpus: Corpus, tree: Tree, seed: int, share: float, pseudo: sparse.cs
     return TreeState.of(S, picks * (share * full.size / lengths.size), n_kept=n_kept)
 
 
-def _near_seeds(sample: Any, x: Float, pseudo: sparse.csr_array) -> Float:
-    """Return the centres of seeds, (n_kept, W): means of the documents near them, else their words.   math.md (F10)
-
-    A document is near a seed by what begins there of its tokens that are not of the words of seeds (math.md (C18)).
-    """
-    seeds = sparse.csr_array((np.ones(pseudo.nnz), pseudo.indices, pseudo.indptr), shape=pseudo.shape)
-    near = sparse.csr_array(sparse.csr_array(sample) @ seeds).toarray()
-    near /= 1.0 + near.sum(axis=1, keepdims=True)
+def _centres_of_seeds(sample: Any, x: Float, pseudo: sparse.csr_array) -> Float:
+    """Return the centres of seeds, (n_kept, W): means of the documents near them, else their words.   math.md (F10)"""
     shares = sparse.csr_array((x, sample.indices, sample.indptr), shape=sample.shape)
-    found, words = np.asarray((shares.T @ near).T), pseudo.toarray().T
+    found, words = np.asarray((shares.T @ nearness(sample, pseudo).toarray()).T), pseudo.toarray().T
     alone = ~found.any(axis=1)
     found[alone] = words[alone]
     return np.asarray(found / found.sum(axis=1, keepdims=True))

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from stickbreak.baselines.online.state import OnlineState
 from stickbreak.fitting.checkpoint import saved_seed
 from stickbreak.fitting.laps import Packed
-from stickbreak.model.estimator import KeptState
 from stickbreak.model.expected_counts import ExpectedCounts
+from stickbreak.model.kept_state import KeptState
 from stickbreak.model.topic_priors import TopicPriors
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.path.pooled import pooled

@@ -24,7 +24,7 @@ _WHOLE = np.float32(1.0)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _begin_word(begin, end, z, inverse, a, prior, n_w, phi, sums):
+def begin_word(begin, end, z, inverse, a, prior, n_w, phi, sums):
     """Count the topics of a word; phi_k = (n_kw + prior_k) / (n_k + total_k), and the sums of a_k phi_k, total last."""
     for k in range(np.uint64(n_w.size)):
         n_w[k] = 0
@@ -43,7 +43,7 @@ def _begin_word(begin, end, z, inverse, a, prior, n_w, phi, sums):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
-def _weigh(lists, first, blocks, bits, own, less, phi, value, part):
+def weigh(lists, first, blocks, bits, own, less, phi, value, part):
     """value[s] = n_dk phi_k of the topics of a document, without the token of topic `own`; part[c] sums each eight."""
     mask = (_ONE << bits) - _ONE
     for c in range(blocks):
@@ -58,7 +58,7 @@ def _weigh(lists, first, blocks, bits, own, less, phi, value, part):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _of_all(u, own, less, change, a, phi, sums):
+def draw_of_all(u, own, less, change, a, phi, sums):
     """Return the topic at which the running sum of a_k phi_k passes u, without the token of topic `own`."""
     c, end = np.uint64(0), np.uint64(sums.size) - np.uint64(2)
     while c < end:
@@ -80,7 +80,7 @@ def _of_all(u, own, less, change, a, phi, sums):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def sweep(start, first, end, where, z, lists, bits, n, a, eta, known, topic, pseudo, total, key, offset):
-    """Draw topics of tokens given all others; return the sum of log of the totals.     math.md (L2), (L9), (L10)
+    """Draw topics of tokens given all others; return the sum of log of the totals.     math.md (L2), (L9), (L11)
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def sweep(start, first, end, where, z, lists, bits, n, a, eta, known, topic, pse
             continue
         open_stream(rng, key, offset + w)
         prior_of_word(w, eta, known, topic, pseudo, prior)
-        _begin_word(np.uint64(start[w]), np.uint64(start[w + _ONE]), z, inverse, a, prior, n_w, phi, sums)
+        begin_word(np.uint64(start[w]), np.uint64(start[w + _ONE]), z, inverse, a, prior, n_w, phi, sums)
         for i in range(np.uint64(first[w]), np.uint64(end[w])):
             prefetch(lists, where[min(i + _AHEAD, N - _ONE)])
             old, head = np.uint64(z[i]), np.uint64(where[i])
@@ -131,7 +131,7 @@ def sweep(start, first, end, where, z, lists, bits, n, a, eta, known, topic, pse
             blocks = (size + _SEVEN) >> _THREE
             inverse_less = np.float32(1.0 / (n[old] - 1 + total[old]))
             less = (np.float32(n_w[old] - 1) + prior[old]) * inverse_less
-            _weigh(lists, head + _ONE, blocks, bits, old, less, phi, value, part)
+            weigh(lists, head + _ONE, blocks, bits, old, less, phi, value, part)
             of_document = 0.0
             for c in range(blocks):
                 of_document += np.float64(part[c])
@@ -147,7 +147,7 @@ def sweep(start, first, end, where, z, lists, bits, n, a, eta, known, topic, pse
                 if new == old:
                     continue
             else:
-                new = _of_all(u - of_document, old, less, change, a, phi, sums)
+                new = draw_of_all(u - of_document, old, less, change, a, phi, sums)
                 if new == old:
                     continue
                 s = place_of(lists, head + _ONE, size, mask, new)

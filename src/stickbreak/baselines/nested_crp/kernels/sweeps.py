@@ -43,14 +43,15 @@ def _gather(words, z, word, amount):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _score(h, size, word, amount, n_here, heads, lists, bits, level, n_tokens, log_gamma, total_eta, score):
+def _score(h, size, word, amount, n_here, heads, lists, bits, level, n_tokens, log_gamma, first, total_eta, score):
     """Write log p of the words of a document at level h under each node there; return it for a new node.  math.md (R2)
 
-    log_gamma[n] is log Gamma(eta_h + n).
+    log_gamma[first[w] + n] is log Gamma(eta_hw + n).
     """
     base, mask = math.lgamma(total_eta) - math.lgamma(total_eta + n_here), (_ONE << bits) - _ONE
     for j in range(size):
-        base += log_gamma[amount[h, j]] - log_gamma[0]
+        zero = first[word[h, j]]
+        base += log_gamma[zero + amount[h, j]] - log_gamma[zero]
     words = base - (math.lgamma(total_eta) - math.lgamma(total_eta + n_here))
     for node in range(level.size):
         if level[node] == h:
@@ -58,12 +59,13 @@ def _score(h, size, word, amount, n_here, heads, lists, bits, level, n_tokens, l
             score[node] = words + math.lgamma(n) - math.lgamma(n + n_here)
     for j in range(size):
         c, head = amount[h, j], np.uint64(heads[word[h, j]])
-        alone = log_gamma[0] - log_gamma[c]
+        zero = first[word[h, j]]
+        alone = log_gamma[zero] - log_gamma[zero + c]
         for s in range(head + _ONE, head + _ONE + np.uint64(lists[head])):
             entry = np.uint64(lists[s])
             node = entry & mask
             if level[node] == h:
-                n = np.int64(entry >> bits)
+                n = zero + np.int64(entry >> bits)
                 score[node] += log_gamma[n + c] - log_gamma[n] + alone
     return base
 
@@ -119,7 +121,7 @@ def _draw_path(d, path, n_levels, level, parent, n_documents, n_kept, score, new
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _draw_levels(
-    words, z, nodes, n, mean, scale, heads, lists, bits, n_tokens, eta, total_eta, count, mark, weight, rng
+    words, z, nodes, n, mean, scale, heads, lists, bits, n_tokens, eta, of_words, total_eta, count, mark, weight, rng
 ):
     """Draw the level of each token of a document given its path; return the sum of log p of tokens given all others.
 
@@ -129,7 +131,7 @@ def _draw_levels(
     for h in range(n.size):
         mark[nodes[h]] = h + 1
     for i in range(words.size):
-        old, head = z[i], np.uint64(heads[words[i]])
+        old, head, ratio = z[i], np.uint64(heads[words[i]]), of_words[words[i]]
         n[old] -= 1.0
         n_tokens[nodes[old]] -= 1
         for h in range(n.size):
@@ -143,7 +145,7 @@ def _draw_levels(
         stick_weights(n, mean, scale, weight)
         total = 0.0
         for h in range(n.size):
-            weight[h] *= (count[h] + eta[h]) / (n_tokens[nodes[h]] + total_eta[h])
+            weight[h] *= (count[h] + eta[h] * ratio) / (n_tokens[nodes[h]] + total_eta[h])
             total += weight[h]
         log_p += math.log(total)
         u, new = uniform(rng) * total, 0
@@ -164,7 +166,7 @@ def _draw_levels(
 @njit(cache=True, nogil=True, error_model="numpy")
 def sweep(
     start, word, z, path, there, heads, lists, bits, level, parent, n_documents, n_tokens, n_kept, mean, scale, gamma,
-    eta, log_gamma, key,
+    eta, of_words, log_gamma, of_level, of_word, key,
 ):  # fmt: skip
     """Draw the path of each document, then the levels of its tokens, given all others.          math.md (R2), (R3)
 
@@ -190,9 +192,11 @@ def sweep(
     mean, scale : float
         m and pi of the levels of a document.
     gamma : float
-    eta : ndarray of shape (L,)
-    log_gamma : ndarray of shape (L, n)
-        log Gamma(eta_h + n).
+    eta, of_words : ndarray of shape (L,) and (W,)
+        eta of a word at a level is the product.
+    log_gamma : ndarray
+        log Gamma(eta_hw + n), that of n = 0 at of_level[h] + of_word[w].
+    of_level, of_word : ndarray of shape (L,) and (W,)
     key : uint64
         Document d has the stream of that number.
 
@@ -209,7 +213,7 @@ def sweep(
     for node in range(level.size):
         if level[node] != FREE:
             top = node + 1
-    count, weight, total_eta, rng = np.empty(n_levels), np.empty(n_levels), eta * heads.size, np.empty(1, np.uint64)
+    count, weight, total_eta, rng = np.empty(n_levels), np.empty(n_levels), eta * of_words.sum(), np.empty(1, np.uint64)
     score, reached, mark = np.zeros(level.size), np.zeros(level.size), np.zeros(level.size, np.int64)
     for d in range(start.size - 1):
         open_stream(rng, key, d)
@@ -225,8 +229,8 @@ def sweep(
         new[n_levels] = 0.0
         for h in range(n_levels - 1, 0, -1):
             new[h] = new[h + 1] + _score(
-                h, size[h], words, amount, n[h], heads, lists, bits, level[:top], n_tokens, log_gamma[h], total_eta[h],
-                score,
+                h, size[h], words, amount, n[h], heads, lists, bits, level[:top], n_tokens, log_gamma[of_level[h] :],
+                of_word, total_eta[h], score,
             )  # fmt: skip
         path[d, 0] = 0
         h = _draw_path(d, path, n_levels, level[:top], parent, n_documents, n_kept, score, new, gamma, rng, reached)
@@ -245,6 +249,7 @@ def sweep(
             bits,
             n_tokens,
             eta,
+            of_words,
             total_eta,
             count,
             mark,

@@ -1,0 +1,104 @@
+"""The held-out score of a fit stays with every model, saved too, until its topics change."""
+
+import json
+
+import numpy as np
+import pytest
+from tests.contract.small import OF_WORDS, SMALL, data_of, fitted, unfitted
+
+import stickbreak
+from stickbreak.evaluation import Completion
+from stickbreak.exceptions import InputError, ModelFormatError, WriteError
+from stickbreak.model.held_out import HeldOutScore, save_held_out
+
+SCORE = HeldOutScore(Completion(-6.25, -6.5, 120.0, 12), -7.5)
+
+
+def noted(name):
+    return fitted(name).note_held_out(SCORE.score, unigram=SCORE.unigram)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_score_is_saved_and_a_call_that_changes_topics_drops_it(name, tmp_path):
+    model = noted(name)
+    model.save(tmp_path / "m")
+    again = stickbreak.load(tmp_path / "m")
+    assert model.held_out_ == again.held_out_ == SCORE
+    assert again.continue_fit(data_of(name), n_laps=1).held_out_ is None
+    again.save(tmp_path / "on")
+    assert stickbreak.load(tmp_path / "on").held_out_ is None
+
+
+@pytest.mark.parametrize("name", [name for name in SMALL if hasattr(fitted(name), "partial_fit")])
+def test_step_of_a_stream_drops_the_score(name):
+    model = noted(name)
+    model.partial_fit(data_of(name))
+    assert model.held_out_ is None
+
+
+def test_joins_new_topics_and_a_new_fit_drop_the_score_and_what_changes_no_topic_keeps_it():
+    model = noted("CollapsedHDP")
+    corpus = data_of("CollapsedHDP")
+    assert model.joined([]).held_out_ is None
+    model.find_path(corpus)
+    model.label({0: "first"}).forget_state()
+    assert model.held_out_ == SCORE
+    assert model.reduced(1).held_out_ is None
+    assert model.fit(corpus).held_out_ is None
+    assert model.note_held_out(-6.0).update(corpus).held_out_ is None
+
+
+def test_failed_call_keeps_the_score():
+    model = noted("CollapsedHDP")
+    with pytest.raises(InputError):
+        model.continue_fit(data_of("CollapsedHDP")[:3], n_laps=1)
+    assert model.held_out_ == SCORE
+
+
+@pytest.mark.parametrize(
+    "wrong", [np.nan, "high", None, True, Completion(-1.0, -np.inf, 1.0, 1), Completion(-1, -1, 0, 0)]
+)
+def test_what_is_no_score_is_refused(wrong):
+    with pytest.raises(InputError, match="finite number of nats"):
+        fitted("LDA").note_held_out(wrong)
+    with pytest.raises(InputError, match="word frequencies"):
+        fitted("LDA").note_held_out(-6.0, unigram=np.inf)
+
+
+def test_model_that_is_not_fitted_has_no_score():
+    with pytest.raises(Exception, match="not fitted"):
+        unfitted("LDA").note_held_out(-6.0)
+
+
+def test_score_is_added_to_a_saved_model(tmp_path):
+    model = fitted("GaussianHDP")
+    model.save(tmp_path / "m")
+    save_held_out(model, tmp_path / "m")
+    assert stickbreak.load(tmp_path / "m").held_out_ is None
+    model.note_held_out(np.float64(-3.5))
+    save_held_out(model, tmp_path / "m")
+    assert stickbreak.load(tmp_path / "m").held_out_ == HeldOutScore(-3.5)
+    with pytest.raises((ModelFormatError, WriteError)):
+        save_held_out(model, tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"active": None},
+        {"active": {"$float": "nan"}},
+        {"n_tokens": -1},
+        {"unigram": "low"},
+        {"more": 1},
+        {"unigram": True},
+    ],
+)
+def test_damaged_score_of_a_saved_model_is_refused(tmp_path, change):
+    noted(OF_WORDS[0]).save(tmp_path / "m")
+    file = tmp_path / "m" / "model.json"
+    head = json.loads(file.read_text())
+    for damage in ({**head["meta"]["held_out"], **change}, [], None, {"score": -1.0}):
+        head["meta"]["held_out"] = damage
+        file.write_text(json.dumps(head))
+        with pytest.raises(ModelFormatError):
+            stickbreak.load(tmp_path / "m")
