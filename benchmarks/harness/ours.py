@@ -13,7 +13,20 @@ from typing import Any
 
 from benchmarks.harness.records import Record
 from benchmarks.harness.units import Answer, Float, minibatches, processor_seconds, stream
-from stickbreak import LDA, BackoffTreeTopics, CollapsedHDP, GibbsHDP, HybridHDP, VariationalHDP
+from stickbreak import (
+    LDA,
+    BackoffTreeTopics,
+    CollapsedHDP,
+    GibbsHDP,
+    HierarchicalPachinko,
+    HybridHDP,
+    NestedCRP,
+    NestedHDP,
+    OnlineHDP,
+    Pachinko,
+    SplitMergeOnlineHDP,
+    VariationalHDP,
+)
 from stickbreak.corpus import Corpus
 
 # Where a system has no concentration.
@@ -58,9 +71,13 @@ class _Ours:
     def __init__(self, corpus: Corpus, key: Record) -> None:
         self.passes = 0.0
         self._corpus = corpus
-        common = {"n_topics": key["K"], "random_state": key["seed"], "n_jobs": key.get("threads", 1)}
-        self._settings = {**common, **self.given, **key.get("settings", {})}
+        common = {"random_state": key["seed"], "n_jobs": key.get("threads", 1)}
+        self._settings = {**self.topics(key["K"]), **common, **self.given, **key.get("settings", {})}
         self.model: Any = None
+
+    def topics(self, n_topics: int) -> Record:
+        """Return the parameters for the number of topics at the start."""
+        return {"n_topics": n_topics}
 
     def answer(self) -> Answer:
         return self.model.topic_word_, self.prior(self.model)
@@ -162,6 +179,55 @@ class BackoffTree(_Continued):
 
     kind = BackoffTreeTopics
     prior = staticmethod(usual_prior)
+
+
+class OnlineFranchise(_Continued):
+    """`OnlineHDP` in laps over minibatches."""
+
+    kind = OnlineHDP
+
+
+class SplitMergeOnline(_Continued):
+    """`SplitMergeOnlineHDP` in laps over minibatches, from one topic to at most K."""
+
+    kind = SplitMergeOnlineHDP
+
+    def topics(self, n_topics: int) -> Record:
+        return {"n_topics": 1, "max_topics": n_topics}
+
+
+class PachinkoAllocation(_Continued):
+    """`Pachinko` as plain topics: without what super-topics know of topics that occur together."""
+
+    kind = Pachinko
+    prior = staticmethod(usual_prior)
+
+
+class HierarchicalPachinkoAllocation(PachinkoAllocation):
+    """`HierarchicalPachinko` as plain topics, those of the root and of super-topics among them."""
+
+    kind = HierarchicalPachinko
+
+
+class _OfNodes(_Continued):
+    """A tree whose nodes are taken for plain topics; it has no K to start with."""
+
+    prior = staticmethod(usual_prior)
+
+    def topics(self, n_topics: int) -> Record:
+        return {}
+
+
+class NestedRestaurant(_OfNodes):
+    """`NestedCRP`."""
+
+    kind = NestedCRP
+
+
+class NestedFranchise(_OfNodes):
+    """`NestedHDP` in laps over minibatches."""
+
+    kind = NestedHDP
 
 
 class CollapsedStream(_Ours):

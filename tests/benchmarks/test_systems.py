@@ -7,10 +7,37 @@ import numpy as np
 import pytest
 from benchmarks.harness import systems
 
-from stickbreak import BackoffTreeTopics, CollapsedHDP, GibbsHDP, HybridHDP, VariationalHDP
+from stickbreak import (
+    BackoffTreeTopics,
+    CollapsedHDP,
+    GibbsHDP,
+    HierarchicalPachinko,
+    HybridHDP,
+    NestedCRP,
+    NestedHDP,
+    OnlineHDP,
+    Pachinko,
+    SplitMergeOnlineHDP,
+    VariationalHDP,
+)
 from stickbreak.corpus import planted_lda
 
-OURS = ("variational", "variational-stochastic", "collapsed", "collapsed-stream", "hybrid", "gibbs", "tree", "lda")
+OURS = (
+    "variational",
+    "variational-stochastic",
+    "collapsed",
+    "collapsed-stream",
+    "hybrid",
+    "gibbs",
+    "tree",
+    "lda",
+    "online-hdp",
+    "split-merge-online",
+    "pachinko",
+    "hierarchical-pachinko",
+    "nested-crp",
+    "nested-hdp",
+)
 PEERS = (
     "sklearn-batch",
     "sklearn-online",
@@ -37,6 +64,12 @@ def make(corpus):
         return systems.make(corpus, {"system": name, "K": K, "seed": 3, "settings": settings})
 
     return make
+
+
+# What K at the start means where it is not `n_topics`; trees have none.
+TOPICS_OF = {"split-merge-online": {"n_topics": 1, "max_topics": K}, "nested-crp": {}, "nested-hdp": {}}
+# Which have no concentration that is one of plain topics.
+WITHOUT_ALPHA = ("tree", "pachinko", "hierarchical-pachinko", "nested-crp", "nested-hdp")
 
 
 def test_list_has_these_systems():
@@ -72,16 +105,22 @@ def test_answer_is_a_distribution(name, make, corpus):
         ("gibbs", GibbsHDP, {"n_laps": 60}),
         ("gibbs", GibbsHDP, {"n_laps": 45, "burn_in": 15}),
         ("tree", BackoffTreeTopics, {"n_laps": 12}),
+        ("online-hdp", OnlineHDP, {"batch_size": 20}),
+        ("split-merge-online", SplitMergeOnlineHDP, {"batch_size": 20}),
+        ("pachinko", Pachinko, {"n_laps": 60, "n_super": 2}),
+        ("hierarchical-pachinko", HierarchicalPachinko, {"n_laps": 12, "n_super": 2}),
+        ("nested-crp", NestedCRP, {"n_laps": 12}),
+        ("nested-hdp", NestedHDP, {"n_laps": 4, "batch_size": 20, "branching": (4, 2)}),
     ],
 )
 def test_units_of_work_add_up_to_one_fit(name, kind, settings, make, corpus):
     system = make(name, **settings)
     units = list(system.work())
-    model = kind(n_topics=K, random_state=3, **settings).fit(corpus)
+    model = kind(**TOPICS_OF.get(name, {"n_topics": K}), random_state=3, **settings).fit(corpus)
     assert len(units) > 1
     assert system.passes == model.n_laps_
     np.testing.assert_array_equal(system.answer()[0], model.topic_word_)
-    alpha = 5.0 if name == "tree" else model.alpha_  # which has none
+    alpha = 5.0 if name in WITHOUT_ALPHA else model.alpha_
     np.testing.assert_array_equal(system.answer()[1], alpha * model.topic_weights_)
 
 
