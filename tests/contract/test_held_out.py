@@ -56,7 +56,7 @@ def test_failed_call_keeps_the_score():
 
 
 @pytest.mark.parametrize(
-    "wrong", [np.nan, "high", None, True, Completion(-1.0, -np.inf, 1.0, 1), Completion(-1, -1, 0, 0)]
+    "wrong", [np.nan, "high", None, True, 10**400, Completion(-1.0, -np.inf, 1.0, 1), Completion(-1, -1, 0, 0)]
 )
 def test_what_is_no_score_is_refused(wrong):
     with pytest.raises(InputError, match="finite number of nats"):

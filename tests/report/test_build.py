@@ -54,6 +54,8 @@ def test_report_has_the_score_that_the_model_knows_unless_another_is_given(model
     assert (found.active, found.with_inactive, found.n_tokens, found.unigram) == (-1.5, -1.75, 20, -2.0)
     given = build_report(model, corpus, held_out=-1.25).held_out
     assert (given.active, given.with_inactive, given.unigram) == (-1.25, None, None)
+    for far in (-1e6, Completion(-1e6, -1e6, 20, 4)):  # as of a damaged model
+        assert np.isfinite(build_report(model, corpus, held_out=far).held_out.perplexity)
 
 
 def test_report_states_the_start_that_the_trace_does_not_show(model, corpus):

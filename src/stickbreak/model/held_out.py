@@ -129,4 +129,7 @@ def save_held_out(model: Scored, path: PathLike) -> None:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, _TRUTH) and math.isfinite(value)
+    try:
+        return isinstance(value, Real) and not isinstance(value, _TRUTH) and math.isfinite(value)
+    except OverflowError:  # a whole number that no float is near to
+        return False

@@ -47,6 +47,7 @@ _SIMILAR_TOPICS = 4
 _SCORED_WORDS = 10
 _MOST_COLUMNS = 6
 _WEIGHTS_OF_LIFT = (0.0, 0.3, 0.6)
+_MOST_NATS = 700.0  # whose exponential is finite
 
 
 class ReportedModel(FittedTopics, FittedRun, Protocol):
@@ -329,6 +330,8 @@ def _describe_held_out(score: Completion | float | None, unigram: float | None) 
     """Bring a held-out score into the form of the report."""
     if score is None:
         return None
+    active = score.active if isinstance(score, Completion) else float(score)
+    perplexity = math.exp(min(-active, _MOST_NATS))
     if isinstance(score, Completion):
-        return HeldOut(score.active, score.with_inactive, score.perplexity, score.n_tokens, unigram)
-    return HeldOut(float(score), None, math.exp(-float(score)), None, unigram)
+        return HeldOut(active, score.with_inactive, perplexity, score.n_tokens, unigram)
+    return HeldOut(active, None, perplexity, None, unigram)
