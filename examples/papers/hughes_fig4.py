@@ -112,6 +112,23 @@ def deletes_more(records: list[Record]) -> Verdict:
     return ", ".join(f"{move}s {value:.0%}" for move, value in rate.items()), rate["delete"] > 2 * rate["merge"]
 
 
+def draw(records: list[Record], plt: Any) -> Any:
+    """Draw how far topics from anchors moved since the first lap, the held-out score and the accepted moves by lap."""
+    figure, panels = plt.subplots(1, 3, figsize=(11, 3.2), layout="constrained")
+    for i, r in enumerate(records):
+        style = {"color": f"C{i}", "label": f"{r['corpus']}, {r['topics']}, {r['start']}"}
+        if r["start"] == "anchors":
+            panels[0].plot(np.linspace(0, 1, len(r["moved"])), sorted(r["moved"]), **style)
+        panels[1].plot(range(1, len(r["scores"]) + 1), r["scores"], **style)
+        accepted = np.sum([r["trace"][f"{move} accepted"] for move in MOVES], axis=0)
+        panels[2].plot(range(1, accepted.size + 1), np.cumsum(accepted), **style)
+    panels[0].set(xlabel="share of the topics", ylabel="moved, total variation")
+    panels[1].set(xlabel="lap", ylabel="held-out, nats per token", xscale="log")
+    panels[2].set(xlabel="lap", ylabel="merges and deletes so far", xscale="log")
+    figure.legend(*panels[1].get_legend_handles_labels(), loc="outside right", frameon=False, fontsize=8)
+    return figure
+
+
 STUDY = Study(
     "hughes_fig4", PAPER, QUICK,
     "NIPS takes the place of Wikipedia. Topics are compared with those after the first lap.",
@@ -119,9 +136,10 @@ STUDY = Study(
     (
         Claim("Variational updates improve anchor topics significantly", "Fig. 4, left", improved),
         Claim("Most merges and deletes are accepted in the first four laps", "Sec. 5.2", early_only,
-              "Of ten laps. But deletes are accepted later, too, so the first four may lose in a longer run."),
+              "Of ten laps they were. But deletes are accepted later, too: of 30 laps as many, or more."),
         Claim("Early deletes are accepted far more often (92 %) than merges (6 %)", "Sec. 5.2", deletes_more),
     ),
+    draw,
 )  # fmt: skip
 
 if __name__ == "__main__":

@@ -102,14 +102,31 @@ def hdp_ahead(records: list[Record]) -> Verdict:
     return f"HDP less DP mixture: {gain:+.3f} nats per patch", gain > 0
 
 
+def draw(records: list[Record], plt: Any) -> Any:
+    """Draw held-out score and components by lap."""
+    figure, panels = plt.subplots(1, 2, figsize=(8.4, 3.2), layout="constrained")
+    for r in records:
+        laps = sorted({*r["looks"], r["laps"]})
+        style = {"marker": "o", "markersize": 3, "linestyle": "-" if r["moves"] == "MOdm" else ":"}
+        colour = "#b5203f" if r["model"] == "HDP" else "#1f4e9e"
+        for panel, column in zip(panels, ("scores", "K"), strict=True):
+            panel.plot(laps, r[column], color=colour, label=f"{r['model']}, {r['moves']}", **style)
+    panels[0].set(xlabel="lap", ylabel="held-out, nats per patch", xscale="log")
+    panels[1].set(xlabel="lap", ylabel="components", xscale="log")
+    panels[0].legend(frameon=False, fontsize=8)
+    return figure
+
+
 STUDY = Study(
     "hughes_fig7", PAPER, QUICK,
     "200 images are here (BSDS300), not 400 and 50 more.",
     keys, measure, rows,
     (
-        Claim("Merges and deletes remove junk components and improve the score", "Fig. 7a, b", removed),
+        Claim("Merges and deletes remove junk components and improve the score", "Fig. 7a, b", removed,
+              "But the more patches the less: with 200 of an image and 20 laps it was 0.59 and 0.82."),
         Claim("The HDP has better scores than the DP mixture", "Fig. 7b", hdp_ahead),
     ),
+    draw,
 )  # fmt: skip
 
 if __name__ == "__main__":
