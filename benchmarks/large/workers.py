@@ -31,7 +31,7 @@ FAMILIES: dict[str, tuple[Callable[..., Any], Record]] = {
         stickbreak.VariationalHDP,
         {"moves": (), "init": "near-uniform", "batches_at_once": 2, "n_batches": 16},
     ),
-    "hybrid": (stickbreak.HybridHDP, {"batch_size": 1000, "init": "random"}),
+    "hybrid": (stickbreak.HybridHDP, {"batch_size": 1000, "batches_at_once": 8, "init": "random"}),
     "gibbs": (stickbreak.GibbsHDP, {"representation": "partially-collapsed", "init": "random", "burn_in": 0}),
     "tree": (stickbreak.BackoffTreeTopics, {}),
 }

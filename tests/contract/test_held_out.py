@@ -9,7 +9,8 @@ from tests.contract.small import OF_WORDS, SMALL, data_of, fitted, unfitted
 import stickbreak
 from stickbreak.evaluation import Completion
 from stickbreak.exceptions import InputError, ModelFormatError, WriteError
-from stickbreak.model.held_out import HeldOutScore, save_held_out
+from stickbreak.model.held_out import save_held_out
+from stickbreak.prediction.held_out import HeldOutScore
 
 SCORE = HeldOutScore(Completion(-6.25, -6.5, 120.0, 12), -7.5)
 

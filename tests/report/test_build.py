@@ -5,11 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stickbreak import VariationalHDP
+from stickbreak import CollapsedHDP, VariationalHDP
 from stickbreak.corpus import Corpus
 from stickbreak.evaluation import Completion, exclusivity, npmi, topic_diversity
 from stickbreak.exceptions import InputError
-from stickbreak.model.held_out import HeldOutScore
 from stickbreak.prediction import fitted
 from stickbreak.report import build_report
 
@@ -48,8 +47,10 @@ def test_report_states_the_corpus_and_the_fit(model, corpus):
     assert data.held_out is None
 
 
-def test_report_has_the_score_that_the_model_knows_unless_another_is_given(model, corpus):
-    model.held_out_ = HeldOutScore(Completion(-1.5, -1.75, 20, 4), -2.0)
+def test_report_has_the_score_that_the_model_knows_unless_another_is_given(corpus):
+    model = CollapsedHDP(n_laps=1, random_state=0).fit(corpus)
+    assert build_report(model, corpus).held_out is None
+    model.note_held_out(Completion(-1.5, -1.75, 20, 4), unigram=-2.0)
     found = build_report(model, corpus).held_out
     assert (found.active, found.with_inactive, found.n_tokens, found.unigram) == (-1.5, -1.75, 20, -2.0)
     given = build_report(model, corpus, held_out=-1.25).held_out

@@ -20,9 +20,10 @@ from stickbreak.fitting.laps import Callback, Laps, Packed
 from stickbreak.fitting.loop import Trace
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.fitting.run import Identity, Run, at_work, run_fit
-from stickbreak.model.held_out import HeldOutScore, Scored
+from stickbreak.model.held_out import Scored
 from stickbreak.model.kept_state import KeptState
 from stickbreak.model.parameters import names_in, packed, unpacked, value_from, values_of
+from stickbreak.prediction.held_out import HeldOutScore
 from stickbreak.storage import persistence
 from stickbreak.storage.places import PathLike
 

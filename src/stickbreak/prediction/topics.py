@@ -15,6 +15,7 @@ from stickbreak.fitting.requirements import check_whole
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.prediction.completion import Completion, completion_log_likelihood, scored_documents
 from stickbreak.prediction.fitted import FittedTopics, document_blocks
+from stickbreak.prediction.held_out import Unscored
 from stickbreak.prediction.left_to_right import LeftToRight
 from stickbreak.prediction.words import check_same_words, top_word_indices
 
@@ -92,7 +93,7 @@ class DescribedPath:
     overview: int
 
 
-class FlatTopics:
+class FlatTopics(Unscored):
     """What can be asked of the topics of any fitted model, answered from one table of them (K topics, W words).
 
     A model whose topics fit in no table, or are ranked in another way, overrides what it answers otherwise: a tree of a

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from stickbreak.comparison import Stability
-    from stickbreak.model.held_out import HeldOutScore
 
 _MOST_DOCUMENTS, _TREE_DOCUMENTS = 100_000, 10_000
 _EXAMPLES, _FEWER_EXAMPLES, _MANY_TOPICS = 5, 3, 300
@@ -178,7 +177,7 @@ def build_report(
             n_described=int(rows.size),
         ),
         fit=describe_fit(model, model.n_topics_),
-        held_out=_describe_held_out(*_known_score(model, held_out, unigram)),
+        held_out=_describe_held_out(*_known_score(asked, held_out, unigram)),
         mean_coherence=float(np.mean(defined)) if defined else None,
         diversity=finite_or_none(topic_diversity(shown.topic_word)),
         topics=topics,
@@ -319,10 +318,10 @@ def _found_again(stability: Stability | pd.DataFrame | None, model: FlatTopics) 
 
 
 def _known_score(
-    model: ReportedModel, score: Completion | float | None, unigram: float | None
+    topics: FlatTopics, score: Completion | float | None, unigram: float | None
 ) -> tuple[Completion | float | None, float | None]:
-    """Return the score that was given, or else the one that was noted in the model; your own may have none."""
-    noted: HeldOutScore | None = getattr(model, "held_out_", None)
+    """Return the score that was given, or else the one that was noted in the model; your own has none."""
+    noted = topics.held_out_
     return (score, unigram) if score is not None or noted is None else (noted.score, noted.unigram)
 
 
