@@ -40,22 +40,22 @@ def topics_of_short(documents: Documents, rules: Rules, engine: Engine) -> Float
     -------
     ndarray or None
         None where documents are long or few, counts are weights, expected shares are asked for, some topics are given,
-        or co-occurrence does not show the right number: of many counts too few, of few one that another is better than.
+        co-occurrence shows too few topics, or more than it shows predict better.
     """
     many_short = documents.n_counts >= LEAST and are_short(documents.n_documents, documents.n_counts)
     if not many_short or rules.final_passes == "expected" or rules.steering.n_kept:
         return None
     n = documents.n_documents
     found = Companions.of(documents, dimensions_of(n), rules.seed, engine)
-    if found is None or (documents.n_counts >= CLEAR and not are_shown(found, n)):
+    if not are_shown(found, n):
         return None
-    if documents.n_counts < CLEAR and others_predict_better(found, documents, rules, engine):
+    if documents.n_counts < CLEAR and more_predict_better(found, documents, rules, engine):
         return None
     return found.topics(min(found.n_shown, rules.max_topics), rules.priors.eta)
 
 
-def others_predict_better(found: Companions, documents: Documents, rules: Rules, engine: Engine) -> bool:
-    """Return whether one topic, or more than are shown, predict the documents set apart better.      math.md (C27)
+def more_predict_better(found: Companions, documents: Documents, rules: Rules, engine: Engine) -> bool:
+    """Return whether more topics than are shown predict the documents set apart better.              math.md (C27)
 
     So it is where no documents are set apart, or tokens are too many to have a topic each: nobody says that the topics
     are enough.
@@ -65,11 +65,13 @@ def others_predict_better(found: Companions, documents: Documents, rules: Rules,
     judges = documents.walk(engine, halved, rules.seed).listed
     if sum(shard.indptr.size - 1 for shard in judges) < JUDGES:
         return True
-    others = {1, *(n for n in (round(math.sqrt(few * many)), many) if n > few)} - {few}
+    more = sorted({round(math.sqrt(few * many)), many} - set(range(few + 1)))
+    if not more:
+        return False
     corpus = documents.chosen(taking_part(documents, engine))
     if corpus.n_tokens > MOST_TOKENS:
         return True
-    scores = (_score(found, n, corpus, judges, rules, engine) for n in (few, *sorted(others)))
+    scores = (_score(found, n, corpus, judges, rules, engine) for n in (few, *more))
     first = next(scores)
     return any(score > first for score in scores)
 
