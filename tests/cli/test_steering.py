@@ -150,6 +150,11 @@ def test_labels_of_sampled_topics_are_predicted(run, refuse, labelled, tmp_path)
     assert "take a CollapsedHDP" in refuse("update", tmp_path / "m", labelled, "--out", tmp_path / "n", "--quiet")
 
 
+def test_a_model_without_files_cannot_be_updated_either(run, refuse, labelled, tmp_path):
+    run("fit", labelled, "--out", tmp_path / "m", *FIT, "--method", "lda", "--topics", "3")
+    assert "take a CollapsedHDP" in refuse("update", tmp_path / "m", labelled, "--out", tmp_path / "n", "--quiet")
+
+
 def test_labels_of_lda_are_predicted(run, refuse, labelled, tmp_path):
     lda = ("--labels", "theme", "--method", "lda", "--topics", "4")
     assert "--inference gibbs" in refuse("fit", labelled, "--out", tmp_path / "m", *FIT, *lda, "--inference", "cvb0")

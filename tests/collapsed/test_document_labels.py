@@ -255,3 +255,11 @@ def test_a_label_for_each_of_many_documents_is_taken_for_a_mistake(monkeypatch):
 def test_topics_of_labels_count_for_max_topics():
     with pytest.raises(InputError, match="2 topics of seeds and labels and n_topics=5 others"):
         CollapsedHDP(n_topics=5, max_topics=6, n_laps=1).fit(np.ones((4, 9)), labels=list("abab"))
+
+
+def test_a_token_begins_with_each_label_as_often():
+    """Its topic is a label that the document lacks, or a free one, which is as likely as a label."""
+    labels, n = DocumentLabels.of([[0, 1]], 3), 30_000
+    for topic, expected in ((2, [1 / 2, 1 / 2, 0, 0]), (3, [1 / 3, 1 / 3, 0, 1 / 3]), (1, [0, 1, 0, 0])):
+        drawn = labels.allowed(np.full(n, topic), np.zeros(n, int), np.random.default_rng(0))
+        np.testing.assert_allclose(np.bincount(drawn, minlength=4) / n, expected, atol=0.015)

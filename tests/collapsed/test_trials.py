@@ -253,6 +253,7 @@ def test_topics_that_lose_their_tokens_are_not_shown(monkeypatch: pytest.MonkeyP
         ("trial.passes", 10**6),
         ("trial.objective", None),
         ("trial.n_samples", 3),
+        ("trial.n_parts", 3),
         ("best.passes", 2),
         ("numbers", []),
         ("numbers", [5, 50]),

@@ -53,6 +53,7 @@ def test_report_has_the_score_that_the_model_knows_unless_another_is_given(corpu
     model.note_held_out(Completion(-1.5, -1.75, 20, 4), unigram=-2.0)
     found = build_report(model, corpus).held_out
     assert (found.active, found.with_inactive, found.n_tokens, found.unigram) == (-1.5, -1.75, 20, -2.0)
+    assert build_report(model, corpus, unigram=-2.5).held_out.unigram == -2.5
     given = build_report(model, corpus, held_out=-1.25).held_out
     assert (given.active, given.with_inactive, given.unigram) == (-1.25, None, None)
     for far in (-1e6, Completion(-1e6, -1e6, 20, 4)):  # as of a damaged model

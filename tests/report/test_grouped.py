@@ -40,6 +40,8 @@ EVE = np.datetime64("2026-02-27")  # with another day of its month
         (np.append(np.arange("2013-01-05", "2026-06-10", 150, dtype="datetime64[D]"), EVE), "quarter"),
         (np.arange("1969", "2024", dtype="datetime64[Y]"), "year"),
         (np.arange("1900", "2024", dtype="datetime64[Y]"), "year"),
+        (np.array(["2019-12-30", "2020-01-01"], "datetime64[D]"), "day"),  # in two years, but that says little
+        (np.array(["2018-05-02", "2019-03-01", "2020-07-07"], "datetime64[D]"), "year"),
     ],
 )
 def test_the_default_period_of_report_and_table_suits_the_dates(dated, fresh_model, days, by):

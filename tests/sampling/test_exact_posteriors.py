@@ -53,4 +53,4 @@ def test_chain_has_the_exact_posterior(kind, moves):
         scores.append(z_scores(statistics(found), p, least_error=np.sqrt(np.maximum(p * (1 - p), 0) / N_SWEEPS)))
     z = np.concatenate(scores)
     assert np.abs(z).max() < 4.5
-    assert np.sqrt(np.mean(z**2)) < 1.5
+    assert np.sqrt(np.mean(z**2)) < 1.3  # a fifth too much of the concentration has 1.4

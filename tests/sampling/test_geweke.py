@@ -34,7 +34,7 @@ def test_chain_and_prior_have_the_same_joint_law(kind, moves, of_the_prior):
     rows = FIXED.alternate(options, N_SWEEPS, np.random.default_rng(2))
     z = z_scores(rows[20:], *of_the_prior)
     assert np.abs(z).max() < 4.5
-    assert np.sqrt(np.mean(z**2)) < 2.0
+    assert np.sqrt(np.mean(z**2)) < 1.6  # three tenths too much of the concentration have 1.95
 
 
 def random_joint(rng):

@@ -68,8 +68,10 @@ def update(
         say(f"{Words(read, given).size}, {read.corpus.n_words - n_words:,} new; updating {before} topics ...")
     of_documents = None if labels is None else labels_of(read.corpus, labels, label_separator)
     with FitProgress(not quiet and sys.stderr.isatty()) as progress:
-        own = {name: fitted.get_params()[name] for name in ("n_jobs", "scratch")}
-        fitted.set_params(n_jobs=jobs or -1, scratch=None)
+        parameters = fitted.get_params()
+        given_here = {name: value for name, value in (("n_jobs", jobs or -1), ("scratch", None)) if name in parameters}
+        own = {name: parameters[name] for name in given_here}
+        fitted.set_params(**given_here)
         kept = {"checkpoint": checkpoint, "resume": resume}
         fitted.update(read.corpus, labels=of_documents, callback=progress.update, **kept)
         fitted.set_params(**own)

@@ -63,7 +63,7 @@ class Trial:
     ) -> None:
         self._chain = Chain(corpus, n_topics, seed, averages=True, n_parts=n_parts, executor=engine)
         self._priors = chain_priors.Priors.even(n_topics, priors.alpha, priors.eta)
-        self._given, self.passes, self.objective = priors, 0, 0.0
+        self._given, self._n_parts, self.passes, self.objective = priors, n_parts, 0, 0.0
 
     def begin(self, topics: Float) -> Self:
         """Give each token one of the topics that have its word, (K, W)."""
@@ -114,12 +114,13 @@ class Trial:
     def packed(self) -> Packed:
         """Return what the next passes depend on, as arrays and plain values."""
         arrays, values = self._chain.snapshot()
-        more = {**self._priors.row(), "passes": self.passes, "objective": self.objective}
+        more = {**self._priors.row(), "passes": self.passes, "objective": self.objective, "n_parts": self._n_parts}
         return {**arrays, "a": self._priors.a}, {**values, **more}
 
     def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> Self:
         """Take up what `packed` returned; a ValueError for what cannot be."""
         self.passes, self.objective = whole_number("passes", values["passes"]), values["objective"]
+        require(values.get("n_parts", 1) == self._n_parts, "its passes swept the documents in other parts")
         sound = isinstance(self.objective, float) and math.isfinite(self.objective)
         require(sound, "the objective of a trial is not a number")
         require(values["n_samples"] == self.passes // SAMPLE_EVERY, "a trial has other samples than passes")

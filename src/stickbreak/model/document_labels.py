@@ -71,9 +71,10 @@ class DocumentLabels:
         rng : Generator
         """
         n_own, is_label = np.diff(self.start)[document], topic < self.n_labels
-        which = (rng.random(topic.size) * (n_own + 1)).astype(np.int64)  # the last of n_own + 1: the given topic
-        change = (n_own > 0) & ~self.has(topic, document) & (is_label | (which < n_own))
-        place, found = self.start[:-1][document] + np.minimum(which, n_own - 1), topic.copy()
+        n_allowed = n_own + ~is_label  # the last one: the given topic, if it is free
+        which = (rng.random(topic.size) * n_allowed).astype(np.int64)
+        change = (which < n_own) & ~self.has(topic, document)
+        place, found = self.start[:-1][document] + which, topic.copy()
         found[change] = self.topic[place[change]]
         return found
 

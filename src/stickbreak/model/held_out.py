@@ -50,7 +50,9 @@ class Scored(BaseEstimator, Unscored):
         try:
             self._held_out = HeldOutScore(score, unigram)
         except ValueError as error:
-            raise InputError(f"{error}; give what document_completion or score returns.") from None
+            raise InputError(
+                f"{error}; give what document_completion or score returns, and what unigram_completion returns."
+            ) from None
         return self
 
 

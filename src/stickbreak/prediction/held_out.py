@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, Self
 
 from stickbreak.prediction.completion import Completion
@@ -53,7 +53,7 @@ class HeldOutScore:
         """Return it as JSON can hold it."""
         score = self.score
         values = asdict(score) if isinstance(score, Completion) else {"score": score}
-        plain = {name: value if isinstance(value, int) else float(value) for name, value in values.items()}
+        plain = {name: int(value) if isinstance(value, Integral) else float(value) for name, value in values.items()}
         return {**plain, "unigram": None if self.unigram is None else float(self.unigram)}
 
     @classmethod

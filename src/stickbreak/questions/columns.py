@@ -21,6 +21,7 @@ Days = NDArray[np.datetime64]
 PERIODS = ("day", "week", "month", "quarter", "year")
 _DAYS, _MONTHS = {"day": 1, "week": 7}, {"month": 1, "quarter": 3, "year": 12}
 _MOST_PERIODS = 60  # that a table, picture or report has, where nobody says how long they are
+_DAYS_THAT_SAY = 3  # how precise dates are, where each lies in a period of its own: two may do so by chance
 _FIRST_YEAR, _LAST_YEAR = 1000, 9999
 _MOST_WRONG = 0.05  # of the values of a column of dates, that are none
 _DATED = r"\d{4}-\d\d"  # how a date that is text begins
@@ -266,7 +267,7 @@ def fitting_period(days: Days) -> str:
     """Return the shortest period of which the days span 60 at most, or else year.
 
     No period is shorter than the dates are precise: months or years, which count from their first day, stay these. So
-    do days that all lie in different months or years.
+    do three days or more that all lie in different months or years.
 
     Parameters
     ----------
@@ -281,7 +282,11 @@ def fitting_period(days: Days) -> str:
     """
     known = np.unique(days[~np.isnat(days)])
     starts = {by: np.unique(period_starts(known, by)) for by in PERIODS}
-    told_apart = [by for by in PERIODS if starts[by].size == known.size]
+    told_apart = [
+        by
+        for by in PERIODS
+        if starts[by].size == known.size and (known.size >= _DAYS_THAT_SAY or (starts[by] == known).all())
+    ]
     for by in PERIODS[PERIODS.index(told_apart[-1]) :]:
         if _n_periods(starts[by][0], starts[by][-1], by) <= _MOST_PERIODS:
             return by

@@ -322,7 +322,9 @@ def _known_score(
 ) -> tuple[Completion | float | None, float | None]:
     """Return the score that was given, or else the one that was noted in the model; your own has none."""
     noted = topics.held_out_
-    return (score, unigram) if score is not None or noted is None else (noted.score, noted.unigram)
+    if score is not None or noted is None:
+        return score, unigram
+    return noted.score, noted.unigram if unigram is None else unigram
 
 
 def _describe_held_out(score: Completion | float | None, unigram: float | None) -> HeldOut | None:

@@ -27,7 +27,8 @@ class ByWord:
     none : int, optional
         A number beyond those of all topics. The default is K: topics are numbered from 0 on.
     n_parts : int
-        P: neighbouring words, and neighbouring documents, are in one of P parts, of about as many tokens each.
+        P: neighbouring words, and neighbouring documents, are in one of P parts, of as many tokens each as whole words
+        or documents allow.
     """
 
     def __init__(self, corpus: Corpus, n_topics: int, none: int | None = None, n_parts: int = 1) -> None:
@@ -52,6 +53,8 @@ class ByWord:
     def _begins(self, columns: sp.csc_matrix) -> Int:
         """Return where the tokens of the words begin in each part, and where they end in the last, (P + 1, W)."""
         n_parts, n_words = self.documents.size - 1, self.start.size - 1
+        if n_parts == 1:
+            return np.stack([self.start[:-1], self.start[1:]])
         part = np.searchsorted(self.documents[1:], columns.indices, side="right")
         word = np.repeat(np.arange(n_words), np.diff(columns.indptr))
         tokens = np.bincount(part * n_words + word, columns.data, n_parts * n_words).reshape(n_parts, n_words)
@@ -92,5 +95,7 @@ class ByWord:
 
 def _cuts(tokens: Int, n_parts: int) -> Int:
     """Return where parts of neighbours begin, and the last one ends, (P + 1,); `tokens` are running sums."""
-    ends = np.searchsorted(tokens, tokens[-1] * np.arange(1, n_parts) / n_parts)
+    wanted, before = tokens[-1] * np.arange(1, n_parts) / n_parts, np.append(0, tokens)
+    place = np.searchsorted(before, wanted)  # where the running sum passes what is wanted, or one place earlier
+    ends = place - (wanted - before[place - 1] < before[place] - wanted)
     return np.concatenate(([0], ends, [tokens.size]))

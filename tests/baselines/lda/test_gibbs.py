@@ -12,6 +12,7 @@ from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.initialization.companions import beside_words
 from stickbreak.numerics.keys import key_of
+from stickbreak.sparse_gibbs.by_word import ByWord
 from stickbreak.sparse_gibbs.chain import Chain
 from stickbreak.sparse_gibbs.priors import Priors
 
@@ -81,6 +82,17 @@ def test_parts_that_share_no_word_are_swept_as_if_the_others_stood_still(threads
             assert chain.lap(number, priors) == pytest.approx(log_p, rel=1e-5)
             np.testing.assert_array_equal(topics(chain), z)
             np.testing.assert_array_equal(chain._n, np.bincount(z, minlength=40))
+
+
+def test_one_large_document_is_a_part_and_the_others_are_the_rest():
+    counts = np.ones((31, 8), int)
+    counts[0] = 100
+    tokens = ByWord(Corpus.from_counts(counts), 4, n_parts=2)
+    assert tokens.documents.tolist() == [0, 1, 31]
+    assert tokens.words.tolist() == [0, 4, 8]
+    assert tokens.begin[0].tolist() == tokens.start[:-1].tolist()
+    assert tokens.begin[1].tolist() == (tokens.start[:-1] + 100).tolist()
+    assert tokens.begin[2].tolist() == tokens.start[1:].tolist()
 
 
 def test_counts_are_those_of_the_topics_of_the_tokens_after_many_sweeps(seed):

@@ -44,7 +44,7 @@ class NestedCRP(FittedNestedCRP):
     level_scale : float, default=100.0
         pi of the levels: how much the shares of all documents are alike.
     eta : float or sequence of float, default=0.1
-        Pseudo-count of every word in every topic, or one for each level from the root down, or one for each word, (W,).
+        Pseudo-count of every word in every topic, or one for each level from the root down, or else one for each word.
         Those of words are in the order of the vocabulary. Smaller ones make more nodes.
     seeds : dict of str to list of str, optional
         Words of topics that you expect, by the names of these topics. They are the first children of the root, in this
