@@ -142,6 +142,16 @@ def growing_report():
     return replace(data, topics=tuple(named))
 
 
+def gaps_report():
+    """Return a report by quarter of which the third, seventh, ninth and last quarters have no interval."""
+    data = growing_report()
+    low, high = (
+        tuple(tuple(None if q in (2, 6, 8, len(row) - 1) else v for q, v in enumerate(row)) for row in table)
+        for table in (data.time.shares.low, data.time.shares.high)
+    )
+    return replace(data, time=replace(data.time, shares=replace(data.time.shares, low=low, high=high)))
+
+
 def tree_report():
     """Return the report of a small tree."""
     documents = planted_lda(60, 40, n_topics=5, mean_tokens=25, seed=0)[0]

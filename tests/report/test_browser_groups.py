@@ -56,3 +56,26 @@ def test_names_of_twenty_classes_are_read_beside_each_other(opened, viewport):
         "parseFloat(getComputedStyle(document.querySelector('#class-plot .xtick text')).fontSize)"
     )
     assert letters <= pitch * min(abs(np.sin(np.radians(angle))) for *_, angle in names) + 0.5
+
+
+def test_interval_band_of_a_topic_is_open_where_periods_have_no_interval(opened, reports):
+    report, shares = opened("gaps"), reports("gaps")[1].time.shares
+    report.go("topic-2")
+    report.walk()
+    bands = report.page.evaluate(
+        """() => document.querySelector(".small-plot").data.filter((trace) => trace.fill)
+            .map(({ x, y, fill, line }) => [x, y, fill, line.width])"""
+    )
+    runs = [[0, 1], [3, 4, 5], [7], list(range(9, len(shares.groups) - 1))]
+    assert [x for x, *_ in bands] == [[shares.groups[q] for q in run + run[::-1]] for run in runs]
+    assert [y for _, y, *_ in bands] == [
+        [shares.high[2][q] for q in run] + [shares.low[2][q] for q in reversed(run)] for run in runs
+    ]
+    assert {fill for *_, fill, _ in bands} == {"toself"}
+    assert [width > 0 for *_, width in bands] == [False, False, True, False]  # a period alone has no area
+
+
+def test_a_number_that_rounds_to_nothing_has_no_sign(opened):
+    report = opened("growing")
+    written = "[-0.0004, 0.0004, -0.006, -12].map((x) => pageTools().fixed(x, 2))"
+    assert report.page.evaluate(written) == ["0.00", "0.00", "−0.01", "−12.00"]

@@ -83,7 +83,10 @@ function groupedSections(data, tools) {
     });
     byId("time-legend").replaceChildren(...legend);
   }
-  const points = (v) => `${v > 0 ? "+" : ""}${fixed(100 * v, 2)}`;
+  const points = (v) => {
+    const text = fixed(100 * v, 2);
+    return v > 0 && text !== fixed(0, 2) ? `+${text}` : text;
+  };
   function drawTrends() {
     const grows = time.trends.slice(0, MOST_TRENDS),
       falls = time.trends.slice(MOST_TRENDS).slice(-MOST_TRENDS).reverse();
@@ -302,6 +305,28 @@ function groupedSections(data, tools) {
   }
 
   // ---------------------------------------------------------------------------------------------- of one topic
+  // A band over each run of periods whose intervals are known: one over all would close over the gaps.
+  function intervals(groups, low, high) {
+    const runs = [];
+    groups.forEach((_, p) => {
+      if (low[p] === null) return;
+      if (runs.at(-1)?.at(-1) === p - 1) runs.at(-1).push(p);
+      else runs.push([p]);
+    });
+    return runs.map((run) => {
+      const around = [...run, ...[...run].reverse()],
+        alone = run.length === 1; // no area: a stroke
+      return {
+        x: around.map((p) => groups[p]),
+        y: around.map((p, i) => (i < run.length ? high : low)[p]),
+        mode: "lines",
+        line: { width: alone ? 4 : 0, color: charts.colour("--accent-faint") },
+        fill: "toself",
+        fillcolor: charts.colour("--accent-faint"),
+        hoverinfo: "skip",
+      };
+    });
+  }
   function ofTopic(k) {
     const parts = [];
     if (time !== null) {
@@ -313,16 +338,7 @@ function groupedSections(data, tools) {
         { groups, shares, low, high } = time.shares;
       charts.draw(holder, `topic-${topics[k].number}-over-time`, () => ({
         traces: [
-          { x: groups, y: high[k], mode: "lines", line: { width: 0 }, hoverinfo: "skip" },
-          {
-            x: groups,
-            y: low[k],
-            mode: "lines",
-            line: { width: 0 },
-            fill: "tonexty",
-            fillcolor: charts.colour("--accent-faint"),
-            hoverinfo: "skip",
-          },
+          ...intervals(groups, low[k], high[k]),
           {
             x: groups,
             y: shares[k],
