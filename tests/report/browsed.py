@@ -159,6 +159,16 @@ def tree_report():
     return build_report(model, documents)
 
 
+def long_words_tree_report():
+    """Return the report of a small tree of words as long as "january"."""
+    data = tree_report()
+    longer = [
+        replace(node, words=tuple(replace(one, word=f"janua{one.word[1:]}") for one in node.words))
+        for node in data.tree.nodes
+    ]
+    return replace(data, tree=replace(data.tree, nodes=tuple(longer)))
+
+
 def grown_tree_report():
     """Return the report of a tree whose inner nodes are topics with words of their own."""
     documents = planted_lda(60, 40, n_topics=5, mean_tokens=25, seed=0)[0]

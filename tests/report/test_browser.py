@@ -198,7 +198,7 @@ def test_slider_of_relevance_moves_rare_words_up(opened, reports):
 def test_page_of_a_topic_has_its_line_in_time_and_its_classes(opened, reports):
     report, data = opened(place="#topic-4"), reports("words")[1]
     report.walk()
-    drawn = report.page.evaluate("[...document.querySelector('.small-plot').data[2].y]")
+    drawn = report.page.evaluate("[...document.querySelector('.small-plot').data.at(-1).y]")
     assert drawn == pytest.approx(list(data.time.shares.shares[4]))
     heads = report.texts("#page-body h3")
     told = "Share of tokens by {}, with 95 % intervals; bars are compared with the largest"

@@ -1,5 +1,7 @@
 """Reports of many groups, many classes and trees of topics, in a real browser: all can be seen and told apart."""
 
+import re
+
 import numpy as np
 import pytest
 from tests.report.browsed import NARROW, WIDE
@@ -17,6 +19,22 @@ def test_words_of_an_inner_topic_itself_have_a_place_in_the_tree(opened, reports
     )
     assert [part for text, part in widths if text == "#0 itself"] == [pytest.approx(own / (own + below), abs=0.01)]
     assert "these are pale" in report.texts("#tree-hint")[0]
+
+
+def test_words_of_narrow_nodes_are_whole_and_within_their_nodes(opened):
+    report = opened("long_words_tree", NARROW)
+    cells = report.page.evaluate(
+        """() => [...document.querySelectorAll("#tree-picture .cell[aria-level='3']")].map((cell) => {
+            const around = cell.querySelector("rect").getBoundingClientRect();
+            return [[...cell.querySelectorAll("text")].map((text) => {
+                const box = text.getBoundingClientRect();
+                return Math.min(box.left - around.left, around.right - box.right, box.top - around.top,
+                    around.bottom - box.bottom);
+            }), cell.querySelector("text").textContent]; })"""
+    )
+    assert len(cells) == 6
+    assert [text for _, text in cells if "…" in text] == []
+    assert min(space for spaces, _ in cells for space in spaces) > 0
 
 
 def test_thirty_groups_at_a_glance_are_all_listed_and_the_stream_tells_twelve_apart(opened):
@@ -55,6 +73,11 @@ def test_names_of_twenty_classes_are_read_beside_each_other(opened, viewport):
     letters = report.page.evaluate(
         "parseFloat(getComputedStyle(document.querySelector('#class-plot .xtick text')).fontSize)"
     )
+    rows = report.page.evaluate(
+        "[...document.querySelectorAll('#class-plot .ytick text')].map((row) => row.textContent)"
+    )
+    assert len(rows) == 40
+    assert [row for row in rows if not re.fullmatch(r"#\d+ word\d+(, word\d+)*", row)] == []  # whole words
     assert letters <= pitch * min(abs(np.sin(np.radians(angle))) for *_, angle in names) + 0.5
 
 
@@ -79,3 +102,11 @@ def test_a_number_that_rounds_to_nothing_has_no_sign(opened):
     report = opened("growing")
     written = "[-0.0004, 0.0004, -0.006, -12].map((x) => pageTools().fixed(x, 2))"
     assert report.page.evaluate(written) == ["0.00", "0.00", "−0.01", "−12.00"]
+
+
+def test_page_of_a_topic_says_how_many_classes_it_leaves_out(opened):
+    report = opened("classes")
+    report.go("topic-0")
+    assert report.number("#page-body .class-bars li") == 12
+    (heading,) = [text for text in report.texts("#page-body h3") if "by list" in text]
+    assert "the 12 largest of 20" in heading

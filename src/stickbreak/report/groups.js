@@ -1,12 +1,14 @@
 // Shares over time and by class, where the documents have such columns: of all topics here, of one on its page.
 "use strict";
 function groupedSections(data, tools) {
-  const { byId, el, svg, whole, fixed, percent, plural, word } = tools;
+  const { byId, el, svg, whole, fixed, percent, plural, word, textWidth } = tools;
   const { topics, time, classes } = data;
   const HEAT_ROWS = 40,
     MOST_TRENDS = 10,
     MOST_CHANGES = 5,
     MOST_BANDS = 12, // of the stream that are told apart; the others are one
+    MOST_BARS = 12, // of classes on the page of a topic
+    MOST_LETTERS = 24, // of the name of a class
     CHANCE = 0.05;
   const tables = shareTables(tools);
   const exact = (v) => (v === null ? "" : v);
@@ -200,9 +202,12 @@ function groupedSections(data, tools) {
       .slice(0, HEAT_ROWS)
       .map((topic) => topic.index);
     const rows = order.filter((topic) => chosen.includes(topic.index));
+    // A label loses whole words; a single word that is too long, its end.
     const cut = (text, n) => {
-      const letters = Array.from(text);
-      return letters.length > n ? `${letters.slice(0, n - 1).join("")}…` : text;
+      const words = text.split(", "),
+        fitting = words.filter((_, i) => words.slice(0, i + 1).join(", ").length <= n).join(", "),
+        letters = Array.from(text);
+      return letters.length <= n ? text : fitting || `${letters.slice(0, n - 1).join("")}…`;
     };
     // Names of classes often begin alike and differ at the end: what is left out is in the middle.
     const shortened = (text, n) => {
@@ -213,7 +218,8 @@ function groupedSections(data, tools) {
     const label = (topic) => charts.plain(`#${topic.number} ${cut(topic.label, holder.clientWidth < 600 ? 14 : 34)}`);
     // Slanted names need columns of 26 pixels, and room at the right for the last one.
     const tight = holder.clientWidth < 600 || (holder.clientWidth - 120) / grouped.groups.length < 26;
-    const names = grouped.groups.map((name) => charts.plain(shortened(name, 20))), // two may be cut to the same
+    const last = shortened(grouped.groups.at(-1), MOST_LETTERS);
+    const names = grouped.groups.map((name) => charts.plain(shortened(name, MOST_LETTERS))), // two may be cut to the same
       columns = names.map((_, g) => g),
       lines = rows.map((_, i) => i);
     holder.style.height = `${Math.max(300, 22 * rows.length + 150)}px`;
@@ -271,7 +277,7 @@ function groupedSections(data, tools) {
           },
         },
       ],
-      margin: { l: 20, r: tight ? 8 : 40, t: 8, b: 20 }, // a slanted name that leaves the chart is not drawn
+      margin: { l: 20, r: tight ? 8 : Math.max(40, textWidth(last) / Math.SQRT2 - 15), t: 8, b: 20 }, // a slanted name that leaves the chart is not drawn
       xaxis: {
         side: "top",
         tickangle: tight ? -90 : -45,
@@ -358,7 +364,7 @@ function groupedSections(data, tools) {
       );
     }
     for (const grouped of classes) {
-      const chosen = grouped.groups
+      const known = grouped.groups
         .map((name, g) => ({
           name,
           share: grouped.shares[k][g],
@@ -367,8 +373,9 @@ function groupedSections(data, tools) {
           p: grouped.p[k][g],
         }))
         .filter((row) => row.share !== null)
-        .sort((a, b) => b.share - a.share)
-        .slice(0, 12);
+        .sort((a, b) => b.share - a.share);
+      const chosen = known.slice(0, MOST_BARS),
+        which = chosen.length < known.length ? `, the ${chosen.length} largest of ${known.length}` : "";
       const top = Math.max(...chosen.map((row) => row.high ?? row.share), 1e-9);
       const list = el("ol", { class: "class-bars" });
       for (const row of chosen) {
@@ -389,7 +396,7 @@ function groupedSections(data, tools) {
           ),
         );
       }
-      parts.push(el("div", {}, el("h3", {}, `Share of tokens by ${grouped.column}, with 95 % intervals; bars are compared with the largest`), list, csvButton(() => rowsOf(grouped, grouped.column, [k]))));
+      parts.push(el("div", {}, el("h3", {}, `Share of tokens by ${grouped.column}${which}, with 95 % intervals; bars are compared with the largest`), list, csvButton(() => rowsOf(grouped, grouped.column, [k]))));
     }
     return parts;
   }

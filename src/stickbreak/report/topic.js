@@ -153,7 +153,13 @@ function topicPages(data, tools) {
           ...grouped.ofTopic(topic.index),
           histogram(topic),
           topic.documents.length
-            ? el("div", {}, el("h3", {}, "Documents with most of it"), examples, csvButton(exampleRows))
+            ? el(
+                "div",
+                {},
+                el("h3", {}, "Documents with most of it; where shares are similar, the longer document comes first"),
+                examples,
+                csvButton(exampleRows),
+              )
             : null,
         ),
       ),

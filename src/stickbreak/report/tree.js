@@ -156,12 +156,13 @@ function topicTree(tree, tools) {
       picture.append(cell);
     }
     function write(cell, node, x, room, y) {
-      const fits = (text) => textWidth(text) < room - 15;
+      const side = textWidth(node.telling[0]) < room - 15 ? 8 : 4, // beside a word that hardly fits
+        fits = (text) => textWidth(text) < room - 2 * side + 1;
       if (room < READABLE) return;
-      if (!fits(node.telling[0]) && room - 15 < tall - 16) {
+      if (!fits(node.telling[0]) && room < tall) {
         // there is more room upright
-        const at = { x: x + room / 2 + 4, y: y + tall - 9 };
-        cell.append(textAt(cut(node.telling[0], tall - 16), { ...at, transform: `rotate(-90 ${at.x} ${at.y})` }));
+        const at = { x: x + room / 2 + 4, y: y + tall - 6 };
+        cell.append(textAt(cut(node.telling[0], tall - 10), { ...at, transform: `rotate(-90 ${at.x} ${at.y})` }));
         return;
       }
       let text = "";
@@ -170,11 +171,11 @@ function topicTree(tree, tools) {
         if (!fits(longer)) break;
         text = longer;
       }
-      cell.append(textAt(text || cut(node.telling[0], room - 15), { x: x + 8, y: y + tall / 2 - 5 }));
+      cell.append(textAt(text || cut(node.telling[0], room - 2 * side + 1), { x: x + side, y: y + tall / 2 - 5 }));
       const long = `${percent(node.share)} · ${size(node)}`,
         short = percent(node.share);
       const second = fits(long) ? long : fits(short) ? short : "";
-      if (second) cell.append(textAt(second, { x: x + 8, y: y + tall / 2 + 14, class: "share-line" }));
+      if (second) cell.append(textAt(second, { x: x + side, y: y + tall / 2 + 14, class: "share-line" }));
     }
   }
   function mark(node, withTip) {
