@@ -37,6 +37,26 @@ def test_words_of_narrow_nodes_are_whole_and_within_their_nodes(opened):
     assert min(space for spaces, _ in cells for space in spaces) > 0
 
 
+def test_nodes_with_names_are_called_by_them_in_the_picture(opened):
+    report = opened("named_tree")
+    first = report.page.evaluate(
+        """() => [...document.querySelectorAll("#tree-picture .cell")]
+            .map((cell) => cell.querySelector("text").textContent.split(": ")[0])"""
+    )
+    assert set(first[1:]) == {"science", "optics", "heat", "arts", "music", "painting"}
+    assert "its name, then by its words" in report.texts("#tree-hint")[0]
+
+
+def test_words_in_another_order_than_their_bars_are_said_to_be_the_most_telling_first(opened, reports):
+    report, data = opened("tree"), reports("tree")[1]
+    words = data.tree.nodes[0].words, data.topics[0].words[:20]
+    sorted_by_bars = [list(some) == sorted(some, key=lambda one: -one.probability) for some in words]
+    assert sorted_by_bars == [True, False]
+    assert report.texts("#tree-node h3")[0] == "Words and their probability; bars are compared with the largest"
+    report.go(f"topic-{data.topics[0].number}")
+    assert report.texts("#page-body h3")[0].startswith("Words, the most telling first, and their probability; ")
+
+
 def test_thirty_groups_at_a_glance_are_all_listed_and_the_stream_tells_twelve_apart(opened):
     report = opened("classes")
     assert report.number("#path-groups > li") == 30
