@@ -75,6 +75,23 @@ def test_thirty_groups_at_a_glance_are_all_listed_and_the_stream_tells_twelve_ap
     assert report.texts("#path-more") == ["Show the other 10"]
 
 
+def test_name_below_the_stream_shows_its_band_alone_and_again_all(opened):
+    report = opened("classes")
+    report.walk()
+    bands = "document.getElementById('time-plot').data.map((band) => [band.name, [...band.y]])"
+    every = report.page.evaluate(bands)
+    for name in ("18 smaller groups", every[3][0]):  # from one to another
+        button = report.page.get_by_role("button", name=name, exact=True)
+        button.click()
+        assert report.page.evaluate(bands) == [band for band in every if band[0] == name]
+        assert report.page.locator("#time-legend [aria-pressed=true]").all_inner_texts() == [name]
+    low, high = report.page.evaluate("document.getElementById('time-plot')._fullLayout.yaxis.range")
+    assert low == 0
+    assert max(every[3][1]) <= high < 1
+    report.page.keyboard.press("Enter")
+    assert report.page.evaluate(bands) == every
+
+
 @pytest.mark.parametrize("viewport", [NARROW, WIDE])
 def test_names_of_twenty_classes_are_read_beside_each_other(opened, viewport):
     report = opened("classes", viewport)

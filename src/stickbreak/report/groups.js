@@ -48,7 +48,8 @@ function groupedSections(data, tools) {
       },
     ];
   }
-  function drawStream(groups) {
+  // `alone`: the band that is shown without the others, from its button in the legend.
+  function drawStream(groups, alone = null) {
     if (time === null) return;
     const bands = bandsOf(groups);
     const holder = byId("time-plot"),
@@ -60,7 +61,7 @@ function groupedSections(data, tools) {
     banded = groups;
     timeTable();
     charts.draw(holder, "over-time", () => ({
-      traces: bands.map((group) => ({
+      traces: (alone === null ? bands : [bands[alone]]).map((group) => ({
         x: periods,
         y: periods.map((_, p) =>
           group.topics.reduce((sum, topic) => sum + (time.shares.shares[topic.index][p] ?? 0), 0),
@@ -76,12 +77,20 @@ function groupedSections(data, tools) {
       })),
       hovermode: "closest",
       xaxis: { type: "date", showgrid: false },
-      yaxis: { tickformat: ".0%", range: [0, 1], title: { text: "share of tokens", font: { size: 13 } } },
+      yaxis: {
+        ...(alone === null ? { tickformat: ".0%", range: [0, 1] } : { tickformat: ".1~%", rangemode: "tozero", autorange: true }),
+        title: { text: "share of tokens", font: { size: 13 } },
+      },
     }));
-    const legend = bands.map((group) => {
-      const key = el("i");
+    const legend = bands.map((group, i) => {
+      const key = el("i"),
+        button = el("button", { type: "button", "aria-pressed": String(i === alone) }, key, word(group.name));
       key.style.background = group.fill();
-      return el("li", {}, key, word(group.name));
+      button.addEventListener("click", () => {
+        drawStream(groups, i === alone ? null : i);
+        byId("time-legend").children[i].firstElementChild.focus();
+      });
+      return el("li", {}, button);
     });
     byId("time-legend").replaceChildren(...legend);
   }
@@ -178,7 +187,7 @@ function groupedSections(data, tools) {
     byId("time").hidden = false;
     document.querySelector('nav a[href="#time"]').hidden = false;
     byId("time-hint").textContent =
-      `By ${time.by}, from the column ${shares.column}, ${periodName(shares.groups[0])} to ${periodName(shares.groups.at(-1))}: ${counted.join("")}. The page of a topic shows its line with intervals. In the tables below, an interval is of one topic alone, and p is adjusted for all topics, of which some seem to change by chance: an interval may be without 0 where p is large. Rows in grey may change by chance alone (p of ${CHANCE} or more).`;
+      `By ${time.by}, from the column ${shares.column}, ${periodName(shares.groups[0])} to ${periodName(shares.groups.at(-1))}: ${counted.join("")}. Choose a name below the picture to see its share alone, and again to see all. The page of a topic shows its line with intervals. In the tables below, an interval is of one topic alone, and p is adjusted for all topics, of which some seem to change by chance: an interval may be without 0 where p is large. Rows in grey may change by chance alone (p of ${CHANCE} or more).`;
     byId("time-csv").append(csvButton(() => rowsOf(shares, time.by)));
     drawTrends();
   }
