@@ -142,10 +142,38 @@ def growing_report():
     return replace(data, topics=tuple(named))
 
 
+def gaps_report():
+    """Return a report by quarter of which the third, seventh, ninth and last quarters have no interval."""
+    data = growing_report()
+    low, high = (
+        tuple(tuple(None if q in (2, 6, 8, len(row) - 1) else v for q, v in enumerate(row)) for row in table)
+        for table in (data.time.shares.low, data.time.shares.high)
+    )
+    return replace(data, time=replace(data.time, shares=replace(data.time.shares, low=low, high=high)))
+
+
 def tree_report():
     """Return the report of a small tree."""
     documents = planted_lda(60, 40, n_topics=5, mean_tokens=25, seed=0)[0]
     model = stickbreak.BackoffTreeTopics(branching=(3, 2, 5), n_laps=4, random_state=0).fit(documents)
+    return build_report(model, documents)
+
+
+def long_words_tree_report():
+    """Return the report of a small tree of words as long as "january"."""
+    data = tree_report()
+    longer = [
+        replace(node, words=tuple(replace(one, word=f"janua{one.word[1:]}") for one in node.words))
+        for node in data.tree.nodes
+    ]
+    return replace(data, tree=replace(data.tree, nodes=tuple(longer)))
+
+
+def named_tree_report():
+    """Return the report of a tree that was given by the names of its nodes."""
+    documents = planted_lda(60, 40, n_topics=5, mean_tokens=25, seed=0)[0]
+    paths = ["science/optics", "science/heat", "arts/music", "arts/painting"]
+    model = stickbreak.BackoffTreeTopics(branching=paths, n_laps=4, random_state=0).fit(documents)
     return build_report(model, documents)
 
 

@@ -133,6 +133,25 @@ def test_words_of_a_topic_stand_beside_the_map(opened, reports):
     assert max(box["y"] + box["height"], beside["y"] + beside["height"]) - min(box["y"], beside["y"]) < WIDE["height"]
 
 
+def test_word_beside_the_map_shows_the_topics_that_have_it(opened, reports):
+    report, data = opened(), reports("words")[1]
+    ordered = sorted(data.topics, key=lambda one: (-one.token_share, one.index))
+    known = [{one.word: one.lift for one in (*topic.words, *topic.more_words)} for topic in ordered]
+    line = report.page.locator("#map-words li").nth(2)
+    asked = report.texts("#map-words li bdi")[2]
+    drawn = "[...document.querySelectorAll('#map-plot circle')].map((disc) => Number(disc.style.opacity))"
+    for begin, end in (("pointerenter", "pointerleave"), ("focus", "blur")):
+        line.dispatch_event(begin)
+        seen = report.page.evaluate(drawn)
+        having = [asked in lifts for lifts in known]
+        assert 0 < sum(having) < len(ordered)
+        assert [opacity == 0.1 for opacity in seen] == [not has for has in having]
+        parts = {i: known[i][asked] * ordered[i].token_share for i, has in enumerate(having) if has}
+        assert max(parts, key=parts.get) == int(np.argmax(seen))
+        line.dispatch_event(end)
+        assert report.page.evaluate(drawn) == [0] * len(ordered)  # none is set
+
+
 def test_topics_that_grow_and_shrink_stand_high_in_a_dated_report(opened, reports):
     report, data = opened("growing"), reports("growing")[1]
     sure = [trend for trend in data.time.trends if trend.p < 0.05]
@@ -198,7 +217,7 @@ def test_slider_of_relevance_moves_rare_words_up(opened, reports):
 def test_page_of_a_topic_has_its_line_in_time_and_its_classes(opened, reports):
     report, data = opened(place="#topic-4"), reports("words")[1]
     report.walk()
-    drawn = report.page.evaluate("[...document.querySelector('.small-plot').data[2].y]")
+    drawn = report.page.evaluate("[...document.querySelector('.small-plot').data.at(-1).y]")
     assert drawn == pytest.approx(list(data.time.shares.shares[4]))
     heads = report.texts("#page-body h3")
     told = "Share of tokens by {}, with 95 % intervals; bars are compared with the largest"

@@ -1,5 +1,7 @@
 """Reports of many groups, many classes and trees of topics, in a real browser: all can be seen and told apart."""
 
+import re
+
 import numpy as np
 import pytest
 from tests.report.browsed import NARROW, WIDE
@@ -17,6 +19,42 @@ def test_words_of_an_inner_topic_itself_have_a_place_in_the_tree(opened, reports
     )
     assert [part for text, part in widths if text == "#0 itself"] == [pytest.approx(own / (own + below), abs=0.01)]
     assert "these are pale" in report.texts("#tree-hint")[0]
+
+
+def test_words_of_narrow_nodes_are_whole_and_within_their_nodes(opened):
+    report = opened("long_words_tree", NARROW)
+    cells = report.page.evaluate(
+        """() => [...document.querySelectorAll("#tree-picture .cell[aria-level='3']")].map((cell) => {
+            const around = cell.querySelector("rect").getBoundingClientRect();
+            return [[...cell.querySelectorAll("text")].map((text) => {
+                const box = text.getBoundingClientRect();
+                return Math.min(box.left - around.left, around.right - box.right, box.top - around.top,
+                    around.bottom - box.bottom);
+            }), cell.querySelector("text").textContent]; })"""
+    )
+    assert len(cells) == 6
+    assert [text for _, text in cells if "…" in text] == []
+    assert min(space for spaces, _ in cells for space in spaces) > 0
+
+
+def test_nodes_with_names_are_called_by_them_in_the_picture(opened):
+    report = opened("named_tree")
+    first = report.page.evaluate(
+        """() => [...document.querySelectorAll("#tree-picture .cell")]
+            .map((cell) => cell.querySelector("text").textContent.split(": ")[0])"""
+    )
+    assert set(first[1:]) == {"science", "optics", "heat", "arts", "music", "painting"}
+    assert "its name, then by its words" in report.texts("#tree-hint")[0]
+
+
+def test_words_in_another_order_than_their_bars_are_said_to_be_the_most_telling_first(opened, reports):
+    report, data = opened("tree"), reports("tree")[1]
+    words = data.tree.nodes[0].words, data.topics[0].words[:20]
+    sorted_by_bars = [list(some) == sorted(some, key=lambda one: -one.probability) for some in words]
+    assert sorted_by_bars == [True, False]
+    assert report.texts("#tree-node h3")[0] == "Words and their probability; bars are compared with the largest"
+    report.go(f"topic-{data.topics[0].number}")
+    assert report.texts("#page-body h3")[0].startswith("Words, the most telling first, and their probability; ")
 
 
 def test_thirty_groups_at_a_glance_are_all_listed_and_the_stream_tells_twelve_apart(opened):
@@ -37,6 +75,23 @@ def test_thirty_groups_at_a_glance_are_all_listed_and_the_stream_tells_twelve_ap
     assert report.texts("#path-more") == ["Show the other 10"]
 
 
+def test_name_below_the_stream_shows_its_band_alone_and_again_all(opened):
+    report = opened("classes")
+    report.walk()
+    bands = "document.getElementById('time-plot').data.map((band) => [band.name, [...band.y]])"
+    every = report.page.evaluate(bands)
+    for name in ("18 smaller groups", every[3][0]):  # from one to another
+        button = report.page.get_by_role("button", name=name, exact=True)
+        button.click()
+        assert report.page.evaluate(bands) == [band for band in every if band[0] == name]
+        assert report.page.locator("#time-legend [aria-pressed=true]").all_inner_texts() == [name]
+    low, high = report.page.evaluate("document.getElementById('time-plot')._fullLayout.yaxis.range")
+    assert low == 0
+    assert max(every[3][1]) <= high < 1
+    report.page.keyboard.press("Enter")
+    assert report.page.evaluate(bands) == every
+
+
 @pytest.mark.parametrize("viewport", [NARROW, WIDE])
 def test_names_of_twenty_classes_are_read_beside_each_other(opened, viewport):
     report = opened("classes", viewport)
@@ -55,4 +110,40 @@ def test_names_of_twenty_classes_are_read_beside_each_other(opened, viewport):
     letters = report.page.evaluate(
         "parseFloat(getComputedStyle(document.querySelector('#class-plot .xtick text')).fontSize)"
     )
+    rows = report.page.evaluate(
+        "[...document.querySelectorAll('#class-plot .ytick text')].map((row) => row.textContent)"
+    )
+    assert len(rows) == 40
+    assert [row for row in rows if not re.fullmatch(r"#\d+ word\d+(, word\d+)*", row)] == []  # whole words
     assert letters <= pitch * min(abs(np.sin(np.radians(angle))) for *_, angle in names) + 0.5
+
+
+def test_interval_band_of_a_topic_is_open_where_periods_have_no_interval(opened, reports):
+    report, shares = opened("gaps"), reports("gaps")[1].time.shares
+    report.go("topic-2")
+    report.walk()
+    bands = report.page.evaluate(
+        """() => document.querySelector(".small-plot").data.filter((trace) => trace.fill)
+            .map(({ x, y, fill, line }) => [x, y, fill, line.width])"""
+    )
+    runs = [[0, 1], [3, 4, 5], [7], list(range(9, len(shares.groups) - 1))]
+    assert [x for x, *_ in bands] == [[shares.groups[q] for q in run + run[::-1]] for run in runs]
+    assert [y for _, y, *_ in bands] == [
+        [shares.high[2][q] for q in run] + [shares.low[2][q] for q in reversed(run)] for run in runs
+    ]
+    assert {fill for *_, fill, _ in bands} == {"toself"}
+    assert [width > 0 for *_, width in bands] == [False, False, True, False]  # a period alone has no area
+
+
+def test_a_number_that_rounds_to_nothing_has_no_sign(opened):
+    report = opened("growing")
+    written = "[-0.0004, 0.0004, -0.006, -12].map((x) => pageTools().fixed(x, 2))"
+    assert report.page.evaluate(written) == ["0.00", "0.00", "−0.01", "−12.00"]
+
+
+def test_page_of_a_topic_says_how_many_classes_it_leaves_out(opened):
+    report = opened("classes")
+    report.go("topic-0")
+    assert report.number("#page-body .class-bars li") == 12
+    (heading,) = [text for text in report.texts("#page-body h3") if "by list" in text]
+    assert "the 12 largest of 20" in heading

@@ -1,12 +1,14 @@
 // Shares over time and by class, where the documents have such columns: of all topics here, of one on its page.
 "use strict";
 function groupedSections(data, tools) {
-  const { byId, el, svg, whole, fixed, percent, plural, word } = tools;
+  const { byId, el, svg, whole, fixed, percent, plural, word, textWidth } = tools;
   const { topics, time, classes } = data;
   const HEAT_ROWS = 40,
     MOST_TRENDS = 10,
     MOST_CHANGES = 5,
     MOST_BANDS = 12, // of the stream that are told apart; the others are one
+    MOST_BARS = 12, // of classes on the page of a topic
+    MOST_LETTERS = 24, // of the name of a class
     CHANCE = 0.05;
   const tables = shareTables(tools);
   const exact = (v) => (v === null ? "" : v);
@@ -46,7 +48,8 @@ function groupedSections(data, tools) {
       },
     ];
   }
-  function drawStream(groups) {
+  // `alone`: the band that is shown without the others, from its button in the legend.
+  function drawStream(groups, alone = null) {
     if (time === null) return;
     const bands = bandsOf(groups);
     const holder = byId("time-plot"),
@@ -58,7 +61,7 @@ function groupedSections(data, tools) {
     banded = groups;
     timeTable();
     charts.draw(holder, "over-time", () => ({
-      traces: bands.map((group) => ({
+      traces: (alone === null ? bands : [bands[alone]]).map((group) => ({
         x: periods,
         y: periods.map((_, p) =>
           group.topics.reduce((sum, topic) => sum + (time.shares.shares[topic.index][p] ?? 0), 0),
@@ -74,16 +77,27 @@ function groupedSections(data, tools) {
       })),
       hovermode: "closest",
       xaxis: { type: "date", showgrid: false },
-      yaxis: { tickformat: ".0%", range: [0, 1], title: { text: "share of tokens", font: { size: 13 } } },
+      yaxis: {
+        ...(alone === null ? { tickformat: ".0%", range: [0, 1] } : { tickformat: ".1~%", rangemode: "tozero", autorange: true }),
+        title: { text: "share of tokens", font: { size: 13 } },
+      },
     }));
-    const legend = bands.map((group) => {
-      const key = el("i");
+    const legend = bands.map((group, i) => {
+      const key = el("i"),
+        button = el("button", { type: "button", "aria-pressed": String(i === alone) }, key, word(group.name));
       key.style.background = group.fill();
-      return el("li", {}, key, word(group.name));
+      button.addEventListener("click", () => {
+        drawStream(groups, i === alone ? null : i);
+        byId("time-legend").children[i].firstElementChild.focus();
+      });
+      return el("li", {}, button);
     });
     byId("time-legend").replaceChildren(...legend);
   }
-  const points = (v) => `${v > 0 ? "+" : ""}${fixed(100 * v, 2)}`;
+  const points = (v) => {
+    const text = fixed(100 * v, 2);
+    return v > 0 && text !== fixed(0, 2) ? `+${text}` : text;
+  };
   function drawTrends() {
     const grows = time.trends.slice(0, MOST_TRENDS),
       falls = time.trends.slice(MOST_TRENDS).slice(-MOST_TRENDS).reverse();
@@ -173,7 +187,7 @@ function groupedSections(data, tools) {
     byId("time").hidden = false;
     document.querySelector('nav a[href="#time"]').hidden = false;
     byId("time-hint").textContent =
-      `By ${time.by}, from the column ${shares.column}, ${periodName(shares.groups[0])} to ${periodName(shares.groups.at(-1))}: ${counted.join("")}. The page of a topic shows its line with intervals. In the tables below, an interval is of one topic alone, and p is adjusted for all topics, of which some seem to change by chance: an interval may be without 0 where p is large. Rows in grey may change by chance alone (p of ${CHANCE} or more).`;
+      `By ${time.by}, from the column ${shares.column}, ${periodName(shares.groups[0])} to ${periodName(shares.groups.at(-1))}: ${counted.join("")}. Choose a name below the picture to see its share alone, and again to see all. The page of a topic shows its line with intervals. In the tables below, an interval is of one topic alone, and p is adjusted for all topics, of which some seem to change by chance: an interval may be without 0 where p is large. Rows in grey may change by chance alone (p of ${CHANCE} or more).`;
     byId("time-csv").append(csvButton(() => rowsOf(shares, time.by)));
     drawTrends();
   }
@@ -197,9 +211,12 @@ function groupedSections(data, tools) {
       .slice(0, HEAT_ROWS)
       .map((topic) => topic.index);
     const rows = order.filter((topic) => chosen.includes(topic.index));
+    // A label loses whole words; a single word that is too long, its end.
     const cut = (text, n) => {
-      const letters = Array.from(text);
-      return letters.length > n ? `${letters.slice(0, n - 1).join("")}…` : text;
+      const words = text.split(", "),
+        fitting = words.filter((_, i) => words.slice(0, i + 1).join(", ").length <= n).join(", "),
+        letters = Array.from(text);
+      return letters.length <= n ? text : fitting || `${letters.slice(0, n - 1).join("")}…`;
     };
     // Names of classes often begin alike and differ at the end: what is left out is in the middle.
     const shortened = (text, n) => {
@@ -210,7 +227,8 @@ function groupedSections(data, tools) {
     const label = (topic) => charts.plain(`#${topic.number} ${cut(topic.label, holder.clientWidth < 600 ? 14 : 34)}`);
     // Slanted names need columns of 26 pixels, and room at the right for the last one.
     const tight = holder.clientWidth < 600 || (holder.clientWidth - 120) / grouped.groups.length < 26;
-    const names = grouped.groups.map((name) => charts.plain(shortened(name, 20))), // two may be cut to the same
+    const last = shortened(grouped.groups.at(-1), MOST_LETTERS);
+    const names = grouped.groups.map((name) => charts.plain(shortened(name, MOST_LETTERS))), // two may be cut to the same
       columns = names.map((_, g) => g),
       lines = rows.map((_, i) => i);
     holder.style.height = `${Math.max(300, 22 * rows.length + 150)}px`;
@@ -268,7 +286,7 @@ function groupedSections(data, tools) {
           },
         },
       ],
-      margin: { l: 20, r: tight ? 8 : 40, t: 8, b: 20 }, // a slanted name that leaves the chart is not drawn
+      margin: { l: 20, r: tight ? 8 : Math.max(40, textWidth(last) / Math.SQRT2 - 15), t: 8, b: 20 }, // a slanted name that leaves the chart is not drawn
       xaxis: {
         side: "top",
         tickangle: tight ? -90 : -45,
@@ -302,6 +320,28 @@ function groupedSections(data, tools) {
   }
 
   // ---------------------------------------------------------------------------------------------- of one topic
+  // A band over each run of periods whose intervals are known: one over all would close over the gaps.
+  function intervals(groups, low, high) {
+    const runs = [];
+    groups.forEach((_, p) => {
+      if (low[p] === null) return;
+      if (runs.at(-1)?.at(-1) === p - 1) runs.at(-1).push(p);
+      else runs.push([p]);
+    });
+    return runs.map((run) => {
+      const around = [...run, ...[...run].reverse()],
+        alone = run.length === 1; // no area: a stroke
+      return {
+        x: around.map((p) => groups[p]),
+        y: around.map((p, i) => (i < run.length ? high : low)[p]),
+        mode: "lines",
+        line: { width: alone ? 4 : 0, color: charts.colour("--accent-faint") },
+        fill: "toself",
+        fillcolor: charts.colour("--accent-faint"),
+        hoverinfo: "skip",
+      };
+    });
+  }
   function ofTopic(k) {
     const parts = [];
     if (time !== null) {
@@ -313,16 +353,7 @@ function groupedSections(data, tools) {
         { groups, shares, low, high } = time.shares;
       charts.draw(holder, `topic-${topics[k].number}-over-time`, () => ({
         traces: [
-          { x: groups, y: high[k], mode: "lines", line: { width: 0 }, hoverinfo: "skip" },
-          {
-            x: groups,
-            y: low[k],
-            mode: "lines",
-            line: { width: 0 },
-            fill: "tonexty",
-            fillcolor: charts.colour("--accent-faint"),
-            hoverinfo: "skip",
-          },
+          ...intervals(groups, low[k], high[k]),
           {
             x: groups,
             y: shares[k],
@@ -342,7 +373,7 @@ function groupedSections(data, tools) {
       );
     }
     for (const grouped of classes) {
-      const chosen = grouped.groups
+      const known = grouped.groups
         .map((name, g) => ({
           name,
           share: grouped.shares[k][g],
@@ -351,8 +382,9 @@ function groupedSections(data, tools) {
           p: grouped.p[k][g],
         }))
         .filter((row) => row.share !== null)
-        .sort((a, b) => b.share - a.share)
-        .slice(0, 12);
+        .sort((a, b) => b.share - a.share);
+      const chosen = known.slice(0, MOST_BARS),
+        which = chosen.length < known.length ? `, the ${chosen.length} largest of ${known.length}` : "";
       const top = Math.max(...chosen.map((row) => row.high ?? row.share), 1e-9);
       const list = el("ol", { class: "class-bars" });
       for (const row of chosen) {
@@ -373,7 +405,7 @@ function groupedSections(data, tools) {
           ),
         );
       }
-      parts.push(el("div", {}, el("h3", {}, `Share of tokens by ${grouped.column}, with 95 % intervals; bars are compared with the largest`), list, csvButton(() => rowsOf(grouped, grouped.column, [k]))));
+      parts.push(el("div", {}, el("h3", {}, `Share of tokens by ${grouped.column}${which}, with 95 % intervals; bars are compared with the largest`), list, csvButton(() => rowsOf(grouped, grouped.column, [k]))));
     }
     return parts;
   }

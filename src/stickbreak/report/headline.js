@@ -46,7 +46,7 @@ function drawHeadline(data, nTopics, ended) {
   if (data.mean_coherence !== null)
     add("Mean coherence", fixed(data.mean_coherence, 2), "how much the top 10 words of a topic occur together, 1 is best (NPMI)");
   if (data.diversity !== null && topics.length > 1)
-    add("Diversity", percent(data.diversity), "of the top 25 words are different");
+    add("Diversity", percent(data.diversity), "different words among the top 25 words of all topics");
   const short = (seconds) => duration(seconds).replaceAll(" ", "\u00a0");
   const known = topics.filter((topic) => topic.found !== null),
     total = known.reduce((sum, topic) => sum + topic.token_share, 0);

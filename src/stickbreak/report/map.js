@@ -177,7 +177,10 @@ function topicMap(topics, groupNames, tools) {
       all.style.width = `${(100 * whole(entry)) / top}%`;
       part.style.width = `${(100 * here(entry) * whole(entry)) / top}%`;
       const bars = el("span", { class: "bar", "aria-hidden": "true" }, all, part);
-      list.append(el("li", {}, word(entry.word), bars, el("span", { class: "p" }, `${Math.round(100 * here(entry))}%`)));
+      const line = el("li", { tabindex: 0 }, word(entry.word), bars, el("span", { class: "p" }, `${Math.round(100 * here(entry))}%`));
+      for (const kind of ["pointerenter", "focus"]) line.addEventListener(kind, () => tellTopics(entry.word));
+      for (const kind of ["pointerleave", "blur"]) line.addEventListener(kind, () => tellTopics(null));
+      list.append(line);
     }
     const link = el("a", { href: `#topic-${topic.number}` }, `#${topic.number} `, word(topic.label));
     byId("map-words").replaceChildren(
@@ -185,6 +188,19 @@ function topicMap(topics, groupNames, tools) {
       el("p", {}, `${percent(topic.token_share)} of all tokens. Its most relevant words: bars are all their tokens, the strong part those in this topic.`),
       list,
     );
+  }
+  // The discs of topics that have a word among theirs stay, the more of its tokens they have the stronger; null: all do.
+  function tellTopics(asked) {
+    const parts = new Map();
+    for (const topic of discs.keys()) {
+      const entry = [...topic.words, ...topic.more_words].find((one) => one.word === asked);
+      if (entry) parts.set(topic, (entry.lift ?? 0) * topic.token_share);
+    }
+    const top = Math.max(...parts.values(), 1e-12);
+    for (const [topic, disc] of discs) {
+      const part = parts.has(topic) ? 0.4 + 0.6 * (parts.get(topic) / top) : 0.1;
+      disc.style.opacity = asked === null ? "" : part;
+    }
   }
   function zoom(by, x = 0, y = 0) {
     const scale = Math.max(1, Math.min(12, view.scale * by)),
@@ -207,7 +223,7 @@ function topicMap(topics, groupNames, tools) {
       return node;
     };
     byId("map-hint").textContent =
-      `Topics lie near each other if they use similar words or share documents; the directions have no meaning. Colours and regions are ${groupNames}. The area of a disc is the share of tokens of the topic. Point at a disc to see its words beside or below the map, choose it to open its topic.`;
+      `Topics lie near each other if they use similar words or share documents; the directions have no meaning. Colours and regions are ${groupNames}. The area of a disc is the share of tokens of the topic. Point at a disc to see its words beside or below the map, and at one of these to see which topics share it. Choose a disc to open its topic.`;
     tellWords(told);
     byId("map-buttons").append(
       button("+", "Zoom in", () => zoom(1.5)),

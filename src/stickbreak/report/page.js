@@ -7,7 +7,10 @@ function pageTools() {
   const reader = "en";
   const whole = (x) => Math.round(x).toLocaleString(reader);
   const fixed = (x, n = 3) =>
-    x.toLocaleString(reader, { minimumFractionDigits: n, maximumFractionDigits: n }).replace("-", "−");
+    x
+      .toLocaleString(reader, { minimumFractionDigits: n, maximumFractionDigits: n })
+      .replace(/^-(?=[0.]*$)/, "") // nothing but zeros has no sign
+      .replace("-", "−");
   const plural = (n, noun) => `${whole(n)} ${noun}${n === 1 ? "" : "s"}`;
   // on a button that shows more of a list, at most `step` of the `rest`
   const moreText = (rest, step) =>

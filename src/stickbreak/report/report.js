@@ -204,7 +204,7 @@
       ? null
       : topicTree(data.tree, {
           ...tools,
-          wordList: (topic) => pages.wordList(topic),
+          headedWords: (node) => pages.headedWords(node),
           hasTopic: (number) => byNumber.has(number),
         });
   if (tree !== null) {

@@ -22,10 +22,14 @@ function topicPages(data, tools) {
       );
     return list;
   }
+  function wordsHeading(entries) {
+    const byProbability = entries.every((entry, i) => i === 0 || entry.probability <= entries[i - 1].probability);
+    return el("h3", {}, `Words${byProbability ? "" : ", the most telling first,"} and their probability; bars are compared with the largest`);
+  }
   function wordPanel(topic) {
     const all = [...topic.words, ...topic.more_words],
       holder = el("div"),
-      panel = el("div", {}, el("h3", {}, "Words and their probability; bars are compared with the largest"));
+      panel = el("div", {}, wordsHeading(topic.words.slice(0, SHOWN_WORDS)));
     const show = () => {
       const ranked = weight === 1 ? topic.words : byRelevance(topic, weight);
       holder.replaceChildren(wordList(ranked.slice(0, SHOWN_WORDS)));
@@ -153,11 +157,17 @@ function topicPages(data, tools) {
           ...grouped.ofTopic(topic.index),
           histogram(topic),
           topic.documents.length
-            ? el("div", {}, el("h3", {}, "Documents with most of it"), examples, csvButton(exampleRows))
+            ? el(
+                "div",
+                {},
+                el("h3", {}, "Documents with most of it; where shares are similar, the longer document comes first"),
+                examples,
+                csvButton(exampleRows),
+              )
             : null,
         ),
       ),
     ];
   }
-  return { page, wordList: (topic) => wordList(topic.words) };
+  return { page, headedWords: ({ words }) => el("div", {}, wordsHeading(words), wordList(words)) };
 }

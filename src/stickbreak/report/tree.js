@@ -2,7 +2,7 @@
 // which node is looked at (#tree-2.0.5), so that the way back in the browser leads up again.
 "use strict";
 function topicTree(tree, tools) {
-  const { byId, el, svg, word, whole, plural, percent, term, textAt, textWidth, wordList, showTip, hideTip, hasTopic } =
+  const { byId, el, svg, word, whole, plural, percent, term, textAt, textWidth, headedWords, showTip, hideTip, hasTopic } =
     tools;
   const MOST_BRANCHES = 24; // that have colours of their own on the map
   const LISTED = 12; // children in the list before all are asked for
@@ -156,25 +156,27 @@ function topicTree(tree, tools) {
       picture.append(cell);
     }
     function write(cell, node, x, room, y) {
-      const fits = (text) => textWidth(text) < room - 15;
+      const called = [...(node.name ? [node.name] : []), ...node.telling],
+        side = textWidth(called[0]) < room - 15 ? 8 : 4, // beside a word that hardly fits
+        fits = (text) => textWidth(text) < room - 2 * side + 1;
       if (room < READABLE) return;
-      if (!fits(node.telling[0]) && room - 15 < tall - 16) {
+      if (!fits(called[0]) && room < tall) {
         // there is more room upright
-        const at = { x: x + room / 2 + 4, y: y + tall - 9 };
-        cell.append(textAt(cut(node.telling[0], tall - 16), { ...at, transform: `rotate(-90 ${at.x} ${at.y})` }));
+        const at = { x: x + room / 2 + 4, y: y + tall - 6 };
+        cell.append(textAt(cut(called[0], tall - 10), { ...at, transform: `rotate(-90 ${at.x} ${at.y})` }));
         return;
       }
       let text = "";
-      for (const one of node.telling) {
-        const longer = text ? `${text}, ${one}` : one;
+      for (const one of called) {
+        const longer = text ? `${text}${text === node.name ? ": " : ", "}${one}` : one;
         if (!fits(longer)) break;
         text = longer;
       }
-      cell.append(textAt(text || cut(node.telling[0], room - 15), { x: x + 8, y: y + tall / 2 - 5 }));
+      cell.append(textAt(text || cut(called[0], room - 2 * side + 1), { x: x + side, y: y + tall / 2 - 5 }));
       const long = `${percent(node.share)} · ${size(node)}`,
         short = percent(node.share);
       const second = fits(long) ? long : fits(short) ? short : "";
-      if (second) cell.append(textAt(second, { x: x + 8, y: y + tall / 2 + 14, class: "share-line" }));
+      if (second) cell.append(textAt(second, { x: x + side, y: y + tall / 2 + 14, class: "share-line" }));
     }
   }
   function mark(node, withTip) {
@@ -295,7 +297,7 @@ function topicTree(tree, tools) {
     const right = el("div", {}, numbers);
     if (zoomed.n_children) right.append(childList());
     if (zoomed.topic === null) {
-      byId("tree-node").replaceChildren(el("div", { class: "detail" }, wordList(zoomed), right));
+      byId("tree-node").replaceChildren(el("div", { class: "detail" }, headedWords(zoomed), right));
       return;
     }
     if (hasTopic(zoomed.topic))
@@ -303,7 +305,7 @@ function topicTree(tree, tools) {
         el("p", {}, el("a", { href: `#topic-${zoomed.topic}` }, `Open topic #${zoomed.topic} with its documents`)),
       );
     else right.append(el("p", { class: "hint" }, "This topic is too small for the list below."));
-    byId("tree-node").replaceChildren(el("div", { class: "detail" }, wordList(zoomed), right));
+    byId("tree-node").replaceChildren(el("div", { class: "detail" }, headedWords(zoomed), right));
   }
   function draw() {
     drawWay();
@@ -381,6 +383,6 @@ function topicTree(tree, tools) {
       ? ` The ${whole(nodes.length)} largest of ${plural(tree.n_nodes, "node")} are on this page. The others are pale, or only counted.`
       : "";
   byId("tree-hint").textContent =
-    `Each row is a level of the tree. The width of a node is its share of the tokens. A node is called by its words that are not also those of the node above, then by the others. Topics with none below are outlined.${itself} Choose a node to look closer, and the top node to go back up.${part}`;
+    `Each row is a level of the tree. The width of a node is its share of the tokens. A node is called by ${nodes.some((node) => node.name) ? "its name, then by " : ""}its words that are not also those of the node above, then by the others. Topics with none below are outlined.${itself} Choose a node to look closer, and the top node to go back up.${part}`;
   return { draw, openFromAddress, placeOf, groupsOf };
 }
