@@ -10,7 +10,7 @@ from stickbreak.corpus import Corpus
 from stickbreak.evaluation import Completion, exclusivity, npmi, topic_diversity
 from stickbreak.exceptions import InputError
 from stickbreak.prediction import fitted
-from stickbreak.report import build_report
+from stickbreak.report import build, build_report
 
 GOLDEN = Path(__file__).parents[1] / "data" / "report.json"
 
@@ -207,3 +207,11 @@ def test_report_refuses_a_corpus_of_other_words(model):
     other = Corpus.from_counts(np.ones((1, 6), dtype=int), vocabulary=list("abcdef"))
     with pytest.raises(InputError, match="column 0 is 'a' in the corpus, but 'cat' in the model"):
         build_report(model, other)
+
+
+def test_fewer_long_documents_are_described_where_topics_are_many(model, corpus, monkeypatch):
+    """Half of the work that there is: half of the documents, but no fewer than the least."""
+    monkeypatch.setattr(build, "_MOST_WORK", corpus.counts.nnz * model.topic_word_.shape[0] / 2)
+    assert build_report(model, corpus).corpus.n_described == 4  # a few are always described
+    monkeypatch.setattr(build, "_LEAST_DOCUMENTS", 1)
+    assert build_report(model, corpus).corpus.n_described == len(corpus) // 2

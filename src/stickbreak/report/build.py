@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from stickbreak.comparison import Stability
 
 _MOST_DOCUMENTS, _TREE_DOCUMENTS = 100_000, 10_000
+_LEAST_DOCUMENTS, _MOST_WORK = 1_000, 1e9  # stored counts times topics whose weights take a minute
 _EXAMPLES, _FEWER_EXAMPLES, _MANY_TOPICS = 5, 3, 300
 _SIMILAR_TOPICS = 4
 _SCORED_WORDS = 10
@@ -121,8 +122,9 @@ def build_report(
     snippet_length : int, default=400
         Characters of text shown of a document, about.
     max_documents : int, optional
-        Of larger corpora, a random sample of this size stands for all in every share; the default is 100,000, and
-        10,000 for a tree, which samples their tokens.
+        Of larger corpora, a random sample of this size stands for all in every share. The default is 100,000, and
+        10,000 for a tree, which samples their tokens. Where documents are long and topics many it is fewer: about as
+        many as have 10^9 stored counts times topics.
     seed : int, default=0
         Seed of that sample.
 
@@ -142,7 +144,7 @@ def build_report(
     asked = as_topics(model)
     tree = describe_tree(asked)
     if max_documents is None:
-        max_documents = _MOST_DOCUMENTS if tree is None else _TREE_DOCUMENTS
+        max_documents = _documents_at_most(corpus, asked.n_topics_) if tree is None else _TREE_DOCUMENTS
     if n_examples is None:
         n_examples = _EXAMPLES if asked.n_topics_ <= _MANY_TOPICS else _FEWER_EXAMPLES
     for name, value, least in (
@@ -315,6 +317,13 @@ def _found_again(stability: Stability | pd.DataFrame | None, model: FlatTopics) 
             "the model that it is about (stability.model)."
         )
     return dict(zip(table["topic"].astype(int).tolist(), table["found"].astype(float).tolist(), strict=True))
+
+
+def _documents_at_most(corpus: Corpus, n_topics: int) -> int:
+    """Return of how many documents weights are found: of fewer where documents are long and topics many."""
+    work = float(corpus.counts.nnz) * n_topics
+    share = min(1.0, _MOST_WORK / max(work, 1.0))
+    return min(_MOST_DOCUMENTS, max(_LEAST_DOCUMENTS, int(share * corpus.n_documents)))
 
 
 def _known_score(
