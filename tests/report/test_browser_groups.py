@@ -83,12 +83,16 @@ def test_name_below_the_stream_shows_its_band_alone_and_again_all(opened):
     for name in ("18 smaller groups", every[3][0]):  # from one to another
         button = report.page.get_by_role("button", name=name, exact=True)
         button.click()
+        report.page.wait_for_function(  # pictures are drawn when the browser has time
+            "name => document.getElementById('time-plot').data.every((band) => band.name === name)", arg=name
+        )
         assert report.page.evaluate(bands) == [band for band in every if band[0] == name]
         assert report.page.locator("#time-legend [aria-pressed=true]").all_inner_texts() == [name]
     low, high = report.page.evaluate("document.getElementById('time-plot')._fullLayout.yaxis.range")
     assert low == 0
     assert max(every[3][1]) <= high < 1
     report.page.keyboard.press("Enter")
+    report.page.wait_for_function(f"document.getElementById('time-plot').data.length === {len(every)}")
     assert report.page.evaluate(bands) == every
 
 
