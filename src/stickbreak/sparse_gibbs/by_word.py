@@ -38,8 +38,8 @@ class ByWord:
         columns = whole.tocsc()
         self.lengths = np.asarray(whole.sum(axis=1)).ravel().astype(np.int64)  # (D,)
         self.start = np.concatenate(([0], np.cumsum(columns.data)))[columns.indptr].astype(np.int64)  # (W + 1,)
-        self.words = _cuts(self.start[1:], n_parts)  # (P + 1,)
-        self.documents = _cuts(np.cumsum(self.lengths), n_parts)  # (P + 1,)
+        self.word_cuts = _cuts(self.start[1:], n_parts)  # (P + 1,)  the first word of each part, and W
+        self.document_cuts = _cuts(np.cumsum(self.lengths), n_parts)  # (P + 1,)
         self.begin = self._begins(columns)  # (P + 1, W)  word w has the tokens begin[p, w] to begin[p + 1, w] in part p
         self.bits = np.uint64(none.bit_length())
         room = EIGHT * -(-np.minimum(self.lengths + 1, n_topics) // EIGHT)
@@ -52,10 +52,10 @@ class ByWord:
 
     def _begins(self, columns: sp.csc_matrix) -> Int:
         """Return where the tokens of the words begin in each part, and where they end in the last, (P + 1, W)."""
-        n_parts, n_words = self.documents.size - 1, self.start.size - 1
+        n_parts, n_words = self.document_cuts.size - 1, self.start.size - 1
         if n_parts == 1:
             return np.stack([self.start[:-1], self.start[1:]])
-        part = np.searchsorted(self.documents[1:], columns.indices, side="right")
+        part = np.searchsorted(self.document_cuts[1:], columns.indices, side="right")
         word = np.repeat(np.arange(n_words), np.diff(columns.indptr))
         tokens = np.bincount(part * n_words + word, columns.data, n_parts * n_words).reshape(n_parts, n_words)
         before = np.vstack([np.zeros(n_words), np.cumsum(tokens, axis=0)])

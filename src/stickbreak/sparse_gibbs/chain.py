@@ -97,18 +97,18 @@ class Chain:
 
     def _sweep(self, priors: Priors, key: np.uint64) -> float:
         """Draw a topic for each token; return the sum of the logarithms of the totals.                math.md (L11)"""
-        tokens, n_words, n_parts = self._tokens, self._tokens.start.size - 1, self._tokens.documents.size - 1
+        tokens, n_words, n_parts = self._tokens, self._tokens.start.size - 1, self._tokens.document_cuts.size - 1
         eta, known, *of_topics = prior_of_words(priors.eta, priors.pseudo, n_words, self._n_topics)
 
         def swept(job: tuple[int, int, Int]) -> float:
             """Draw the topics of the tokens that a part of the words has in a part of the documents."""
             part, words, n = job
-            a, b = tokens.words[words], tokens.words[words + 1]
+            a, b = tokens.word_cuts[words], tokens.word_cuts[words + 1]
             of_words = tokens.start[a : b + 1], tokens.begin[part, a:b], tokens.begin[part + 1, a:b]
             of_tokens = tokens.where, self._z, self._lists, tokens.bits, n
             prior = priors.a, eta[a:b], known[a : b + 1], *of_topics
             log_total = sweep_kernels.sweep(*of_words, *of_tokens, *prior, key, np.uint64(part * n_words + a))
-            list_kernels.sort(tokens.heads[tokens.documents[part] : tokens.documents[part + 1]], self._lists)
+            list_kernels.sort(tokens.heads[tokens.document_cuts[part] : tokens.document_cuts[part + 1]], self._lists)
             return float(log_total)
 
         log_total = 0.0

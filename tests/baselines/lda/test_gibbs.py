@@ -63,7 +63,7 @@ def test_parts_that_share_no_word_are_swept_as_if_the_others_stood_still(threads
         chain = Chain(corpus, 40, seed, averages=False, n_parts=3, executor=executor)
         chain.take(np.random.default_rng(seed).integers(40, size=word.size).astype(np.uint16))
         parts = []  # of the words and of the documents of each token
-        for of_tokens, cuts in ((word, chain._tokens.words), (document, chain._tokens.documents)):
+        for of_tokens, cuts in ((word, chain._tokens.word_cuts), (document, chain._tokens.document_cuts)):
             parts.append(np.searchsorted(cuts[1:], of_tokens, side="right"))
             tokens = np.bincount(of_tokens)
             assert all(abs(tokens[a:b].sum() - word.size / 3) <= tokens.max() for a, b in pairwise(cuts))
@@ -88,8 +88,8 @@ def test_one_large_document_is_a_part_and_the_others_are_the_rest():
     counts = np.ones((31, 8), int)
     counts[0] = 100
     tokens = ByWord(Corpus.from_counts(counts), 4, n_parts=2)
-    assert tokens.documents.tolist() == [0, 1, 31]
-    assert tokens.words.tolist() == [0, 4, 8]
+    assert tokens.document_cuts.tolist() == [0, 1, 31]
+    assert tokens.word_cuts.tolist() == [0, 4, 8]
     assert tokens.begin[0].tolist() == tokens.start[:-1].tolist()
     assert tokens.begin[1].tolist() == (tokens.start[:-1] + 100).tolist()
     assert tokens.begin[2].tolist() == tokens.start[1:].tolist()
