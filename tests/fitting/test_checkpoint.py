@@ -262,7 +262,8 @@ def test_resume_without_a_seed_takes_that_of_the_checkpoint(corpus, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("model", "name", "other"), [(BackoffTreeTopics(), "smoothing_share", 0.5), (GibbsHDP(), "sampler", "dense")]
+    ("model", "name", "other"),
+    [(BackoffTreeTopics(), "smoothing_share", 0.5), (GibbsHDP(), "sampler", "dense"), (GibbsHDP(), "max_topics", 9)],
 )
 def test_checkpoints_of_before_a_parameter_go_on_with_its_default_alone(model, name, other):
     """What a fit must agree with says nothing of a later parameter that is at its default, as it did not before."""

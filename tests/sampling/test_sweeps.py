@@ -17,7 +17,7 @@ from stickbreak.sampling.indicator import TableIndicators
 from stickbreak.sampling.kernels import direct as direct_kernels
 from stickbreak.sampling.kernels.labels import NO_LABELS
 from stickbreak.sampling.representation import Sweep
-from stickbreak.sampling.state import SHIFT, TOPIC, Concentrations, DocumentTopics, Seating, Tokens
+from stickbreak.sampling.state import NO_LIMIT, SHIFT, TOPIC, Concentrations, DocumentTopics, Seating, Tokens
 
 from . import twins
 from .chains import ONE_THREAD, tokens_of
@@ -65,14 +65,22 @@ class Case:
         representation.take(self.seating(), max(self.z) + 1)
         return count_topics(self.tokens, representation.z, representation.documents, max(self.z) + 1)
 
-    def twin(self, kind, counts):
+    def twin(self, kind, counts, limited):
         words = counts.words
         lists = [
             [(int(x & TOPIC), int(x >> SHIFT)) for x in words.entry[begin : begin + size]]
             for begin, size in zip(words.start[:-1], words.size, strict=True)
         ]
         here = {d: dict.fromkeys(k for (doc, _), k in sorted(self.dish.items()) if doc == d) for d in self.document}
-        return kind(self.document.tolist(), self.tokens.word.tolist(), N_WORDS, self.z, lists, here, **self.numbers)
+        twin = kind(self.document.tolist(), self.tokens.word.tolist(), N_WORDS, self.z, lists, here, **self.numbers)
+        if limited:
+            twin.most = max(self.z) + 1
+        return twin
+
+    def sweep(self, seed, limited):
+        """The first sweep of a chain, that may have no more topics where it is limited."""
+        most = max(self.z) + 1 if limited else NO_LIMIT
+        return Sweep(self.concentrations, self.ratios, (seed, 1), 1, ONE_THREAD, max_topics=most)
 
     def tables(self, representation):
         """m_jk of a representation, and its topics."""
@@ -89,41 +97,44 @@ def relabelled(z, pairs):
     return canonical(z), {(d, label[k]): value for (d, k), value in pairs.items()}
 
 
+@pytest.mark.parametrize("limited", [False, True], ids=["any number", "limited"])
 @pytest.mark.parametrize("dense", [False, True], ids=["sparse", "dense"])
 @pytest.mark.parametrize("root", [False, True], ids=["root-marginal", "root-indicator"])
-def test_indicator_sweep_is_that_of_the_twin(root, dense):
+def test_indicator_sweep_is_that_of_the_twin(root, dense, limited):
     for seed in CASES:
         case = Case(seed)
         sampler = TableIndicators(case.tokens, root, dense)
         counts = case.start(sampler)
-        twin = case.twin(twins.Indicators, counts)
+        twin = case.twin(twins.Indicators, counts, limited)
         if dense:
             twin.words = twins.AllTopics(twin.words.lists)
         m = twin.run(dict(Counter((d, k) for (d, _), k in case.dish.items())), int(key_of(seed, 1, "tokens")), root)
-        sampler.sweep(counts, Sweep(case.concentrations, case.ratios, (seed, 1), 1, ONE_THREAD))
+        sampler.sweep(counts, case.sweep(seed, limited))
         assert case.tables(sampler) == relabelled(twin.z, m)
 
 
-def test_direct_sweep_is_that_of_the_twin():
+@pytest.mark.parametrize("limited", [False, True], ids=["any number", "limited"])
+def test_direct_sweep_is_that_of_the_twin(limited):
     for seed in CASES:
         case = Case(seed)
         sampler = DirectAssignment(case.tokens)
         counts = case.start(sampler)
         beta = np.random.default_rng(seed).dirichlet(np.ones(max(case.z) + 2))
         sampler.beta = beta.copy()
-        twin = case.twin(twins.Direct, counts)
+        twin = case.twin(twins.Direct, counts, limited)
         twin.run(dict(enumerate(beta[:-1])), beta[-1], int(key_of(seed, 1, "tokens")))
-        sampler.sweep(counts, Sweep(case.concentrations, case.ratios, (seed, 1), 1, ONE_THREAD))
+        sampler.sweep(counts, case.sweep(seed, limited))
         assert canonical(sampler.z.tolist()) == canonical(twin.z)
 
 
+@pytest.mark.parametrize("limited", [False, True], ids=["any number", "limited"])
 @pytest.mark.parametrize(("kind", "twin_kind"), [(Franchise, twins.Franchise), (Augmented, twins.Augmented)])
-def test_franchise_sweep_is_that_of_the_twin(kind, twin_kind):
+def test_franchise_sweep_is_that_of_the_twin(kind, twin_kind, limited):
     for seed in CASES:
         case = Case(seed)
         sampler = kind(case.tokens)
         counts = case.start(sampler)
-        twin = case.twin(twin_kind, counts)
+        twin = case.twin(twin_kind, counts, limited)
         if kind is Augmented:
             sampler.beta = np.random.default_rng(seed).dirichlet(np.ones(max(case.z) + 2))
             twin.beta, twin.rest = dict(enumerate(sampler.beta[:-1])), sampler.beta[-1]
@@ -137,7 +148,7 @@ def test_franchise_sweep_is_that_of_the_twin(kind, twin_kind):
             mass = rng.standard_gamma([*(M[k] for k in range(len(old))), case.numbers["gamma"]])
             twin.beta, twin.rest = dict(enumerate(mass[:-1] / mass.sum())), mass[-1] / mass.sum()
         dish = twin.serve(table, dish, int(key_of(seed, 1, "dishes")))
-        sampler.sweep(counts, Sweep(case.concentrations, case.ratios, (seed, 1), 1, ONE_THREAD))
+        sampler.sweep(counts, case.sweep(seed, limited))
         assert sampler.seating.table.tolist() == table
         assert canonical(sampler.z.tolist()) == canonical(twin.z)
         assert sampler.seating.n_tables.sum() == len(dish)

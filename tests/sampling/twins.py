@@ -98,6 +98,8 @@ class AllTopics(WordLists):
 class Sweep:
     """What the twins share: tokens of documents, their topics, the numbers, the hyperparameters."""
 
+    most = math.inf  # topics that there may be
+
     def __init__(self, document, word, n_words, z, lists, here, alpha, gamma, eta):
         self.document, self.word, self.n_words = list(document), list(word), n_words
         self.here = {d: list(topics) for d, topics in here.items()}  # topics of a document, in the order of the kernels
@@ -128,9 +130,13 @@ class Sweep:
     def pick(self, i, factor, fresh, rng):
         """Draw the topic of a token in proportion to factor(k) f_k(v), or a new one; return it and if it is new."""
         coef = {k: factor(k) / (self.tokens(k) + self.n_words * self.eta) for k in self.topics()}
-        here = self.here[self.document[i]]
+        here, fresh = self.here[self.document[i]], self.unless_full(fresh)
         k = self.words.draw(self.word[i], coef, here, self.eta, fresh / self.n_words, rng)
         return (self.numbers.new(), True) if k == NEW else (k, False)
+
+    def unless_full(self, fresh):
+        """The weight of a new topic"""
+        return fresh if len(self.topics()) < self.most else 0.0
 
     def place(self, i, k):
         if not self.tokens(k, self.document[i]):
@@ -251,7 +257,8 @@ class Franchise(Sweep):
                 self.retire(old)
                 open_share, fresh = self.opening(dish)
                 log_p = {k: math.log(open_share[k]) + self.log_predictive(mine, k) for k in self.topics()}
-                log_p[NEW] = math.log(fresh) + self.log_predictive(mine, NEW)
+                fresh = self.unless_full(fresh)
+                log_p[NEW] = math.log(fresh) + self.log_predictive(mine, NEW) if fresh else -math.inf
                 largest = max(log_p.values())
                 u = rng.uniform() * sum(math.exp(x - largest) for x in log_p.values())
                 chosen = NEW

@@ -25,11 +25,11 @@ from stickbreak.collapsed.steering import Steering
 from stickbreak.collapsed.streamed import StreamedCollapsed
 from stickbreak.collapsed.updating import start_of
 from stickbreak.corpus import Corpus
-from stickbreak.exceptions import InputError
 from stickbreak.fitting.block_files import Folder
 from stickbreak.fitting.constraints import CONCENTRATIONS, STEPS, TOLERANCES, TOPIC_PRIORS, one_of, share, sweeps, whole
 from stickbreak.fitting.engine import Engine, workers_now
 from stickbreak.fitting.executor import count_jobs
+from stickbreak.fitting.requirements import check_most_topics
 from stickbreak.fitting.run import Identity
 from stickbreak.model.given_topics import check_given, number_given
 from stickbreak.model.seeds import Seeds, plain_seeds
@@ -292,11 +292,7 @@ class CollapsedHDP(StreamedCollapsed):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.max_topics is not None and self.n_topics is not None and self.max_topics < self.n_topics:
-            raise InputError(
-                f"max_topics is {self.max_topics}, but the fit starts with n_topics={self.n_topics}; "
-                "give a max_topics that is at least as large, or None."
-            )
+        check_most_topics(self.max_topics, self.n_topics)
         if not isinstance(self.init, str):
             check_given(self.init, "'random'")
 

@@ -20,7 +20,7 @@ from stickbreak.fitting.all_or_nothing import all_or_nothing
 from stickbreak.fitting.checkpoint import seed_of_fit
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Callback
-from stickbreak.fitting.requirements import check_tokens
+from stickbreak.fitting.requirements import check_room_beside, check_tokens
 from stickbreak.fitting.run import at_work
 from stickbreak.model.document_labels import given_labels
 from stickbreak.model.topic_model import TopicModel
@@ -120,16 +120,7 @@ class SteeredCollapsed(FittedCollapsed):
                 f"seeds and labels have {n_kept:,} topics, but there may be {MOST_TOPICS - 1:,} at most; is each label "
                 "the name of one document?"
             )
-        if n_kept and self.n_topics is not None and n_kept + self.n_topics > (self.max_topics or MOST_TOPICS):
-            raise InputError(
-                f"the fit starts with {n_kept} topics of seeds and labels and n_topics={self.n_topics} others, but "
-                f"max_topics is {self.max_topics or MOST_TOPICS}; give a larger max_topics, or fewer n_topics."
-            )
-        if n_kept and self.max_topics is not None and n_kept >= self.max_topics:
-            raise InputError(
-                f"max_topics is {self.max_topics}, but seeds and labels have {n_kept} topics, and there is one more at "
-                "least; give a larger max_topics, or None."
-            )
+        check_room_beside(self.max_topics or MOST_TOPICS, self.n_topics, n_kept)
         return n_kept
 
     def _continued(self, documents: Corpus, labels: Any) -> Steering:

@@ -65,6 +65,29 @@ def check_start(corpus: Corpus, n_topics: int) -> None:
         )
 
 
+def check_most_topics(most: int | None, n_topics: int | None) -> None:
+    """Refuse a fit that starts with more topics than it may have."""
+    if most is not None and n_topics is not None and most < n_topics:
+        raise InputError(
+            f"max_topics is {most}, but the fit starts with n_topics={n_topics}; "
+            "give a max_topics that is at least as large, or None."
+        )
+
+
+def check_room_beside(most: int, n_topics: int | None, n_kept: int) -> None:
+    """Refuse topics of seeds and labels that leave no room for those that the fit starts with."""
+    if n_kept and n_topics is not None and n_kept + n_topics > most:
+        raise InputError(
+            f"the fit starts with {n_kept} topics of seeds and labels and n_topics={n_topics} others, but "
+            f"max_topics is {most}; give a larger max_topics, or fewer n_topics."
+        )
+    if n_kept and n_kept >= most:
+        raise InputError(
+            f"max_topics is {most}, but seeds and labels have {n_kept} topics, and there is one more at "
+            "least; give a larger max_topics, or None."
+        )
+
+
 def check_memory(n_topics: int, n_words: int, needed: float, advice: str = "give fewer topics or fewer words") -> None:
     """Refuse a fit that needs more bytes than this machine has."""
     check_bytes(f"n_topics is {n_topics}: with {n_words} words it", needed, advice)

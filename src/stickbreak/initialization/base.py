@@ -43,6 +43,7 @@ class StartSettings:
     stop: Callable[[], bool] | None = None  # asked after each sweep but the last: the sweeps so far are a start, too
     pseudo: sparse.csr_array | None = None  # (W, n_kept)  pseudo-counts of the first topics, which stay the first
     labels: DocumentLabels | None = None  # of the documents; their topics are the first of these
+    max_topics: int | None = None  # that starts which find the number may lead to
 
     @property
     def n_kept(self) -> int:

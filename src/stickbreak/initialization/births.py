@@ -28,9 +28,10 @@ def births(corpus: Corpus, settings: StartSettings) -> Start:
     sample of documents if that is too much.
     """
     sample, rows = documents_that_fit(corpus, stream(settings.seed, "births start"))
+    most = most_topics(corpus.n_words)
     rules = Rules(
         n_topics=settings.n_topics,
-        max_topics=max(settings.n_topics, most_topics(corpus.n_words)),
+        max_topics=max(settings.n_topics, min(settings.max_topics or most, most)),
         priors=Priors(ALPHA, settings.gamma, settings.eta),
         smallest=SMALLEST_SHARE,
         learn=("alpha",),

@@ -36,7 +36,7 @@ from stickbreak.sampling.partially_collapsed import PartiallyCollapsed
 from stickbreak.sampling.representation import Representation, Sweep, require
 from stickbreak.sampling.requirements import DENSE, DIRECT, PARALLEL
 from stickbreak.sampling.split_merge import Trials
-from stickbreak.sampling.state import Concentrations, TopicCounts
+from stickbreak.sampling.state import NO_LIMIT, Concentrations, TopicCounts
 
 REPRESENTATIONS = ("franchise", "augmented", DIRECT, "indicator", PARALLEL)
 ROOTS = ("marginal", "indicator")
@@ -61,6 +61,7 @@ class ChainSettings:
     known: KnownTopics | None = None  # topics whose documents, the last ones, keep their topics
     eta: Float | None = None  # (W,)  where it is one for each word
     labels: Labelled | None = None  # of the documents, where it is direct assignment
+    max_topics: int = NO_LIMIT  # that have tokens at a time
     shards: int = 1  # parts of the documents that are sampled at the same time; more than one is approximate
 
     @property
@@ -147,8 +148,8 @@ class Chain:
         return made
 
     def _now(self, executor: Engine) -> Sweep:
-        seed = self._seed, self.n_sweeps
-        return Sweep(self.concentrations, self._ratios, seed, self.settings.shards, executor, self._source)
+        seed, rules = (self._seed, self.n_sweeps), self.settings
+        return Sweep(self.concentrations, self._ratios, seed, rules.shards, executor, self._source, rules.max_topics)
 
     @property
     def n_topics(self) -> int:
@@ -209,7 +210,8 @@ class Chain:
         require(all(map(is_concentration, numbers.values())), "its concentrations are out of their range")
         now = replace(self.concentrations, **numbers)
         n_topics = whole_number("n_topics", values["n_topics"])
-        require(0 <= n_topics <= self.n_tokens + self.settings.n_known, "its number of topics cannot be")
+        most = min(self.n_tokens + self.settings.n_known, self.settings.max_topics)
+        require(0 <= n_topics <= most, "its number of topics cannot be")
         self._take(self._state.restore(arrays, n_topics))
         self.concentrations, self.n_sweeps = now, whole_number("n_sweeps", values["n_sweeps"])
 
@@ -224,7 +226,7 @@ class Chain:
 def _state(settings: ChainSettings, documents: Tokens | Blocks) -> ChainState:
     if isinstance(documents, Blocks):
         return InFiles(documents)
-    return InMemory(documents, _representation(settings, documents), settings.labels)
+    return InMemory(documents, _representation(settings, documents), settings.labels, settings.max_topics)
 
 
 def _representation(settings: ChainSettings, tokens: Tokens) -> Representation:

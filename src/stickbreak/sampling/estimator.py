@@ -24,7 +24,7 @@ from stickbreak.sampling.chain import REPRESENTATIONS, ROOTS, SAMPLERS
 from stickbreak.sampling.fitted import FittedGibbs
 from stickbreak.sampling.known import check_known, check_labelled, whole_tokens, with_known
 from stickbreak.sampling.laps import GibbsLaps, Sampling, chain_seeds
-from stickbreak.sampling.requirements import BIRTHS, check_memory, check_parameters, scratch_folder
+from stickbreak.sampling.requirements import BIRTHS, check_limit, check_memory, check_parameters, scratch_folder
 from stickbreak.sampling.samples import ESTIMATES
 from stickbreak.sampling.settings import chain_settings
 from stickbreak.sampling.starts import chain_starts
@@ -95,6 +95,10 @@ class GibbsHDP(FittedGibbs):
     split_merge_scans : int, default=0
         Number of restricted Gibbs scans in a proposal of Wang and Blei (Jain and Neal 2004). 0 means sequential
         allocation, as in the paper.
+    max_topics : int or None, default=None
+        The chain never has more topics than this, and no start has more. Topics of seeds and labels count. The chain
+        then has the posterior given that no more topics have tokens (math.md (G6)). Not with n_shards > 1, nor with
+        representation="partially-collapsed". None: any number.
     init : {"births", "random", "sequential", "single", "collapsed", "near-uniform", "documents", "anchors"} or topics
         Where the topics start. "births" finds topics and their number first, by collapsed inference with splits and
         merges (see `CollapsedHDP`), and draws the tokens from them.
@@ -237,6 +241,7 @@ class GibbsHDP(FittedGibbs):
         "split_merge_trials": [whole(0)],
         "split_merge_sweeps": [None, whole(1)],
         "split_merge_scans": [whole(0)],
+        "max_topics": [None, whole(1)],
         "init": [str, "array-like", TopicModel],
         "init_sweeps": [whole(1)],
         "burn_in": [None, whole(0)],
@@ -270,6 +275,7 @@ class GibbsHDP(FittedGibbs):
         split_merge_trials: int = 0,
         split_merge_sweeps: int | None = 50,
         split_merge_scans: int = 0,
+        max_topics: int | None = None,
         init: str | NDArray = "random",
         init_sweeps: int = 50,
         n_laps: int = 200,
@@ -301,6 +307,7 @@ class GibbsHDP(FittedGibbs):
         self.split_merge_trials = split_merge_trials
         self.split_merge_sweeps = split_merge_sweeps
         self.split_merge_scans = split_merge_scans
+        self.max_topics = max_topics
         self.init = init
         self.init_sweeps = init_sweeps
         self.n_laps = n_laps
@@ -323,6 +330,7 @@ class GibbsHDP(FittedGibbs):
         super()._check_documents(documents)
         self._check_words_of_eta(documents.n_words)
         n_topics = self.starting_topics(documents) if isinstance(self.init, str) else number_given(self.init)
+        check_limit(self, n_topics, self._n_steered)
         check_memory(self, documents, n_topics + self._n_steered)
 
     def _check_labelled_fit(self) -> None:
@@ -345,7 +353,10 @@ class GibbsHDP(FittedGibbs):
         return min(n_topics, int(Corpus.from_counts(self._counted(X, reset=True)).n_tokens))
 
     def _default_topics(self, *, stream: bool) -> int:
-        return 1 if isinstance(self.init, str) and self.init == BIRTHS else self.default_topics
+        if isinstance(self.init, str) and self.init == BIRTHS:
+            return 1
+        room = self.default_topics if self.max_topics is None else int(self.max_topics) - self._n_steered
+        return max(1, min(self.default_topics, room))
 
     def _laps(self, documents: Corpus, seed: int, executor: Engine) -> GibbsLaps:
         of_words = whole_tokens(self._word_prior(documents.words), of_seeds=self.seeds is not None)
@@ -360,7 +371,13 @@ class GibbsHDP(FittedGibbs):
             n_topics = self.starting_topics(documents)
             values = self.alpha, self.gamma, prior.base, seed, self.init_sweeps
             start = StartSettings(
-                n_topics + prior.n_kept, *values, engine=executor, stop=stop, pseudo=prior.pseudo, labels=labels
+                n_topics + prior.n_kept,
+                *values,
+                engine=executor,
+                stop=stop,
+                pseudo=prior.pseudo,
+                labels=labels,
+                max_topics=self.max_topics,
             )
             return chain_starts(self.init, documents, start, seeds, report), n_topics
 

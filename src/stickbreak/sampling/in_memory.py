@@ -18,7 +18,7 @@ from stickbreak.sampling.labelled import Labelled, LabelTables
 from stickbreak.sampling.representation import Representation, Sweep, require
 from stickbreak.sampling.split_merge import Trials, split_merge
 from stickbreak.sampling.starts import seated, start_seating
-from stickbreak.sampling.state import Concentrations, TopicCounts
+from stickbreak.sampling.state import NO_LIMIT, Concentrations, TopicCounts
 from stickbreak.sampling.subtopics import InOrder, subtopic_trials, with_room
 
 
@@ -32,17 +32,27 @@ class InMemory:
         Of these tokens.
     labels : Labelled, optional
         Of the documents, where it is direct assignment.
+    max_topics : int, optional
+        That have tokens at a time.
     """
 
-    def __init__(self, tokens: Tokens, representation: Representation, labels: Labelled | None = None) -> None:
-        self._tokens, self._state, self._labels = tokens, representation, labels
+    def __init__(
+        self,
+        tokens: Tokens,
+        representation: Representation,
+        labels: Labelled | None = None,
+        max_topics: int = NO_LIMIT,
+    ) -> None:
+        self._tokens, self._state, self._labels, self._max_topics = tokens, representation, labels, max_topics
         self.n_words, self.n_tokens, self.lengths = tokens.n_words, tokens.n_tokens, np.diff(tokens.sampled)
 
     def begin(
         self, init: str | Start, n_topics: int, now: Concentrations, ratios: StirlingRatios, seed: int
     ) -> TopicCounts:
         """Take a start."""
-        n_topics, seating = start_seating(init, n_topics, self._tokens, now, ratios, seed, self._labels)
+        n_topics, seating = start_seating(
+            init, n_topics, self._tokens, now, ratios, seed, self._labels, self._max_topics
+        )
         self._state.take(seating, n_topics)
         return self._count(n_topics)
 
@@ -64,6 +74,7 @@ class InMemory:
             tables,
             counts.n_topics,
             n_kept=tokens.n_given,
+            max_topics=self._max_topics,
             gamma=now.gamma,
             eta=now.eta,
             n_words=tokens.n_words,
@@ -96,6 +107,7 @@ class InMemory:
             passes=passes,
             key=key,
             n_kept=tokens.n_given,
+            max_topics=self._max_topics,
             scale=labels.scale,
         )
         if made.splits_accepted or made.merges_accepted:

@@ -20,7 +20,7 @@ from stickbreak.sampling.kernels import counts as counts_kernels
 from stickbreak.sampling.kernels import franchise as franchise_kernels
 from stickbreak.sampling.kernels.labels import NO_LABELS, LabelRows
 from stickbreak.sampling.labelled import LabelTables
-from stickbreak.sampling.state import Concentrations, DocumentTopics, Seating, TopicCounts
+from stickbreak.sampling.state import NO_LIMIT, Concentrations, DocumentTopics, Seating, TopicCounts
 from stickbreak.sampling.sweeping import Shard
 
 
@@ -34,6 +34,7 @@ class Sweep:
     n_shards: int
     executor: Engine
     source: Source | None = None  # of the documents whose shards are jobs
+    max_topics: int = NO_LIMIT  # that have tokens at a time; of one shard
 
     def key(self, purpose: str) -> np.uint64:
         """Return the key of the random streams for a purpose."""

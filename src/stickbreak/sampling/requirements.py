@@ -12,7 +12,13 @@ from stickbreak.exceptions import InputError
 from stickbreak.fitting.engine import workers_now
 from stickbreak.fitting.executor import count_jobs
 from stickbreak.fitting.hyperparameters import LEARNABLE
-from stickbreak.fitting.requirements import check_bytes, check_names, check_whole
+from stickbreak.fitting.requirements import (
+    check_bytes,
+    check_most_topics,
+    check_names,
+    check_room_beside,
+    check_whole,
+)
 from stickbreak.initialization import STARTS, check_init
 from stickbreak.numerics.ranges import LARGEST_PRIOR, SMALLEST_PRIOR
 from stickbreak.sampling.blocks import BLOCK_TOKENS, JOBS_AT_ONCE
@@ -20,9 +26,9 @@ from stickbreak.storage.places import PathLike, place_of
 
 PARALLEL, DIRECT = "partially-collapsed", "direct"
 DENSE = "dense"
-SEQUENTIAL, RANDOM = "sequential", "random"
+SEQUENTIAL, RANDOM, SINGLE = "sequential", "random", "single"
 BIRTHS = "births"
-CHAIN_STARTS = (SEQUENTIAL, RANDOM, "single")
+CHAIN_STARTS = (SEQUENTIAL, RANDOM, SINGLE)
 
 RESULT_BYTES = 16.0  # of a word in a topic, of the topics that are shown and of their mean
 SAMPLED_BYTES = 4.0  # of the topics that are drawn at the beginning of a partially collapsed sweep: on every worker
@@ -38,6 +44,8 @@ FOUND_BYTES = 8.0  # ... and of one whose counts are waited for
 class Parameters(Protocol):
     """The parameters that are checked here."""
 
+    n_topics: int | None
+    max_topics: int | None
     learn: Sequence[str]
     representation: str
     root: str
@@ -78,11 +86,51 @@ def check_parameters(given: Parameters) -> None:
             f"n_shards is {given.n_shards}, but representation 'partially-collapsed' samples documents in parallel "
             "without shards; set n_shards=1."
         )
+    if given.max_topics is not None:
+        _check_limit(given, given.max_topics)
     if given.scratch is not None:
         _check_scratch(given)
     if given.burn_in is not None and given.burn_in >= given.n_laps:
         raise InputError(f"burn_in is {given.burn_in}, but n_laps is {given.n_laps}; give a burn_in below n_laps.")
     check_init(given.init, (BIRTHS, *CHAIN_STARTS, *STARTS))
+
+
+def _check_limit(given: Parameters, most: int) -> None:
+    """Refuse a largest number of topics where documents are sampled that do not know of each other's new topics."""
+    if given.representation == PARALLEL or given.n_shards > 1:
+        where = f"n_shards is {given.n_shards}" if given.n_shards > 1 else f"representation is {PARALLEL!r}"
+        other = "n_shards=1" if given.n_shards > 1 else "another representation"
+        raise InputError(
+            f"max_topics is {most}, but {where}: documents that are sampled at the same time do not know of each "
+            f"other's new topics; set {other}, or max_topics=None."
+        )
+    if isinstance(given.init, str) and given.init not in (SEQUENTIAL, SINGLE):
+        check_most_topics(most, given.n_topics)
+
+
+def check_limit(given: Parameters, n_start: int, n_known: int) -> None:
+    """Refuse to start with more topics than there may be.
+
+    Parameters
+    ----------
+    given : Parameters
+    n_start : int
+        Topics that the chain starts with, beside those that are known.
+    n_known : int
+        Topics of seeds, labels and rows of eta.
+
+    Raises
+    ------
+    InputError
+    """
+    if given.max_topics is None:
+        return
+    check_room_beside(given.max_topics, given.n_topics, n_known)
+    if not isinstance(given.init, str) and n_start > given.max_topics:
+        raise InputError(
+            f"max_topics is {given.max_topics}, but init has {n_start} topics; give a max_topics that is at least as "
+            "large, or None."
+        )
 
 
 def _check_scratch(given: Parameters) -> None:

@@ -12,6 +12,7 @@ from stickbreak.model.word_prior import WordPrior
 from stickbreak.sampling.chain import ChainSettings
 from stickbreak.sampling.known import known_topics
 from stickbreak.sampling.labelled import Labelled
+from stickbreak.sampling.state import NO_LIMIT
 
 
 def chain_settings(given: Any, prior: WordPrior, labels: DocumentLabels | None) -> ChainSettings:
@@ -39,5 +40,6 @@ def chain_settings(given: Any, prior: WordPrior, labels: DocumentLabels | None) 
         known=known_topics(prior),
         eta=prior.base if isinstance(prior.base, np.ndarray) else None,
         labels=None if labels is None else Labelled(labels),
+        max_topics=NO_LIMIT if given.max_topics is None else int(given.max_topics),
         shards=int(given.n_shards),
     )

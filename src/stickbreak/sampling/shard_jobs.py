@@ -125,7 +125,7 @@ def pass_over(
     parts = cut(tokens, sweep.n_shards)
     if sweep.source is None or len(parts) == 1:
         kernel = partial(rule.sample, tokens.start, tokens.word, state)
-        return run_pass(tokens, counts, beta, kernel, sweep.n_shards, sweep.executor)
+        return run_pass(tokens, counts, beta, kernel, sweep.n_shards, sweep.executor, sweep.max_topics)
     K = counts.n_topics
     words = counts.words.start, counts.words.size, packed_words(counts.words)
     task = Task(rule, counts.n[:K], counts.m[:K], room_for(tokens, K), beta, *words)

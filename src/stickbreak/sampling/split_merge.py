@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.sampling.kernels.split_merge import run_trials
-from stickbreak.sampling.state import TableList
+from stickbreak.sampling.state import NO_LIMIT, TableList
 
 
 class Trials(NamedTuple):
@@ -33,6 +33,7 @@ def split_merge(
     scans: int,
     key: int,
     n_kept: int = 0,
+    max_topics: int = NO_LIMIT,
 ) -> tuple[int, Trials]:
     """Try splits and merges of topics; each trial leaves the posterior invariant.                    math.md (M1)
 
@@ -58,6 +59,8 @@ def split_merge(
         The random numbers depend on it and on the number of the trial, on nothing else.
     n_kept : int, default=0
         The first topics, which no trial is about.
+    max_topics : int, optional
+        A trial that would lead to more topics is not made.
 
     Returns
     -------
@@ -75,6 +78,6 @@ def split_merge(
     if tables.topic.size < 2:
         return n_topics, Trials(0, 0, 0, 0)
     n_topics, made = run_trials(
-        tables.start, tables.word, tables.topic, n_topics, n_kept, gamma, eta, n_words, trials, scans, key
+        tables.start, tables.word, tables.topic, n_topics, n_kept, max_topics, gamma, eta, n_words, trials, scans, key
     )
     return int(n_topics), Trials(*map(int, made))

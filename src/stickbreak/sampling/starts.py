@@ -28,7 +28,7 @@ from stickbreak.sampling.kernels.labels import NO_LABELS, LabelRows
 from stickbreak.sampling.labelled import Labelled
 from stickbreak.sampling.representation import Sweep
 from stickbreak.sampling.requirements import BIRTHS, CHAIN_STARTS, RANDOM, SEQUENTIAL
-from stickbreak.sampling.state import Concentrations, Seating, TopicCounts
+from stickbreak.sampling.state import NO_LIMIT, Concentrations, Seating, TopicCounts
 
 DOCUMENT_ROUNDS = 10  # of the weights of a document under given topics
 SEEDED_AT_ONCE = 1 << 14  # documents whose weights of the topics that are given are in memory at a time
@@ -74,6 +74,7 @@ def start_seating(
     ratios: StirlingRatios,
     seed: int,
     labels: Labelled | None = None,
+    max_topics: int = NO_LIMIT,
 ) -> tuple[int, Seating]:
     """Return the number of topics and the seating of a start.
 
@@ -90,13 +91,15 @@ def start_seating(
     seed : int
     labels : Labelled, optional
         Of the documents; their topics come first.
+    max_topics : int, optional
+        That the sequential start may open; the others have no more.
     """
     n_kept = tokens.n_given
     if isinstance(init, Start):
         z, beta = _from_topics(init, tokens, now, seed, labels)
     elif init == SEQUENTIAL:
         nothing = TopicCounts(0, np.zeros(0, np.int64), np.zeros(0, np.int64), no_words(tokens))
-        first = Sweep(now, ratios, (seed, 0), 1, Engine(ThreadExecutor(1)))
+        first = Sweep(now, ratios, (seed, 0), 1, Engine(ThreadExecutor(1)), max_topics=max_topics)
         return seat_tokens(tokens, Seating.empty(tokens), nothing, first, seated=False)
     elif init == RANDOM:
         rng = random_start(seed)

@@ -12,6 +12,7 @@ from stickbreak.corpus.tokens import Tokens
 from stickbreak.numerics.arrays import Int, Int32
 from stickbreak.numerics.pseudo_counts import Eta
 
+NO_LIMIT = int(np.iinfo(np.int64).max)  # most topics, where there may be any number of them
 SHIFT, TOPIC = np.uint64(32), np.uint64(2**32 - 1)  # of the entries of `WordTopics`
 
 

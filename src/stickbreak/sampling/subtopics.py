@@ -14,7 +14,7 @@ from stickbreak.sampling.kernels import subtopics as kernels
 from stickbreak.sampling.kernels.sides import Members, gather
 from stickbreak.sampling.kernels.subtopics import Pick
 from stickbreak.sampling.split_merge import Trials
-from stickbreak.sampling.state import Concentrations, TopicCounts, WordTopics
+from stickbreak.sampling.state import NO_LIMIT, Concentrations, TopicCounts, WordTopics
 
 LEAST_LIMIT = 10_000
 LARGEST = 1 << 22  # tokens of a trial, which are in memory
@@ -110,6 +110,7 @@ def subtopic_trials(
     key: int,
     limit: int | None = None,
     n_kept: int = 0,
+    max_topics: int = NO_LIMIT,
     scale: float = 1.0,
 ) -> tuple[int, Float, Trials]:
     """Try to split topics into two and to merge two; each trial leaves p(z, beta | words) invariant.   math.md (M3)
@@ -138,6 +139,8 @@ def subtopic_trials(
         twentieth of all tokens, at least 10,000.
     n_kept : int, default=0
         The first topics, which no trial is about.
+    max_topics : int, optional
+        A trial that would lead to more topics is not made.
     scale : float, default=1.0
         By which alpha beta_k is multiplied in documents with labels.                                math.md (G16)
 
@@ -165,7 +168,7 @@ def subtopic_trials(
         if not planned:
             planned = _plan(range(trial, trials), held, words, n_k, K, n_kept, most, key)
         picked, rng = planned.pop(0)
-        if not picked.size:
+        if not picked.size or (picked.splits and K >= max_topics):
             continue
         made[0 if picked.splits else 2] += 1
         members, side = held.members(picked)

@@ -12,8 +12,8 @@ import numpy as np
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.executor import Executor
 from stickbreak.numerics.arrays import Float, Int, Int32
-from stickbreak.sampling.kernels.topic_draw import HIGH, RESUME, TABLES, Topics
-from stickbreak.sampling.state import TopicCounts, WordTopics
+from stickbreak.sampling.kernels.topic_draw import HIGH, MOST, RESUME, TABLES, Topics
+from stickbreak.sampling.state import NO_LIMIT, TopicCounts, WordTopics
 
 LEAST_ROOM = 1024
 _INTS, _FLOATS = ("n", "m", "free", "n_d", "m_d", "place", "here"), ("coef", "opened", "seated", "prior")
@@ -42,7 +42,13 @@ class Left(NamedTuple):
 
 
 def run_pass(
-    tokens: Tokens, counts: TopicCounts, beta: Float, kernel: Kernel, n_shards: int, executor: Executor
+    tokens: Tokens,
+    counts: TopicCounts,
+    beta: Float,
+    kernel: Kernel,
+    n_shards: int,
+    executor: Executor,
+    max_topics: int = NO_LIMIT,
 ) -> tuple[int, list[Shard]]:
     """Run a kernel over all documents; return how many numbers topics have now, and the shards.
 
@@ -61,6 +67,8 @@ def run_pass(
         Works on the documents first .. last - 1 with a part's own counts.
     n_shards : int
     executor : Executor
+    max_topics : int, optional
+        Where this many topics have tokens, no new one is drawn. Only of one shard.
     """
     K = counts.n_topics
     parts = cut(tokens, n_shards)
@@ -68,7 +76,7 @@ def run_pass(
 
     def work(part: tuple[int, int]) -> Left:
         own = counts if alone else replace(counts, words=counts.words._replace(**_copies(counts.words)))
-        return left_by(kernel, own, beta, room, part, alone=alone)
+        return left_by(kernel, own, beta, room, part, alone=alone, max_topics=max_topics)
 
     return joined(parts, executor.map(work, parts), K)
 
@@ -78,9 +86,18 @@ def room_for(tokens: Tokens, n_topics: int) -> int:
     return n_topics + max(LEAST_ROOM, 2 * int(tokens.lengths.max(initial=1)))
 
 
-def left_by(kernel: Kernel, counts: TopicCounts, beta: Float, room: int, part: tuple[int, int], *, alone: bool) -> Left:
+def left_by(
+    kernel: Kernel,
+    counts: TopicCounts,
+    beta: Float,
+    room: int,
+    part: tuple[int, int],
+    *,
+    alone: bool,
+    max_topics: int = NO_LIMIT,
+) -> Left:
     """Run a kernel over some documents, with counts that it may change; return what it leaves of the topics."""
-    topics = _topics(counts, beta, room)
+    topics = _topics(counts, beta, room, max_topics)
     stopped = kernel(*part, counts.words, topics, alone)
     while stopped < part[1]:
         if topics.totals[RESUME] == 0:  # else it asks for wider tables, which it finds when it goes on
@@ -115,11 +132,11 @@ def _copies(words: WordTopics) -> dict[str, np.ndarray]:
     return {name: getattr(words, name).copy() for name in ("size", "entry")}
 
 
-def _topics(counts: TopicCounts, beta: Float, room: int) -> Topics:
+def _topics(counts: TopicCounts, beta: Float, room: int, max_topics: int) -> Topics:
     """Return the topics with room for new ones."""
     K = counts.n_topics
-    totals = np.zeros(4, np.int64)
-    totals[HIGH], totals[TABLES] = K, counts.m[:K].sum()
+    totals = np.zeros(5, np.int64)
+    totals[HIGH], totals[TABLES], totals[MOST] = K, counts.m[:K].sum(), max_topics
     arrays: dict[str, np.ndarray] = {name: np.zeros(room, np.int64) for name in _INTS}
     arrays |= {name: np.zeros(room) for name in _FLOATS}
     topics = Topics(**arrays, beta=_with_room(beta, room + 1), totals=totals, rng=np.zeros(1, np.uint64))

@@ -16,6 +16,8 @@ from stickbreak.sampling.kernels.topic_draw import (
     HIGH,
     NEW,
     draw_topic,
+    heaviest,
+    is_full,
     leave_topic,
     new_number,
     put_word,
@@ -88,10 +90,13 @@ def seat_tokens(first, last, start, word, seating, words, topics, alpha, gamma, 
                 _retire(totals, free, beta, k)
             # draw its topic, then its table
             mass = alpha * beta[rest]
-            fresh = part_of(mass, mass / w_size.size, eta, w, total_eta)
+            full = is_full(totals)
+            fresh = 0.0 if full else part_of(mass, mass / w_size.size, eta, w, total_eta)
             k, at = draw_topic(
                 w_start, w_size, entry, w, coef, totals[HIGH], coef_sum, here, n_here, n_d, of_word(eta, w), fresh, rng
             )
+            if k == NEW and full:
+                k = heaviest(coef, n_k, totals[HIGH])
             if k == NEW:
                 k = _new_topic(totals, free, beta, gamma, reuse, rng)
                 coef[k] = 0.0
@@ -142,7 +147,8 @@ def serve_tables(first, last, start, word, seating, order, table_start, words, t
             n_k[k] -= n
             if n_k[k] == 0:
                 _retire(totals, free, beta, k)
-            fresh = max(beta[rest], SMALLEST)  # where all other weights have underflowed, too
+            # where all other weights have underflowed, too, one that is not zero
+            fresh = 0.0 if is_full(totals) else max(beta[rest], SMALLEST)
             chosen = draw_dish(
                 word, order, begin, end, w_start, w_size, entry, n_k, beta, fresh, eta, total_eta, totals[HIGH],
                 log_p, rng,

@@ -12,6 +12,8 @@ from stickbreak.sampling.kernels.topic_draw import (
     HIGH,
     NEW,
     draw_topic,
+    heaviest,
+    is_full,
     leave_topic,
     new_number,
     put_word,
@@ -73,10 +75,13 @@ def sweep(first, last, start, word, z, documents, words, topics, labels, alpha, 
                 retire(totals, free, k)
             # draw its topic
             mass = alpha * beta[rest] * scale
-            fresh = part_of(mass, mass / w_size.size, eta, w, total_eta)
+            full = is_full(totals)
+            fresh = 0.0 if full else part_of(mass, mass / w_size.size, eta, w, total_eta)
             k, at = draw_topic(
                 w_start, w_size, entry, w, coef, totals[HIGH], coef_sum, here, n_here, n_d, of_word(eta, w), fresh, rng
             )
+            if k == NEW and full:
+                k = heaviest(coef, n_k, totals[HIGH])
             if k == NEW:
                 k = new_number(totals, free, reuse)
                 share = 1.0 - (1.0 - uniform(rng)) ** (1.0 / gamma)  # Beta(1, gamma)

@@ -18,6 +18,8 @@ from stickbreak.sampling.kernels.topic_draw import (
     NEW,
     TABLES,
     draw_topic,
+    heaviest,
+    is_full,
     leave_topic,
     new_number,
     put_word,
@@ -108,10 +110,13 @@ def seat_tokens(first, last, start, word, seating, words, topics, alpha, gamma, 
                 for j in range(n_here):
                     coef_sum += _weigh(here[j], n_k, m_k, n_d, alpha, scale, total_eta, coef)
             # draw its topic, then its table
-            fresh = part_of(alpha * gamma, known, eta, w, total_eta)
+            full = is_full(totals)
+            fresh = 0.0 if full else part_of(alpha * gamma, known, eta, w, total_eta)
             k, at = draw_topic(
                 w_start, w_size, entry, w, coef, totals[HIGH], coef_sum, here, n_here, n_d, of_word(eta, w), fresh, rng
             )
+            if k == NEW and full:
+                k = heaviest(coef, n_k, totals[HIGH])
             if k == NEW:
                 k = new_number(totals, free, reuse)
                 coef[k] = 0.0
@@ -205,8 +210,8 @@ def serve_tables(first, last, start, word, seating, order, table_start, words, t
             if m_k[k] == 0:
                 retire(totals, free, k)
             chosen = draw_dish(
-                word, order, begin, end, w_start, w_size, entry, n_k, m_k, gamma, eta, total_eta, totals[HIGH],
-                log_p, rng,
+                word, order, begin, end, w_start, w_size, entry, n_k, m_k, 0.0 if is_full(totals) else gamma, eta,
+                total_eta, totals[HIGH], log_p, rng,
             )  # fmt: skip
             if chosen == NEW:
                 chosen = new_number(totals, free, reuse)
@@ -223,8 +228,8 @@ def draw_dish(
     word, order, begin, end, w_start, w_size, entry, n_k, weight, fresh, eta, total_eta, high, log_p, rng
 ):  # fmt: skip
     """Draw k in proportion to weight_k f_k(X), or NEW in proportion to fresh f_new(X), for the words X of a table."""
-    n = end - begin
-    new = math.log(fresh) - _log_rising(total_eta, n)
+    n, chosen = end - begin, np.int64(NEW)
+    new = math.log(fresh) - _log_rising(total_eta, n) if fresh > 0.0 else -math.inf
     largest = new
     _log_word_ratios(word, order, begin, end, w_start, w_size, entry, eta, high, log_p)
     for k in range(high):
@@ -242,7 +247,8 @@ def draw_dish(
             u -= log_p[k]
             if u < 0.0:
                 return np.int64(k)
-    return np.int64(NEW)
+            chosen = np.int64(k)
+    return np.int64(NEW) if fresh > 0.0 else chosen  # without a new one, what rounding leaves is the last one's
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

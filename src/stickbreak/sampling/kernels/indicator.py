@@ -14,6 +14,8 @@ from stickbreak.sampling.kernels.topic_draw import (
     TABLES,
     draw_among_all,
     draw_topic,
+    heaviest,
+    is_full,
     leave_topic,
     new_number,
     put_word,
@@ -109,7 +111,8 @@ def sweep(first, last, start, word, z, documents, words, topics, factors, alpha,
                 coef[k] = 0.0
                 retire(totals, free, k)
             # draw its topic and whether it opens a table
-            fresh = part_of(alpha * gamma, known, eta, w, total_eta)
+            full = is_full(totals)
+            fresh = 0.0 if full else part_of(alpha * gamma, known, eta, w, total_eta)
             if dense:
                 k, at = draw_among_all(
                     w_start, w_size, entry, w, coef, totals[HIGH], weight, of_word(eta, w), fresh, rng
@@ -119,6 +122,8 @@ def sweep(first, last, start, word, z, documents, words, topics, factors, alpha,
                     w_start, w_size, entry, w, coef, totals[HIGH], coef_sum, here, n_here, n_d, of_word(eta, w), fresh,
                     rng,
                 )  # fmt: skip
+            if k == NEW and full:
+                k = heaviest(coef, n_k, totals[HIGH])
             if k == NEW:
                 k = new_number(totals, free, reuse)
                 coef[k] = 0.0

@@ -19,10 +19,10 @@ _LARGE = 1e150  # a product beyond this is turned into a logarithm
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def run_trials(start, word, topic, n_topics, n_kept, gamma, eta, n_words, trials, scans, key):
+def run_trials(start, word, topic, n_topics, n_kept, most, gamma, eta, n_words, trials, scans, key):
     """Change topic (M,) in place by trials; return K and [splits tried, accepted, merges tried, accepted].
 
-    No trial is about one of the first `n_kept` topics.                                            math.md (M1)
+    No trial is about one of the first `n_kept` topics, and none splits one of `most`.             math.md (M1)
     """
     M = topic.size
     order, side = np.empty(M, np.int64), np.empty(M, np.int8)
@@ -35,6 +35,8 @@ def run_trials(start, word, topic, n_topics, n_kept, gamma, eta, n_words, trials
         if first < n_kept or second < n_kept:
             continue
         split = first == second
+        if split and n_topics >= most:
+            continue
         log_q = propose(start, word, topic, tables, side, n, size, eta, scans, rng)
         log_ratio = settle(start, word, tables, n, size, gamma, eta) - log_q
         accepted = log1p(-uniform(rng)) <= (log_ratio if split else -log_ratio)

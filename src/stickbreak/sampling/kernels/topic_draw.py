@@ -19,7 +19,7 @@ from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import uniform
 from stickbreak.sampling.state import SHIFT, TOPIC
 
-HIGH, TABLES, FREE, RESUME = 0, 1, 2, 3  # places in `Topics.totals`
+HIGH, TABLES, FREE, RESUME, MOST = 0, 1, 2, 3, 4  # places in `Topics.totals`
 NEW = -1
 _ONE = np.uint64(2**32)  # a token, in an entry of `WordTopics`
 
@@ -31,7 +31,9 @@ class Topics(NamedTuple):
     m: NDArray[np.int64]  # (C,)  tables M_k
     beta: NDArray[np.float64]  # (C + 1,)  corpus weights (where they are explicit), last the rest
     free: NDArray[np.int64]  # (C,)  numbers that died, as a stack
-    totals: NDArray[np.int64]  # (4,)  numbers given out, tables M, height of the stack, token to go on with
+    totals: NDArray[
+        np.int64
+    ]  # (5,)  numbers given out, tables M, height of the stack, token to go on with, most topics
     rng: NDArray[np.uint64]  # (1,)  stream of the document at hand
     # of the document at hand
     n_d: NDArray[np.int64]  # (C,)  tokens n_jk
@@ -141,6 +143,22 @@ def new_number(totals, free, reuse):
         return free[totals[FREE]]
     totals[HIGH] += 1
     return totals[HIGH] - 1
+
+
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
+def is_full(totals):
+    """Whether there are as many topics as there may be, so that none can be new."""
+    return totals[HIGH] - totals[FREE] >= totals[MOST]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def heaviest(coef, n_k, high):
+    """Return the topic of the largest coefficient: where rounding or underflow has left a draw without one."""
+    chosen = np.int64(0)
+    for k in range(1, high):
+        if n_k[k] > 0 and (n_k[chosen] == 0 or coef[k] > coef[chosen]):
+            chosen = np.int64(k)
+    return chosen
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
