@@ -125,9 +125,9 @@ class LabelledDocuments(TopicPriors):
         return (*labels, *(name for name in self._seed_names() if name not in labels))
 
     def _seed_numbers(self) -> Sequence[int]:
-        own = [name for name in self._seed_names() if name not in self.label_names_]
+        own = [name for name in self._fitted_seeds if name not in self.label_names_]
         names = [*self.label_names_, *own]
-        return [names.index(name) for name in self._seed_names()]
+        return [names.index(name) for name in self._fitted_seeds]
 
     @property
     def _n_steered(self) -> int:

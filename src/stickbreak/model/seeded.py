@@ -14,6 +14,7 @@ from stickbreak.fitting.checkpoint import require
 from stickbreak.fitting.laps import Laps
 from stickbreak.fitting.loop import logger
 from stickbreak.fitting.run import Identity, Run
+from stickbreak.model.parameters import names_in
 from stickbreak.model.seeds import Seeds, check_seeds, columns_of_seeds, plain_seeds
 from stickbreak.model.seeds_after import told_of_seeds
 from stickbreak.model.topic_model import TopicModel
@@ -29,6 +30,7 @@ class SeededTopics(TopicModel):
     seeds: Seeds | None
     seed_tokens: float
     _pseudo: sparse.csr_array | None = None  # (W, n_seeded)  pseudo-counts of the fit
+    _fitted_seeds: tuple[str, ...] = ()  # names of the seeds of the fit
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, as in scikit-learn; seeds of any kind of mapping become a dict.
@@ -48,18 +50,18 @@ class SeededTopics(TopicModel):
             self.seeds = plain_seeds(self.seeds)
 
     def _seed_names(self) -> tuple[str, ...]:
-        """Return the names of the seeds."""
+        """Return the names of the seeds that the next fit has."""
         return tuple(self.seeds or ())
 
     def _seed_numbers(self) -> Sequence[int]:
-        """Return the number of the topic of each seed."""
-        return range(len(self._seed_names()))
+        """Return the number of the topic of each seed of the fit."""
+        return range(len(self._fitted_seeds))
 
     @property
     def seed_topics_(self) -> dict[str, int]:
         """The number of the topic of each seed, whatever the topics are called by now; empty after a join of topics."""
         check_is_fitted(self)
-        seeds = zip(self._seed_names(), self._seed_numbers(), strict=False)  # parameters may be others by now
+        seeds = zip(self._fitted_seeds, self._seed_numbers(), strict=False)  # older files may know other names
         return {name: k for name, k in seeds if self._keeps_number(k)}
 
     def _finish(self, laps: Laps, run: Run, identity: Identity, documents: Any) -> None:
@@ -83,10 +85,13 @@ class SeededTopics(TopicModel):
 
     def _take_names(self, documents: Any) -> None:
         super()._take_names(documents)
-        self._labels = dict(zip(self._seed_numbers(), self._seed_names(), strict=True)) or None
+        self._fitted_seeds = self._seed_names()
+        self._labels = dict(zip(self._seed_numbers(), self._fitted_seeds, strict=True)) or None
 
     def _description(self, arrays: dict[str, NDArray]) -> dict[str, Any]:
         described = super()._description(arrays)
+        if self._fitted_seeds:
+            described["seeds"] = list(self._fitted_seeds)
         if self._pseudo is None:
             return described
         arrays |= {f"pseudo.{name}": getattr(self._pseudo, name) for name in ("data", "indices", "indptr")}
@@ -95,6 +100,8 @@ class SeededTopics(TopicModel):
     @classmethod
     def _from_description(cls, parameters: dict[str, Any], arrays: dict[str, NDArray], meta: dict[str, Any]) -> Self:
         model = super()._from_description(parameters, arrays, meta)
+        names = meta.get("seeds", list(model._seed_names()))  # models of before have those of the parameters alone
+        model._fitted_seeds = tuple(names_in(names, len(names), "seeds"))
         if "n_seeded" in meta:
             parts = tuple(arrays[f"pseudo.{name}"] for name in ("data", "indices", "indptr"))
             model._pseudo = sparse.csr_array(parts, shape=(model.n_features_in_, int(meta["n_seeded"])))

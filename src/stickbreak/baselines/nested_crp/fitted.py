@@ -64,7 +64,7 @@ class FittedNestedCRP(SeededTopics):
         return 0 if self._pseudo is None else int(self._pseudo.shape[1])
 
     def _seed_numbers(self) -> Sequence[int]:
-        return range(1, 1 + len(self._seed_names()))
+        return range(1, 1 + len(self._fitted_seeds))
 
     def _keeps_number(self, k: int) -> bool:
         return 1 <= k <= self._n_kept

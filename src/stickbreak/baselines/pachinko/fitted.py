@@ -159,7 +159,7 @@ class FittedPachinko(TopicPriors):
 
     def _seed_numbers(self) -> Sequence[int]:
         n_above = self._paths(0).n_topics
-        return range(n_above, n_above + len(self._seed_names()))
+        return range(n_above, n_above + len(self._fitted_seeds))
 
     def _keeps_number(self, k: int) -> bool:
         return self._paths(0).n_topics <= k < self._n_kept
