@@ -40,13 +40,33 @@ def test_step_of_a_stream_drops_the_score(name):
 def test_joins_new_topics_and_a_new_fit_drop_the_score_and_what_changes_no_topic_keeps_it():
     model = noted("CollapsedHDP")
     corpus = data_of("CollapsedHDP")
-    assert model.joined([]).held_out_ is None
+    assert model.joined([[0, 1]]).held_out_ is None
     model.find_path(corpus)
     model.label({0: "first"}).forget_state()
     assert model.held_out_ == SCORE
     assert model.reduced(1).held_out_ is None
     assert model.fit(corpus).held_out_ is None
     assert model.note_held_out(-6.0).update(corpus).held_out_ is None
+
+
+@pytest.mark.parametrize("name", [name for name in OF_WORDS if fitted(name).joins_topics])
+def test_joining_no_topics_keeps_the_score_as_the_topics_predict_what_they_did(name, tmp_path):
+    model, documents = noted(name), data_of(name)
+    for groups in ([], [[0]], [[k] for k in range(model.n_topics_)]):
+        same = model.joined(groups)
+        assert same.held_out_ == SCORE
+        assert same.score(documents) == pytest.approx(model.score(documents), abs=1e-4)
+    same.save(tmp_path / "m")
+    assert stickbreak.load(tmp_path / "m").held_out_ == SCORE
+
+
+@pytest.mark.parametrize("name", ["CollapsedHDP", "GibbsHDP"])
+def test_joining_no_topics_of_labels_predicts_what_they_did(name):
+    documents, options = data_of(name), {"representation": "direct"} if name == "GibbsHDP" else {}
+    labels = [["a", "b", None][d % 3] for d in range(documents.n_documents)]
+    model = unfitted(name, **options).fit(documents, labels=labels).note_held_out(-6.0)
+    assert model.joined([]).held_out_.score == -6.0
+    assert model.joined([]).score(documents) == pytest.approx(model.score(documents), abs=1e-4)
 
 
 def test_failed_call_keeps_the_score():

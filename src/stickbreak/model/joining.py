@@ -187,9 +187,10 @@ class JoinedTopics(FlatTopics, Estimator):
         number = np.empty(len(groups), np.int64)
         number[np.argsort(-pooled(self._topic_tokens(), to), kind="stable")] = np.arange(len(groups))
         model = copy.copy(self)
-        model._kept, model._path, model._held_out = None, None, None
+        model._kept, model._path = None, None
         model._join_topics(number[to])
         if len(groups) < self.n_topics_:
+            model._held_out = None  # else the topics are the same, in the order of their size
             model.stop_reason_ += f" Then {self.n_topics_} topics were joined to {len(groups)}."
         return model, number
 
