@@ -62,3 +62,35 @@ def test_a_report_of_some_days_says_so(opened, reports):
         f"{data.time.n_dated:,} documents with a date, 7 of them without a known word" in report.texts("#time-hint")[0]
     )
     assert opened().texts("#span") == [""]
+
+
+def test_the_top_of_a_report_says_what_was_found_and_the_objective_comes_last(opened, reports):
+    report, data = opened("growing"), reports("growing")[1]
+    largest = sorted(data.topics, key=lambda topic: -topic.token_share)[:3]
+    (lead,) = report.texts("#lead")
+    named = " · ".join(f"#{topic.number} {topic.label} {100 * topic.token_share:.1f}%" for topic in largest)
+    assert lead.startswith(f"6 topics in 300 documents. The largest: {named}. ")
+    sure = [trend.change > 0 for trend in data.time.trends if trend.p < 0.05]
+    grow, shrink = sum(sure), len(sure) - sum(sure)
+    assert grow
+    assert shrink > 1
+    assert lead.endswith(f"{grow} grow{'s' * (grow == 1)} and {shrink} shrink by more than chance.")
+    names, units = report.texts("#facts dt"), report.texts("#facts .unit")
+    assert names[:3] == ["Topics", "Documents", "Words"]
+    assert names[-1] == "Objective"
+    shares = sorted((topic.token_share for topic in data.topics), reverse=True)
+    half = next(n for n in range(1, 7) if sum(shares[:n]) >= 0.5)
+    assert units[0] == f"the {half} largest have half of the words"
+    assert units[1] == f"of {data.corpus.n_tokens / 300:.0f} words on average"
+    assert any(text.startswith("Objective: what the fit raised") for text in report.texts("#notes li"))
+    report.follow(lambda: report.page.locator("#lead a").first.click())
+    assert report.texts("#page-heading") == [f"#{largest[0].number} {largest[0].label}"]
+
+
+def test_the_top_of_a_report_on_vectors_counts_components_and_vectors(opened, reports):
+    report, data = opened("vectors"), reports("vectors")[1]
+    assert report.texts("#facts dt")[:2] == ["Components", "Vectors"]
+    assert report.texts("#facts dt")[-1] == "Objective"
+    largest = max(data.components, key=lambda component: component.weight)
+    assert f"The largest: #{largest.number} {100 * largest.weight:.1f}% · " in report.texts("#lead")[0]
+    assert any(text.startswith("Objective: what the fit raised") for text in report.texts("#notes li"))

@@ -3,6 +3,7 @@
   const data = JSON.parse(document.getElementById("report-data").textContent);
   const { byId, el, svg, whole, fixed, plural, percent, word, bar, term, duration } = pageTools();
   const fit = fitSection(data.fit, { unit: "vector", column: "n_components", noun: "components", over: "the vectors" });
+  const NAMED = 3; // components that the sentence at the top names
   const components = data.components,
     size = data.patch_size;
   const number = (x) =>
@@ -27,10 +28,14 @@
       data.n_groups === null
         ? plural(data.n_vectors, "vector")
         : `${plural(data.n_vectors, "vector")} in ${plural(data.n_groups, "group")}`;
+    const largest = [...components]
+      .sort((a, b) => b.weight - a.weight)
+      .slice(0, NAMED)
+      .map((component) => `#${component.number} ${percent(component.weight)}`);
     byId("lead").append(
       el("strong", {}, plural(data.n_components, "component")),
       ` of ${of}, ${size === null ? `each of ${plural(data.dim, "number")}` : `patches of ${size} x ${size} pixels`}.`,
-      fit.ended,
+      data.n_components > 1 ? ` The largest: ${largest.join(" · ")}.` : "",
     );
     const add = (name, value, unit) =>
       byId("facts").append(
@@ -41,19 +46,20 @@
           el("dd", {}, el("span", { class: "value" }, value), el("span", { class: "unit" }, unit)),
         ),
       );
+    add("Components", whole(data.n_components), "");
+    add(
+      "Vectors",
+      whole(data.n_vectors),
+      data.n_groups === null ? `of ${plural(data.dim, "number")}` : `of ${plural(data.dim, "number")}, in ${plural(data.n_groups, "group")}`,
+    );
     if (data.held_out !== null) add("Held-out score", fixed(data.held_out), "nats per vector, higher is better");
-    if (data.fit.objective !== null)
-      add(
-        "Objective",
-        fixed(data.fit.objective),
-        data.fit.objective_name === "objective" ? "nats per vector" : `nats per vector, ${data.fit.objective_name}`,
-      );
     if (data.fit.n_laps !== null)
       add(
         "Passes",
         whole(data.fit.n_laps),
         data.fit.seconds === null ? "over the vectors" : `over the vectors in ${duration(data.fit.seconds)}`,
       );
+    if (data.fit.objective !== null) add("Objective", fixed(data.fit.objective), "what the fit raised, in nats per vector");
   }
   function drawStick() {
     const holder = byId("stick"),
@@ -217,6 +223,7 @@
 
   function drawNotes() {
     const note = (text) => byId("notes").append(el("li", {}, text));
+    if (data.fit.objective !== null) note(objectiveNote(data.fit, "vectors"));
     note("The number of a component is its row in means_ and its column in the result of transform or predict_proba.");
     note(
       "Expected weight: the weight that the model itself gives the component. Share of the vectors: the share for which it is the most probable component.",

@@ -1,9 +1,11 @@
 // How a fit went: its sentence, its table, its curves, its settings. `names`: what is counted, what is found, and of what.
 "use strict";
 const LEAST_START = 0.05; // seconds of a start that are told
+// What the objective says, for those who do not know it.
+const objectiveNote = (fit, documents) =>
+  `Objective: what the fit raised${fit.objective_name === "objective" ? "" : `, the ${fit.objective_name}`}. It says how well the model explains the ${documents} that it learned from; higher is better. Compare it only between fits to the same ${documents} by the same method.`;
 function fitSection(fit, names) {
   const { byId, el, whole, fixed, plural, capital, sentence, duration } = pageTools();
-  const ended = fit.converged ? " The fit converged." : fit.stop_reason ? ` ${sentence(fit.stop_reason)}` : "";
   function drawText() {
     const parts = [];
     if (fit.n_laps !== null)
@@ -128,5 +130,5 @@ function fitSection(fit, names) {
         el("dd", {}, name === "n_laps" ? `${value} (a lap is a pass over the data)` : value),
       );
   }
-  return { ended, drawText, draw, drawSettings };
+  return { drawText, draw, drawSettings };
 }

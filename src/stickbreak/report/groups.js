@@ -1,5 +1,6 @@
 // Shares over time and by class, where the documents have such columns: of all topics here, of one on its page.
 "use strict";
+const CHANCE = 0.05; // p from which a change may be chance
 function groupedSections(data, tools) {
   const { byId, el, svg, whole, fixed, percent, plural, word, textWidth } = tools;
   const { topics, time, classes } = data;
@@ -8,8 +9,7 @@ function groupedSections(data, tools) {
     MOST_CHANGES = 5,
     MOST_BANDS = 12, // of the stream that are told apart; the others are one
     MOST_BARS = 12, // of classes on the page of a topic
-    MOST_LETTERS = 24, // of the name of a class
-    CHANCE = 0.05;
+    MOST_LETTERS = 24; // of the name of a class
   const tables = shareTables(tools);
   const exact = (v) => (v === null ? "" : v);
   const periodName = (start) => start.slice(0, { year: 4, quarter: 7, month: 7 }[time.by] ?? 10);

@@ -58,6 +58,7 @@ function drawNotes(data) {
     note(
       "Held-out score: not known here. `stickbreak fit --held-out 0.1` keeps a tenth of the documents apart, and all reports on that model have the score on them. `stickbreak evaluate MODEL INPUT` scores a fitted model on documents that the fit has not seen.",
     );
+  if (data.fit.objective !== null) note(objectiveNote(data.fit, "documents"));
   if (data.held_out !== null || data.fit.objective !== null) {
     note(
       "Nats per token: the mean natural logarithm of the probability of a word. 0.1 higher means that words are 1.105 times as probable. Perplexity is the same on another scale: the number of equally probable words among which a choice would be as uncertain.",

@@ -9,8 +9,7 @@
   const page = pageTools();
   const { byId, el, svg, whole, plural, moreText, percent, word, bar, capital, textAt, textWidth, shortNames } = page;
   const fit = fitSection(data.fit, { unit: "token", column: "n_topics", noun: "topics", over: "the documents" });
-  const PAGE = 20,
-    NAMED = 3; // topics that the stick names, or the line below it
+  const PAGE = 20;
   const gist = (topic, n) =>
     topic.words
       .slice(0, n)
@@ -62,7 +61,6 @@
     });
     let x = 0;
     const named = shortNames(); // no two pieces with the same name
-    let nNamed = 0;
     broken.forEach((topic, i) => {
       const length = (topic.token_share / total) * width,
         gap = length > 4 ? 1.5 : 0,
@@ -75,12 +73,9 @@
       );
       const name = named(topic, (text) => textWidth(text) < length - 14);
       if (name !== null) picture.append(textAt(name, { x: x + 8, y: height - 10, class: `on-${shade}` }));
-      nNamed += name === null ? 0 : 1;
       x += length;
     });
     holder.replaceChildren(picture);
-    const told = broken.slice(0, NAMED).flatMap((topic, i) => [i ? " · " : " The largest: ", topicLink(topic)]);
-    byId("stick-largest").replaceChildren(...(nNamed < NAMED ? told : [])); // of many topics no piece has room for a name
   }
 
   function topicLink(topic, share = null) {
@@ -266,7 +261,7 @@
   }
 
   function start() {
-    drawHeadline(data, nTopics, fit.ended);
+    drawHeadline(data, nTopics, topicLink);
     fit.drawText();
     fit.drawSettings();
     drawNotes(data);
