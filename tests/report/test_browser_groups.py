@@ -92,7 +92,7 @@ def test_name_below_the_stream_shows_its_band_alone_and_again_all(opened):
     assert low == 0
     assert max(every[3][1]) <= high < 1
     report.page.keyboard.press("Enter")
-    report.page.wait_for_function(f"document.getElementById('time-plot').data.length === {len(every)}")
+    report.page.wait_for_function("n => document.getElementById('time-plot').data.length === n", arg=len(every))
     assert report.page.evaluate(bands) == every
 
 
