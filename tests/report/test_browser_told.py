@@ -94,3 +94,15 @@ def test_the_top_of_a_report_on_vectors_counts_components_and_vectors(opened, re
     largest = max(data.components, key=lambda component: component.weight)
     assert f"The largest: #{largest.number} {100 * largest.weight:.1f}% · " in report.texts("#lead")[0]
     assert any(text.startswith("Objective: what the fit raised") for text in report.texts("#notes li"))
+
+
+def test_shares_below_one_percent_have_a_second_digit(opened, reports):
+    report, data = opened("large"), reports("large")[1]
+    shares = sorted((topic.token_share for topic in data.topics), reverse=True)[:20]
+    assert max(shares) < 0.005, "of 1,000 topics"
+    told = report.texts("#list .share b")
+    assert told == [f"{100 * share:.2f}%" for share in shares]
+    percents = report.page.evaluate(
+        "[0, 2e-5, 0.0012, 0.0099, 0.00996, 0.1234, 0.9996].map((x) => pageTools().percent(x))"
+    )
+    assert percents == ["0%", "<0.01%", "0.12%", "0.99%", "1.0%", "12.3%", "100%"]

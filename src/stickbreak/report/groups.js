@@ -73,12 +73,12 @@ function groupedSections(data, tools) {
         line: { width: 0.8, color: charts.colour("--card") },
         fillcolor: group.fill(),
         text: periods.map((start, p) => `${periodName(start)}, ${plural(time.shares.documents[p], "document")}`),
-        hovertemplate: `%{y:.1%} ${charts.plain(group.name)}<extra>%{text}</extra>`,
+        hovertemplate: `%{y:.2%} ${charts.plain(group.name)}<extra>%{text}</extra>`,
       })),
       hovermode: "closest",
       xaxis: { type: "date", showgrid: false },
       yaxis: {
-        ...(alone === null ? { tickformat: ".0%", range: [0, 1] } : { tickformat: ".1~%", rangemode: "tozero", autorange: true }),
+        ...(alone === null ? { tickformat: ".0%", range: [0, 1] } : { tickformat: ".3~%", rangemode: "tozero", autorange: true }),
         title: { text: "share of tokens", font: { size: 13 } },
       },
     }));
@@ -282,7 +282,7 @@ function groupedSections(data, tools) {
             ...(tight ? { orientation: "h", y: 0, yanchor: "top", len: 1 } : { len: 0.6 }),
             ...(relative
               ? { tickvals: [-3, -1.5, 0, 1.5, 3], ticktext: ["⅛", "⅓", "1 ×", "3 ×", "8 ×"] }
-              : { tickformat: ".0%" }),
+              : { tickformat: ".3~%" }),
           },
         },
       ],

@@ -15,7 +15,8 @@ function pageTools() {
   // on a button that shows more of a list, at most `step` of the `rest`
   const moreText = (rest, step) =>
     rest > step ? `Show ${whole(step)} more of ${whole(rest)}` : `Show the other ${whole(rest)}`;
-  const percent = (x) => (x > 0 && x < 0.001 ? "<0.1%" : `${(100 * x).toFixed(x < 0.9995 ? 1 : 0)}%`);
+  const digits = (x) => (x === 0 || x >= 0.9995 ? 0 : x < 0.00995 ? 2 : 1); // small shares differ in the second
+  const percent = (x) => (x > 0 && x < 0.0001 ? "<0.01%" : `${(100 * x).toFixed(digits(x))}%`);
   function el(tag, attributes = {}, ...children) {
     const node = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
