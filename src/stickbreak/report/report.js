@@ -241,16 +241,33 @@
     if (section) section.scrollIntoView();
     else if (target === "home" || was) scrollTo(0, was ? left : 0);
   }
+  // What an address asks for that is not here; empty where it is, or asks for no such thing.
+  function missing(kind, name) {
+    if (kind === "topic") {
+      const numbers = topics.map((topic) => topic.number);
+      const all = nTopics > topics.length || data.tree !== null ? "" : `, numbered from ${Math.min(...numbers)} to ${Math.max(...numbers)}`;
+      return `No topic here has the number ${name}. This report has ${listed}${all}.`;
+    }
+    if (kind === "document")
+      return `The document in row ${name} is not in this report. It shows ${whole(data.documents.length)} of ${plural(data.corpus.n_documents, "document")}.`;
+    return kind === "tree" && !tree?.has(name) ? `The tree on this page has no node ${name}.` : "";
+  }
+  function tellMissing(text) {
+    byId("missing").textContent = text;
+    byId("missing").hidden = !text;
+    if (text) scrollTo(0, 0);
+  }
   function openFromAddress() {
     hideTip();
     const address = decodeURIComponent(location.hash.slice(1)),
-      found = /^(topic|document)-(\d+)$/.exec(address);
+      found = /^(topic|document|tree)-([\d.]+)$/.exec(address);
     const topic = found && found[1] === "topic" ? byNumber.get(Number(found[2])) : null,
       one = found && found[1] === "document" ? documents.find(Number(found[2])) : null;
     if (topic) showPage(pages.page(topic));
     else if (one) showPage(documents.page(one));
     else showHome(address);
     if (tree !== null && !topic && !one) tree.openFromAddress();
+    tellMissing(found && !topic && !one ? missing(found[1], found[2]) : "");
   }
   const groupsApart = () => (tree === null ? [{ name: "all topics", topics }] : tree.groupsOf(topics)); // where there is no path
   function drawPictures() {

@@ -384,5 +384,5 @@ function topicTree(tree, tools) {
       : "";
   byId("tree-hint").textContent =
     `Each row is a level of the tree. The width of a node is its share of the tokens. A node is called by ${nodes.some((node) => node.name) ? "its name, then by " : ""}its words that are not also those of the node above, then by the others. Topics with none below are outlined.${itself} Choose a node to look closer, and the top node to go back up.${part}`;
-  return { draw, openFromAddress, placeOf, groupsOf };
+  return { draw, openFromAddress, placeOf, groupsOf, has: (path) => byPath.has(path) };
 }
