@@ -11,6 +11,7 @@ import stickbreak
 from stickbreak.corpus import Corpus, planted_gaussians, planted_lda
 from stickbreak.questions.topic_map import map_positions
 from stickbreak.report import build_component_report, build_report
+from stickbreak.report.data import WordShare
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 NASTY = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(2)>", "\u202eevil", "=cmd|' /C calc'!A0"]
@@ -167,6 +168,16 @@ def long_words_tree_report():
         for node in data.tree.nodes
     ]
     return replace(data, tree=replace(data.tree, nodes=tuple(longer)))
+
+
+def alike_tree_report():
+    """Return the report of a small tree in which siblings have the same four words first."""
+    data = tree_report()
+    alike = [
+        replace(node, words=(*(WordShare(f"same{node.parent}{i}", 0.1) for i in range(4)), *node.words))
+        for node in data.tree.nodes
+    ]
+    return replace(data, tree=replace(data.tree, nodes=tuple(alike)))
 
 
 def named_tree_report():

@@ -37,6 +37,28 @@ def test_words_of_narrow_nodes_are_whole_and_within_their_nodes(opened):
     assert min(space for spaces, _ in cells for space in spaces) > 0
 
 
+@pytest.mark.parametrize("viewport", [NARROW, WIDE])
+def test_siblings_of_a_tree_have_names_of_their_own(opened, reports, viewport):
+    report, nodes = opened("alike_tree", viewport), reports("alike_tree")[1].tree.nodes
+    texts = report.page.evaluate(
+        """() => [...document.querySelectorAll("#tree-picture .cell[id]")]
+            .map((cell) => [cell.id.slice(5), cell.querySelector("text")?.textContent ?? null])"""
+    )
+    by_parent = {}
+    for place, text in texts:
+        if place != "all" and text is not None:
+            by_parent.setdefault(place.rpartition(".")[0], []).append(text)
+    assert len(by_parent) > 2
+    for row in by_parent.values():
+        assert len(set(row)) == len(row), row
+    (first, *_), siblings = report.texts("#tree-node .children .gist"), [node for node in nodes if node.parent == 0]
+    assert first.split()[:4] == ["same00", "same01", "same02", "same03"]
+    assert len(set(report.texts("#tree-node .children .gist"))) == len(siblings)
+    report.go(f"topic-{reports('alike_tree')[1].topics[0].number}")
+    way = report.texts("#page-body .similar a")[-3:]
+    assert all(len(text.split(", ")) >= 5 for text in way[:1]), "two words would be those of its siblings, too"
+
+
 def test_nodes_with_names_are_called_by_them_in_the_picture(opened):
     report = opened("named_tree")
     first = report.page.evaluate(

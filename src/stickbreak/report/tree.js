@@ -33,7 +33,13 @@ function topicTree(tree, tools) {
   function name(node) {
     return node.path.join(".") || "all";
   }
-  const gist = (node, n) => node.telling.slice(0, n).join(", ");
+  // How many of its words call a node otherwise than others: n, or more where the first n are the same.
+  const enough = (node, n, others = node.above?.children ?? []) =>
+    others.reduce((most, other) => {
+      const at = other === node ? 0 : node.telling.findIndex((text, i) => text !== other.telling[i]);
+      return Math.max(most, at + 1);
+    }, n);
+  const gist = (node, n, others) => node.telling.slice(0, enough(node, n, others)).join(", ");
   // as a reader sees it: a tree that was given by names has them
   const title = (node) => (node.name ? `${name(node)} ${node.name}` : name(node));
   const size = (node) =>
@@ -97,7 +103,7 @@ function topicTree(tree, tools) {
       cells.get(marked)?.classList.remove("marked");
     });
 
-    function place(node, x, room, row, shade) {
+    function place(node, x, room, row, shade, taken = new Map()) {
       const kind = node.n_children ? shade : "leaf",
         gap = room > 6 ? 1.5 : 0.5;
       const cell = svg("g", {
@@ -110,7 +116,7 @@ function topicTree(tree, tools) {
       cell.append(
         svg("rect", { x, y: row * tall, width: Math.max(0, room - gap), height: tall - 2, rx: Math.min(4, room / 4) }),
       );
-      write(cell, node, x, room - gap, row * tall);
+      write(cell, node, x, room - gap, row * tall, taken);
       cell.addEventListener("click", () => {
         hideTip();
         go(node === zoomed ? (node.above ?? node) : node);
@@ -123,10 +129,11 @@ function topicTree(tree, tools) {
       cells.set(node, cell);
       if (row + 1 >= rows) return;
       let left = x;
-      const shown = node.children.filter((child) => (child.share / node.share) * room >= TIGHT);
+      const shown = node.children.filter((child) => (child.share / node.share) * room >= TIGHT),
+        called = new Map(); // what children are called, and which
       shown.forEach((child, i) => {
         const wide = (child.share / node.share) * room;
-        place(child, left, wide, row + 1, i % 2 ? "b" : "a");
+        place(child, left, wide, row + 1, i % 2 ? "b" : "a", called);
         left += wide;
       });
       const others = rest(node, shown),
@@ -155,7 +162,7 @@ function topicTree(tree, tools) {
       cell.addEventListener("pointerleave", hideTip);
       picture.append(cell);
     }
-    function write(cell, node, x, room, y) {
+    function write(cell, node, x, room, y, taken) {
       const called = [...(node.name ? [node.name] : []), ...node.telling],
         side = textWidth(called[0]) < room - 15 ? 8 : 4, // beside a word that hardly fits
         fits = (text) => textWidth(text) < room - 2 * side + 1;
@@ -163,20 +170,39 @@ function topicTree(tree, tools) {
       if (!fits(called[0]) && room < tall) {
         // there is more room upright
         const at = { x: x + room / 2 + 4, y: y + tall - 6 };
-        cell.append(textAt(cut(called[0], tall - 10), { ...at, transform: `rotate(-90 ${at.x} ${at.y})` }));
+        const text = unlike((words) => cut(words[0], tall - 10));
+        cell.append(textAt(text, { ...at, transform: `rotate(-90 ${at.x} ${at.y})` }));
         return;
       }
-      let text = "";
-      for (const one of called) {
-        const longer = text ? `${text}${text === node.name ? ": " : ", "}${one}` : one;
-        if (!fits(longer)) break;
-        text = longer;
-      }
-      cell.append(textAt(text || cut(called[0], room - 2 * side + 1), { x: x + side, y: y + tall / 2 - 5 }));
+      cell.append(textAt(unlike(inside), { x: x + side, y: y + tall / 2 - 5 }));
       const long = `${percent(node.share)} · ${size(node)}`,
         short = percent(node.share);
       const second = fits(long) ? long : fits(short) ? short : "";
       if (second) cell.append(textAt(second, { x: x + side, y: y + tall / 2 + 14, class: "share-line" }));
+
+      // As many words as there is room for.
+      function inside(words) {
+        let text = "";
+        for (const one of words) {
+          const longer = text ? `${text}${text === node.name ? ": " : ", "}${one}` : one;
+          if (!fits(longer)) break;
+          text = longer;
+        }
+        return text || cut(words[0], room - 2 * side + 1);
+      }
+      // A text that no sibling has: of words that those do not have which are called so, or else its place among them.
+      function unlike(textOf) {
+        let words = called;
+        for (let text = textOf(words); taken.has(text); text = textOf(words)) {
+          const other = taken.get(text).telling,
+            own = words.filter((one) => !other.includes(one));
+          words = own.length && own.length < words.length ? own : [name(node)];
+          if (words[0] === name(node)) break;
+        }
+        const text = textOf(words);
+        taken.set(text, node);
+        return text;
+      }
     }
   }
   function mark(node, withTip) {
@@ -242,7 +268,7 @@ function topicTree(tree, tools) {
       most = Math.max(...zoomed.children.map((child) => child.share), 1e-9);
     const row = (child) => {
       const words = el("span", { class: "gist" });
-      for (const text of child.telling.slice(0, 6)) words.append(word(text), " ");
+      for (const text of child.telling.slice(0, enough(child, 6))) words.append(word(text), " ");
       const fill = el("i");
       fill.style.width = `${(100 * child.share) / most}%`;
       return el(
@@ -367,7 +393,7 @@ function topicTree(tree, tools) {
     }
     return [...found]
       .sort((a, b) => b[0].share - a[0].share)
-      .map(([node, inside]) => ({ name: gist(node, 3), topics: inside }));
+      .map(([node, inside]) => ({ name: gist(node, 3, [...found.keys()]), topics: inside }));
   }
   function placeOf(number) {
     const path = pathOf(number),
