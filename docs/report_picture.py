@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 PICTURE = Path(__file__).with_name("report.png")
-WIDTH, HEIGHT = 1280, 860
+WIDTH, HEIGHT = 1280, 1080
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 

@@ -33,7 +33,7 @@ def test_a_machine_without_a_browser_is_told_what_to_install_in_one_sentence(tmp
 
 
 def test_the_picture_has_the_size_of_the_command():
-    assert size(SCRIPT.with_name("report.png")) == (1280, 860)
+    assert size(SCRIPT.with_name("report.png")) == (1280, 1080)
 
 
 def test_a_page_becomes_a_picture_of_this_size(tmp_path, monkeypatch):
