@@ -123,6 +123,8 @@ def many() -> Corpus:
 def test_no_sweep_and_no_start_has_more(many: Corpus, init: str) -> None:
     model = GibbsHDP(max_topics=5, init=init, init_sweeps=10, n_laps=12, split_merge_trials=3, random_state=0).fit(many)
     assert model.trace_["n_topics"].max() == 5, "twelve topics want more"
+    full = model.trace_["n_topics"][-1] == 5
+    assert ("The number of topics reached max_topics=5: more may predict better." in model.stop_reason_) == full
     assert model.n_topics_ <= 5
 
 
@@ -144,7 +146,9 @@ def test_seeds_count(many: Corpus) -> None:
 
 def test_a_limit_that_is_never_reached_changes_no_bit(corpus: Corpus) -> None:
     changes = {"n_topics": 4, "n_laps": 8, "split_merge_trials": 2}
-    assert_same(fit(corpus, max_topics=500, **changes), fit(corpus, **changes))
+    free = fit(corpus, max_topics=500, **changes)
+    assert_same(free, fit(corpus, **changes))
+    assert "max_topics" not in free.stop_reason_
 
 
 def test_a_fit_goes_on_under_its_limit_alone(many: Corpus, tmp_path: Any) -> None:

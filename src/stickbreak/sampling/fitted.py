@@ -64,6 +64,7 @@ class FittedGibbs(LabelledDocuments, CountedTopics):
     n_chains_: int
     n_tokens_: int
     n_laps_: int
+    max_topics: int | None
     learn: Sequence[str]
     n_jobs: int | None
 
@@ -212,6 +213,8 @@ class FittedGibbs(LabelledDocuments, CountedTopics):
         self.n_tokens_ = laps.n_tokens
         self.objective_ = sample.log_joint / self.n_tokens_
         self.burn_in_ = burn_in
+        if self.max_topics is not None and columns["n_topics"][-1] >= self.max_topics:
+            self.stop_reason_ += f" The number of topics reached max_topics={self.max_topics}: more may predict better."
         if self.n_laps_ <= burn_in:
             self.stop_reason_ += (
                 f" No sample yet: burn-in takes {burn_in} sweeps. The topics are those of the last sweep."
