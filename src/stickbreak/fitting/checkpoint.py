@@ -35,7 +35,10 @@ FREE = ("n_laps", "tolerance", "n_jobs", "scratch", "verbose")
 _LONG = 100  # numbers in a row: more are told by their checksum
 LATE: dict[str, Any] = {"batches_at_once": 1, "seeds": None, "seed_tokens": 100.0}
 """Parameters that fits of before did not have, and what these did in their stead."""
-LATE_OF: dict[str, dict[str, Any]] = {"BackoffTreeTopics": {"smoothing_share": None}, "GibbsHDP": {"sampler": "sparse"}}
+LATE_OF: dict[str, dict[str, Any]] = {
+    "BackoffTreeTopics": {"smoothing_share": None, "node_discounts": None},
+    "GibbsHDP": {"sampler": "sparse"},
+}
 """The same, of one estimator."""
 
 
