@@ -24,6 +24,8 @@ Work = Callable[[], str]
 TOPICS = np.random.default_rng(5).dirichlet(np.full(25, 0.3), 4)
 """Topics to start from."""
 
+_PATHS = ["a/1", "a/2", "b/1/x", "b/1/y", "b/2", "c"]
+
 VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
     "collapsed": {
         "no learning": {"learn": ()},
@@ -72,6 +74,8 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
         "no stages": {"stages": ()},
         "two threads": {"n_jobs": 2},
         "share": {"smoothing_share": 0.2},
+        "paths": {"branching": _PATHS},
+        "nodes": {"branching": _PATHS, "node_discounts": {"a": 0.2, "b/1": {"eta": 0.3}}},
     },
     "gaussian": {
         **{f"{kind}": {"likelihood": kind} for kind in ("full", "diagonal", "zero_mean")},

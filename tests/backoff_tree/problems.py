@@ -8,8 +8,10 @@ import numpy as np
 
 from stickbreak.backoff_tree.blocks import LEAVES, Blocks
 from stickbreak.backoff_tree.kernels import documents as document_kernels
+from stickbreak.backoff_tree.kernels.lists import entry_mass
 from stickbreak.backoff_tree.kernels.trees import open_document, write_path
 from stickbreak.backoff_tree.lists import directories
+from stickbreak.backoff_tree.node_discounts import NONE
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.backoff_tree.state import Discounts, Scratch, WordLeaves
 from stickbreak.corpus import Corpus
@@ -52,9 +54,10 @@ def word_lists(counts, n_words=1):
 class Pair:
     """A document's tree and a word's tree as the kernels see them."""
 
-    def __init__(self, shape, document, delta_doc, word, delta_word, scale):
+    def __init__(self, shape, document, delta_doc, word, delta_word, scale, nodes=NONE):
         self.shape, self.below = shape, shape.below
-        self.doc, self.word = Discounts.of(delta_doc, shape), Discounts.of(delta_word, shape)
+        self.doc = Discounts.of(delta_doc, shape, nodes.documents)
+        self.word = Discounts.of(delta_word, shape, nodes.words)
         self.lists = word_lists(word)
         self.directory = directories(self.lists, scale, self.word, shape, ONE)
         z = np.array([y for y in document.elements()], np.int32)
@@ -70,7 +73,7 @@ class Pair:
         s, a, b = self.scratch, self.lists, self.directory
         level, start = np.int64(b.level[0]), np.int64(0)
         return document_kernels.draw_leaf(
-            s.node, self.below, s.finder, self.doc.delta, self.doc.above, self.doc.rate, self.word.delta,
+            s.node, self.below, s.finder, self.doc.delta, self.doc.given, self.doc.rate, self.word.delta,
             self.word.rate, self.word.from_here, 0, 0, np.int64(a.size[0]), a.leaf, a.mass, level, b.offset, b.row,
             start, level, start, s.own, own_entry, gone, lost, s.queue, s.candidate, s.weight, s.rng,
         )  # fmt: skip
@@ -81,7 +84,7 @@ class Pair:
         write_path(s.own, np.int64(z), s.finder)
         entry = a.leaf[: a.size[0]].tolist().index(z)
         gone = int(a.n[entry] == 1)
-        return self.draw(entry, gone, scale[z] * (1.0 - self.word.above[-1] if gone else 1.0))
+        return self.draw(entry, gone, entry_mass(1, z, scale, self.word.given) if gone else scale[z])
 
 
 def small_corpus(rng, n_documents=12, n_words=9, most=14):

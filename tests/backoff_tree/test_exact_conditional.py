@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from stickbreak.backoff_tree.node_discounts import NONE
 from stickbreak.backoff_tree.sampler import TreeSampler
 from stickbreak.backoff_tree.seeding import KnownWords
 from stickbreak.backoff_tree.shape import TreeShape
@@ -33,20 +34,29 @@ SHAPES = (
 
 
 class Dense:
-    """A tree of sparse backoff written out: one discount a level, all leaves; of numbers of children, or of paths."""
+    """A tree of sparse backoff written out, all leaves; of numbers of children, or of paths.
 
-    def __init__(self, branching, delta):
+    It has one discount a level, and others at nodes whose paths are given.
+    """
+
+    def __init__(self, branching, delta, nodes=None):
         paths = branching if isinstance(branching[0], str) else ["/".join(way) for way in ways(branching)]
         # have a node in common: a leaf that ends above a level has there nothing but itself
         starts = [[tuple(path.split("/")[:h]) for path in paths] for h in range(len(delta))]
         self.above = [np.array([[a == b for b in start] for a in start]) for start in starts]
-        self.delta, self.discount = delta, sum(delta)
+        # of the node of each level above each leaf
+        self.delta = np.repeat(np.array(delta, float)[:, None], len(paths), axis=1)
+        for node, value in (nodes or {}).items():
+            names = node.split("/") if node else []
+            inside = [path.split("/")[: len(names)] == names for path in paths]
+            self.delta[len(names), inside] = value
+        self.discount = self.delta.sum(axis=0)
 
-    def smoothing(self, n):
-        """B(z), math.md (T1)"""
+    def smoothing(self, n, level=0):
+        """B(z), math.md (T1), of the nodes from a level on"""
         return sum(
             delta * (same & (n > 0)).sum(axis=1) / same.sum(axis=1)
-            for delta, same in zip(self.delta, self.above, strict=True)
+            for delta, same in zip(self.delta[level:], self.above[level:], strict=True)
         )
 
     def kept(self, n):
@@ -96,19 +106,21 @@ class Pass:
         return product / product.sum(), log_p
 
 
-def scores(shape, seed, at_once, seeded=False, share=None):
+def scores(shape, seed, at_once, seeded=False, share=None, nodes=NONE):
     """Return z-scores of a chain of passes, after the score of each pass has been compared."""
     rng = np.random.default_rng(seed)
     deltas = random_delta(rng, shape.depth), random_delta(rng, shape.depth)
     corpus = small_corpus(rng, n_documents=8, most=9)
     tokens, documents = tokens_of(corpus)
-    trees = [Dense(shape.branching, delta) for delta in deltas]
+    if nodes is not NONE:  # so that no path has too much
+        deltas = tuple(0.5 * delta for delta in deltas)
+    trees = [Dense(shape.branching, delta, own.of) for delta, own in zip(deltas, nodes, strict=True)]
     L, known, pseudo = shape.n_leaves, None, np.zeros((tokens.n_words, shape.n_leaves), int)
     if seeded:
         leaves, own = rng.choice(L, size=2, replace=False), rng.integers(0, 3, size=(tokens.n_words, 2))
         own[8] = 0  # the word of one token
         known, pseudo[:, leaves] = KnownWords(shape, leaves, sparse.csr_array(own.astype(float))), own
-    given = {"at_once": at_once, "known": known, "smoothing_share": share}
+    given = {"at_once": at_once, "known": known, "smoothing_share": share, "nodes": nodes}
     sampler = TreeSampler(blocks_of(corpus), shape, *deltas, seed, **given)
     sampler.begin()
     n_all = tokens.word.size + pseudo.sum()

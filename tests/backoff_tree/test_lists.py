@@ -130,7 +130,7 @@ def test_ten_thousand_changes_equal_a_rebuild(seed):
         taken += int(lists.n[lists.start[w] : lists.start[w] + lists.size[w]].min() == 1)
         for step, leaf in ((-1, z[i]), (1, new)):
             list_kernels.change_leaf(
-                w, np.int64(leaf), step, scale, discounts.above[-1], *lists[:1], *lists[1:], shape.nodes, *found
+                w, np.int64(leaf), step, scale, discounts.given, *lists[:1], *lists[1:], shape.nodes, *found
             )
         z[i] = new
     assert taken > 1000
@@ -141,7 +141,7 @@ def test_ten_thousand_changes_equal_a_rebuild(seed):
         assert lists.leaf[here].tolist() == fresh.leaf[here].tolist()
         assert lists.n[here].tolist() == fresh.n[here].tolist()
         n = lists.size[w]
-        kept = (fresh.n[here] - discounts.above[-1]) * scale[fresh.leaf[here]]
+        kept = (fresh.n[here] - discounts.given[-1]) * scale[fresh.leaf[here]]
         sums = np.concatenate(([0.0], np.cumsum(kept)))
         first = lists.start[w] + w
         np.testing.assert_allclose(lists.mass[first : first + n + 1], sums, rtol=0, atol=1e-10)

@@ -41,10 +41,12 @@ def word_smoothing(n_words: Int, discounts: Discounts, shape: Shape) -> Float:
     shape : TreeShape
     """
     out = np.zeros(1)
-    for level, delta in enumerate(discounts.delta):
+    for level in range(shape.depth):
         if level > 0:
             out = np.repeat(out, shape.n_children(level - 1))
-        out += delta / shape.sizes(level) * shape.sums_below(n_words.astype(np.float64), level)
+        out += (
+            discounts.of_level(level, shape) / shape.sizes(level) * shape.sums_below(n_words.astype(np.float64), level)
+        )
     return np.repeat(out, shape.n_children(shape.depth - 1))
 
 
@@ -53,7 +55,7 @@ def solve_backoff(
 ) -> Backoff:
     """Return P* and C from what all words together have at each leaf.                               math.md (T6)
 
-    A_z = n_z - Delta D_z: all counts are 1 or more, and Delta is less.
+    A_z = n_z - Delta(z) D_z: all counts are 1 or more, and Delta is less.
 
     Parameters
     ----------
@@ -67,12 +69,12 @@ def solve_backoff(
     share : float, optional
         max_z B_z / C, which gives C. The default solves C so that P* adds up to the tokens.
     """
-    discount = float(discounts.above[-1])
+    discount = discounts.given[-1]  # of all leaves, or of each
     smoothing = word_smoothing(n_words, discounts, shape)
     kept = n_tokens - discount * n_words
     largest, used = float(smoothing.max()), n_tokens > 0
     if share is None:
-        given = discount * float(n_words.sum())
+        given = float(discount * n_words.sum() if discount.ndim == 0 else discount @ n_words)
         peak = max(_conserving(kept[used], smoothing[used], given), _SLACK * largest)
     else:
         peak = largest / share

@@ -65,5 +65,20 @@ def merged(total: WordCounts, parts: Sequence[WordCounts], n_leaves: int, execut
     return found
 
 
+def check_counts(counts: WordCounts, n_words: int, n_leaves: int) -> None:
+    """Refuse counts that no fit can have left; a ValueError."""
+    start, leaf, n = counts
+    if start.shape != (n_words + 1,) or start[0] != 0 or start[-1] != leaf.size or (start[1:] < start[:-1]).any():
+        raise ValueError("the leaves of its words do not belong together")
+    if start.dtype != np.int64 or leaf.dtype != np.int32 or n.dtype != np.int32 or n.shape != leaf.shape:
+        raise ValueError("the leaves of its words are not whole numbers")
+    if not leaf.size or leaf.min() < 0 or leaf.max() >= n_leaves or n.min() < 1:
+        raise ValueError("a leaf is outside the tree, or has no token")
+    inner = np.ones(leaf.size, dtype=bool)
+    inner[start[:-1][start[:-1] < leaf.size]] = False
+    if (leaf[1:] <= leaf[:-1])[inner[1:]].any():
+        raise ValueError("the leaves of a word do not ascend")
+
+
 def _starts(size: Int32) -> Int:
     return np.concatenate(([0], np.cumsum(size, dtype=np.int64)))

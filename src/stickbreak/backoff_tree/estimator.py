@@ -56,6 +56,12 @@ class BackoffTreeTopics(FittedTree):
         Share of smoothing in the words of the leaf that has most of it; other leaves have less. It sets the constant C
         of the paper. None: C is solved after each sweep, so that the leaves have as many pseudo-counts as there are
         tokens.
+    node_discounts : dict or None, default=None
+        Discounts of single nodes of a tree of paths, by the paths of the nodes. A node has them in place of the
+        discounts of its level, for documents and words, and they are never learned. Other nodes have those of their
+        level. A value is a number for both, or a dict such as {"alpha": 0.1, "eta": 0.2} for one or each. A path is the
+        names from the root down to a node above leaves; "" is the root. None: every node has the discounts of its
+        level.
     learn : sequence of {"alpha", "eta"}, default=("alpha", "eta")
         Hyperparameters that are learned from the data. Their discounts maximise the leave-one-out probability of the
         leaves of documents, and of words.
@@ -121,9 +127,11 @@ class BackoffTreeTopics(FittedTree):
     alpha_levels_, eta_levels_ : ndarray of shape (levels,)
         Discounts of documents and words at each level.
     alpha_, eta_ : float
-        Sums of these discounts.
+        Sums of these discounts, without those of `node_discounts_`.
     smoothing_share_ : float or None
         The `smoothing_share` of the fit.
+    node_discounts_ : dict
+        The `node_discounts` of the fit: for each node its numbers by kind, "alpha" and "eta".
     learned_ : list of str
         Names of the hyperparameters whose discounts were learned in the fit.
     word_start_, word_leaf_, word_count_ : ndarray
@@ -170,6 +178,7 @@ class BackoffTreeTopics(FittedTree):
         "alpha": [Real, "array-like"],
         "eta": [Real, "array-like"],
         "smoothing_share": [None, between(LEAST_SHARE, MOST_SHARE)],
+        "node_discounts": [None, dict],
         "learn": [list, tuple],
         "seeds": TOPIC_PRIORS["seeds"],
         "seed_tokens": TOPIC_PRIORS["seed_tokens"],
@@ -188,6 +197,7 @@ class BackoffTreeTopics(FittedTree):
         alpha: float | Sequence[float] = 0.5,
         eta: float | Sequence[float] = 0.5,
         smoothing_share: float | None = None,
+        node_discounts: dict[str, Any] | None = None,
         learn: Sequence[str] = ("alpha", "eta"),
         seeds: Seeds | None = None,
         seed_tokens: float = 100.0,
@@ -206,6 +216,7 @@ class BackoffTreeTopics(FittedTree):
         self.alpha = alpha
         self.eta = eta
         self.smoothing_share = smoothing_share
+        self.node_discounts = node_discounts
         self.learn = learn
         self.seeds = plain_seeds(seeds)
         self.seed_tokens = seed_tokens

@@ -11,9 +11,11 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.backoff_tree.backoff import is_smoothing_share
+from stickbreak.backoff_tree.counting import check_counts
 from stickbreak.backoff_tree.laps import TreeLaps
 from stickbreak.backoff_tree.learning import LEARNABLE
 from stickbreak.backoff_tree.model import TreeModel
+from stickbreak.backoff_tree.node_discounts import node_discounts
 from stickbreak.backoff_tree.ranking import ranked_words
 from stickbreak.backoff_tree.requirements import checked_leaves
 from stickbreak.backoff_tree.seeded import SeededTree
@@ -29,12 +31,12 @@ from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.model.spreading import spread
 from stickbreak.numerics.arrays import Float, Int, Int32
-from stickbreak.numerics.ranges import are_discounts
 from stickbreak.prediction.completion import Completion, checked_seen, scored_documents
 from stickbreak.prediction.topics import ShownTopics, checked_numbers
 from stickbreak.prediction.words import words_to_show
 
 _LEVELS = ("alpha_levels_", "eta_levels_")  # discounts
+_LATE: dict[str, Any] = {"smoothing_share_": None, "node_discounts_": {}}  # values of models that were saved without
 _MOST_NUMBERS = 1 << 26  # of a dense table of words of leaves: 512 MiB
 
 
@@ -42,8 +44,8 @@ class FittedTree(SeededTree):
     """The side of `BackoffTreeTopics` that needs no fit of its own: it reads the fitted attributes."""
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ("word_start_", "word_leaf_", "word_count_", *_LEVELS)
-    _fitted_values: ClassVar[tuple[str, ...]] = ("branching_", "smoothing_share_", *SeededTree._fitted_values)
-    _late_values: ClassVar[dict[str, Any]] = {**SeededTree._late_values, "smoothing_share_": None}
+    _fitted_values: ClassVar[tuple[str, ...]] = ("branching_", *_LATE, *SeededTree._fitted_values)
+    _late_values: ClassVar[dict[str, Any]] = {**SeededTree._late_values, **_LATE}
     _learnable: ClassVar[tuple[str, ...]] = LEARNABLE
     objective_name: ClassVar[str] = "log probability of each word given all others"
 
@@ -55,6 +57,7 @@ class FittedTree(SeededTree):
     eta_levels_: Float
     branching_: list[int] | list[str]
     smoothing_share_: float | None
+    node_discounts_: dict[str, dict[str, float]]
     objective_: float
     n_laps_: int
     n_jobs: int | None
@@ -350,8 +353,9 @@ class FittedTree(SeededTree):
         """Make the words' trees: nothing that is saved or pickled, as the fitted attributes say all."""
         counts, shape = WordCounts(self.word_start_, self.word_leaf_, self.word_count_), shape_of(self.branching_, 0)
         delta, share = (self.alpha_levels_, self.eta_levels_), self.smoothing_share_
+        nodes = node_discounts(self.node_discounts_, shape)
         with ThreadExecutor(1) as executor:
-            return TreeModel(counts, shape, *delta, share, executor, self._pseudo_in(shape))
+            return TreeModel(counts, shape, *delta, share, executor, self._pseudo_in(shape), nodes)
 
     def __getstate__(self) -> Any:
         return {name: value for name, value in super().__getstate__().items() if name != "_model"}
@@ -372,26 +376,20 @@ class FittedTree(SeededTree):
         self.word_start_, self.word_leaf_, self.word_count_ = laps.finish()
         self.alpha_levels_, self.eta_levels_ = sampler.delta_doc.copy(), sampler.delta_word.copy()
         self.branching_, self.smoothing_share_ = sampler.shape.as_values, sampler.smoothing_share
+        self.node_discounts_ = sampler.nodes.as_values(sampler.shape)
         self._take_seeds(sampler.known, sampler.shape)
         self._model = self._build()
 
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state that no fit can have left."""
-        shape, W = shape_of(self.branching_, 0), self.n_features_in_
-        start, leaf, n = self.word_start_, self.word_leaf_, self.word_count_
-        if start.shape != (W + 1,) or start[0] != 0 or start[-1] != leaf.size or (start[1:] < start[:-1]).any():
-            raise ValueError("the leaves of its words do not belong together")
-        if start.dtype != np.int64 or leaf.dtype != np.int32 or n.dtype != np.int32 or n.shape != leaf.shape:
-            raise ValueError("the leaves of its words are not whole numbers")
-        if not leaf.size or leaf.min() < 0 or leaf.max() >= shape.n_leaves or n.min() < 1:
-            raise ValueError("a leaf is outside the tree, or has no token")
-        inner = np.ones(leaf.size, dtype=bool)
-        inner[start[:-1][start[:-1] < leaf.size]] = False
-        if (leaf[1:] <= leaf[:-1])[inner[1:]].any():
-            raise ValueError("the leaves of a word do not ascend")
+        shape, counts = shape_of(self.branching_, 0), WordCounts(self.word_start_, self.word_leaf_, self.word_count_)
+        check_counts(counts, self.n_features_in_, shape.n_leaves)
         self._check_seeds(shape)
-        for delta in (getattr(self, name) for name in _LEVELS):
-            require(is_table(delta, shape.depth) and are_discounts(delta), "its discounts do not fit its tree")
+        require(isinstance(self.node_discounts_, dict), "its discounts of nodes are not by their paths")
+        for name, nodes in zip(_LEVELS, node_discounts(self.node_discounts_, shape), strict=True):
+            delta = getattr(self, name)
+            fits = is_table(delta, shape.depth) and nodes.above(shape).allow(delta)
+            require(fits, "its discounts do not fit its tree")
         share = self.smoothing_share_
         require(share is None or is_smoothing_share(share), "its share of smoothing is out of its range")
         check_end(self)

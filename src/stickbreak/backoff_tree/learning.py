@@ -38,18 +38,19 @@ def learn(sampler: TreeSampler, name: str, engine: Engine, *, search: bool = Tru
     rng = np.random.Generator(np.random.Philox(key=int(key_of(sampler.seed, sampler.n_passes, f"learn {name}"))))
     shape = sampler.shape
     if name == "alpha":
+        nodes = sampler.nodes.documents
         entries = Entries.of(*_of_documents(sampler.blocks, rng), shape)
-        likelihood = document_likelihood(entries, shape)
+        likelihood = document_likelihood(entries, shape, nodes)
         if not search:
             return likelihood(sampler.delta_doc)
-        sampler.delta_doc, value = beam_search(likelihood, sampler.delta_doc)
+        sampler.delta_doc, value = beam_search(likelihood, sampler.delta_doc, nodes.above(shape).distinct())
         return value
-    counts, totals = sampler.counts(engine)
+    (counts, totals), nodes = sampler.counts(engine), sampler.nodes.words
     entries = Entries.of(*_of_words(counts, totals, rng), shape)
-    likelihood = word_likelihood(entries, np.where(totals.n_tokens > 0, sampler.solve(engine).prob, 0.0), shape)
+    likelihood = word_likelihood(entries, np.where(totals.n_tokens > 0, sampler.solve(engine).prob, 0.0), shape, nodes)
     if not search:
         return likelihood(sampler.delta_word)
-    sampler.delta_word, value = beam_search(likelihood, sampler.delta_word)
+    sampler.delta_word, value = beam_search(likelihood, sampler.delta_word, nodes.above(shape).distinct())
     return value
 
 

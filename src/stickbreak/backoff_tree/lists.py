@@ -46,7 +46,7 @@ def with_room(counts: WordCounts, of_word: Int) -> WordLeaves:
 
 def directories(words: WordLeaves, scale: Float, discounts: Discounts, shape: Shape, executor: Executor) -> Directory:
     """Sum the masses of the lists, and make their directories."""
-    below, discount = shape.below, float(discounts.above[-1])
+    below = shape.below
     n_nodes = shape.n_nodes
     level = (np.searchsorted(n_nodes, np.maximum(words.size, 1), side="right") - 1).astype(np.int32)
     offset = np.concatenate(([0], np.cumsum(n_nodes + 1)))
@@ -54,7 +54,7 @@ def directories(words: WordLeaves, scale: Float, discounts: Discounts, shape: Sh
     row = np.empty((int(start[-1]), 2))
 
     def work(part: tuple[int, int]) -> None:
-        list_kernels.sum_masses(*part, words.start, words.size, words.leaf, words.n, scale, discount, words.mass)
+        list_kernels.sum_masses(*part, words.start, words.size, words.leaf, words.n, scale, discounts.given, words.mass)
         list_kernels.fill_directories(
             *part, words.start, words.size, words.leaf, words.mass, below, start, level, offset, row
         )

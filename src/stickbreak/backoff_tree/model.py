@@ -12,6 +12,7 @@ from stickbreak.backoff_tree.counting import merged
 from stickbreak.backoff_tree.kernels import fixed as fixed_kernels
 from stickbreak.backoff_tree.leaf_words import LeafWords
 from stickbreak.backoff_tree.lists import Totals, directories, lists_of
+from stickbreak.backoff_tree.node_discounts import NONE, OfBoth
 from stickbreak.backoff_tree.shape import Shape
 from stickbreak.backoff_tree.state import Directory, Discounts, Scratch, WordCounts
 from stickbreak.corpus import Corpus
@@ -39,6 +40,8 @@ class TreeModel:
         Of the work of the constructor.
     pseudo : WordCounts, optional
         Pseudo-tokens of seeds, which the trees have, too.                                        math.md (T16)
+    nodes : OfBoth, optional
+        Discounts that nodes have in place of those of their levels.                               math.md (T15)
     """
 
     def __init__(
@@ -50,11 +53,13 @@ class TreeModel:
         smoothing_share: float | None,
         executor: Executor,
         pseudo: WordCounts | None = None,
+        nodes: OfBoth = NONE,
     ) -> None:
         self.shape, self.own_tokens = shape, Totals.of(counts, shape.n_leaves).n_tokens
         if pseudo is not None:
             counts = merged(counts, [pseudo], shape.n_leaves, executor)
-        self.of_documents, self.of_words = Discounts.of(delta_doc, shape), Discounts.of(delta_word, shape)
+        self.of_documents = Discounts.of(delta_doc, shape, nodes.documents)
+        self.of_words = Discounts.of(delta_word, shape, nodes.words)
         self.words = lists_of(counts)
         self.n_tokens, n_words, of_word = Totals.of(counts, shape.n_leaves)
         self.backoff: Backoff = solve_backoff(self.n_tokens, n_words, self.of_words, shape, smoothing_share)
@@ -145,6 +150,11 @@ class TreeModel:
             yield Tokens.from_corpus(Corpus.from_counts(counts) if corpus.n_documents else corpus)
             first = last
 
+    def kept(self) -> Float:
+        """Return what each entry of the lists of words keeps, in their order.                         math.md (T6)"""
+        words = self.words
+        return (words.n - self.of_words.at_leaves(words.leaf)) * self.backoff.scale[words.leaf]
+
     def leaf_words(self) -> LeafWords:
         """Return the words that have tokens at each leaf, with P(w | z); other words have less there."""
         words, rate = self.words, self.of_words.rate
@@ -152,7 +162,7 @@ class TreeModel:
         fixed_kernels.smooth_entries(
             0, words.size.size, words.start, words.size, words.leaf, self.shape.nodes, rate, smoothing
         )
-        kept = (words.n - self.of_words.above[-1]) * self.backoff.scale[words.leaf]
+        kept = self.kept()
         by_word = sparse.csc_array(
             (np.arange(words.leaf.size), words.leaf, words.start), shape=(self.shape.n_leaves, words.size.size)
         )
@@ -181,10 +191,9 @@ class TreeModel:
             used = sparse.csr_array(
                 (np.ones(int(inside.sum())), (at[inside], word[inside])), shape=(nodes.size, words.size.size)
             )
-            rate = self.of_words.delta[h] / self.shape.sizes_above(leaves)[..., h, None]
+            rate = (
+                self.of_words.rate[h] if self.of_words.rate.ndim == 1 else self.of_words.rate[h, nodes[inverse], None]
+            )
             out += rate * used[inverse].toarray()
-        kept = sparse.csc_array(
-            ((words.n - self.of_words.above[-1]) * self.backoff.scale[words.leaf], words.leaf, words.start),
-            shape=(L, words.size.size),
-        )
+        kept = sparse.csc_array((self.kept(), words.leaf, words.start), shape=(L, words.size.size))
         return (out + sparse.csr_array(kept)[leaves].toarray()) / self.backoff.peak

@@ -25,8 +25,9 @@ def ranked_words(model: TreeModel, n_words: int) -> Int:
         As if the probabilities of all words had been sorted, ties by word.
     """
     words, W = model.words, model.words.size.size
-    kept = (words.n - model.of_words.above[-1]) * model.backoff.scale[words.leaf]
-    by_leaf = sparse.csr_array(sparse.csc_array((kept, words.leaf, words.start), shape=(model.shape.n_leaves, W)))
+    by_leaf = sparse.csr_array(
+        sparse.csc_array((model.kept(), words.leaf, words.start), shape=(model.shape.n_leaves, W))
+    )
     leaves = np.flatnonzero(model.n_tokens)
     start = np.append(by_leaf.indptr[leaves], by_leaf.indptr[-1]).astype(np.int64)
     top = np.empty((leaves.size, min(n_words, W)), np.int64)

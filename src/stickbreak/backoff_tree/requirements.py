@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from stickbreak.backoff_tree.blocks import BLOCK_TOKENS
 from stickbreak.backoff_tree.laps import TreeSettings
 from stickbreak.backoff_tree.learning import LEARNABLE
+from stickbreak.backoff_tree.node_discounts import check_sums, node_discounts
 from stickbreak.backoff_tree.shape import Shape, shape_of
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
@@ -41,6 +42,7 @@ class Parameters(Protocol):
     stage_sweeps: int
     updates: str
     smoothing_share: float | None
+    node_discounts: dict[str, Any] | None
 
 
 def check_parameters(given: Parameters) -> None:
@@ -67,16 +69,21 @@ def tree_settings(given: Parameters) -> TreeSettings:
     """
     check_names("learn", given.learn, LEARNABLE)
     shape = shape_of(given.branching, int(given.n_topics))
+    alpha, eta = discounts("alpha", given.alpha, shape), discounts("eta", given.eta, shape)
+    nodes = node_discounts(given.node_discounts, shape)
+    check_sums("alpha", alpha, nodes.documents, shape)
+    check_sums("eta", eta, nodes.words, shape)
     return TreeSettings(
         shape,
-        discounts("alpha", given.alpha, shape),
-        discounts("eta", given.eta, shape),
+        alpha,
+        eta,
         _stages(given.stages, shape),
         int(given.stage_sweeps),
         tuple(given.learn),
         int(given.learn_every),
         given.updates == "serial",
         None if given.smoothing_share is None else float(given.smoothing_share),
+        nodes,
     )
 
 
@@ -98,7 +105,8 @@ def check_sizes(corpus: Corpus, settings: TreeSettings, *, blocks: int, in_files
     """
     shape, N = settings.shape, float(corpus.n_tokens)
     n_first = shape.cut(min((*settings.stages, shape.depth))).n_leaves
-    words = ENTRY_BYTES * min(N, float(corpus.n_words) * n_first) + LEAF_BYTES * shape.n_leaves + shape.table_bytes
+    tables = shape.table_bytes + settings.nodes.table_bytes(shape)
+    words = ENTRY_BYTES * min(N, float(corpus.n_words) * n_first) + LEAF_BYTES * shape.n_leaves + tables
     what = f"a fit of {N:.12g} tokens to a tree of {shape.n_leaves:,} leaves"
     files = words + BLOCK_BYTES * min(N, float(blocks * BLOCK_TOKENS[1]))
     if not in_files and files <= memory_installed():

@@ -7,8 +7,8 @@ import numpy as np
 from stickbreak.backoff_tree.backoff import Backoff, solve_backoff
 from stickbreak.backoff_tree.blocks import Blocks
 from stickbreak.backoff_tree.counting import count_tokens, merged
-from stickbreak.backoff_tree.discounts import within
 from stickbreak.backoff_tree.lists import Totals
+from stickbreak.backoff_tree.node_discounts import NONE, OfBoth
 from stickbreak.backoff_tree.passes import Pass, WordTrees, sampled
 from stickbreak.backoff_tree.seeding import KnownWords
 from stickbreak.backoff_tree.shape import Shape
@@ -40,6 +40,8 @@ class TreeSampler:
         Pseudo-tokens, which the trees of the words have beside the tokens.
     smoothing_share : float, optional
         Of the words, at the leaf with the most smoothing. The default solves C.                     math.md (T6)
+    nodes : OfBoth, optional
+        Discounts that nodes have in place of those of their levels.                                math.md (T15)
 
     Attributes
     ----------
@@ -64,10 +66,11 @@ class TreeSampler:
         at_once: bool,
         known: KnownWords | None = None,
         smoothing_share: float | None = None,
+        nodes: OfBoth = NONE,
     ) -> None:
         self.blocks, self.shape, self.seed, self.at_once, self.known = blocks, shape, seed, at_once, known
         self.delta_doc, self.delta_word = np.array(delta_doc, np.float64), np.array(delta_word, np.float64)
-        self.smoothing_share = smoothing_share
+        self.smoothing_share, self.nodes = smoothing_share, nodes
         self.n_passes, self.settled = 0, False
         self._counted: tuple[WordCounts, Totals] | None = None
 
@@ -100,9 +103,16 @@ class TreeSampler:
     def solve(self, engine: Engine) -> Backoff:
         """Return the backoff of the leaves and discounts as they are."""
         n_tokens, n_words, _ = self.counts(engine)[1]
-        of_words = Discounts.of(self.delta_word, self.shape)
-        self.backoff = solve_backoff(n_tokens, n_words, of_words, self.shape, self.smoothing_share)
+        self.backoff = solve_backoff(n_tokens, n_words, self.of_words(), self.shape, self.smoothing_share)
         return self.backoff
+
+    def of_documents(self) -> Discounts:
+        """Return the discounts of documents as they are."""
+        return Discounts.of(self.delta_doc, self.shape, self.nodes.documents)
+
+    def of_words(self) -> Discounts:
+        """Return the discounts of words as they are."""
+        return Discounts.of(self.delta_word, self.shape, self.nodes.words)
 
     def sweep(self, engine: Engine) -> float:
         """Sample all tokens once; return the mean log probability of a word given all other tokens, before its draw."""
@@ -122,9 +132,9 @@ class TreeSampler:
         """Return what the jobs of the next pass share: trees made of the leaves, so drift of rounding ends here."""
         (counts, totals), backoff, shape = self.counts(engine), self.solve(engine), self.shape
         room = np.minimum(totals.of_word, shape.n_leaves) if self.at_once else None
-        trees = WordTrees.of(counts, shape, Discounts.of(self.delta_word, shape), backoff.scale, engine, room=room)
-        of_documents, key = Discounts.of(self.delta_doc, shape), key_of(self.seed, self.n_passes, "tree")
-        return Pass(trees, of_documents, backoff.peak, int(totals.of_word.sum()), key, self.at_once)
+        trees = WordTrees.of(counts, shape, self.of_words(), backoff.scale, engine, room=room)
+        key = key_of(self.seed, self.n_passes, "tree")
+        return Pass(trees, self.of_documents(), backoff.peak, int(totals.of_word.sum()), key, self.at_once)
 
     def expand(self, shape: Shape, delta_doc: float, delta_word: float, most: float) -> None:
         """Make leaves nodes of a tree with a level more; their tokens go to leaves below at random.     math.md (T9)
@@ -136,7 +146,7 @@ class TreeSampler:
         delta_doc, delta_word : float
             Discounts of the new level.
         most : float
-            All discounts of a kind are scaled down to sum to at most so much.
+            All discounts of a kind are scaled down to sum to at most so much along a path.
         """
         before, self.shape, self.settled = self.shape, shape, False
         purpose = f"expand {before.depth} {shape.n_leaves // before.n_leaves}"
@@ -146,8 +156,9 @@ class TreeSampler:
         else:
             self.blocks.put(self.known.scattered(self.blocks, before, shape, rng))
         self.recount()
-        self.delta_doc = within(np.append(self.delta_doc, delta_doc), most)
-        self.delta_word = within(np.append(self.delta_word, delta_word), most)
+        of_documents, of_words = (one.above(shape) for one in self.nodes)
+        self.delta_doc = of_documents.within(np.append(self.delta_doc, delta_doc), most)
+        self.delta_word = of_words.within(np.append(self.delta_word, delta_word), most)
 
     def n_used(self, engine: Engine) -> int:
         """Return the number of leaves with tokens."""

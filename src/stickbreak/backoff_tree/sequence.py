@@ -26,10 +26,10 @@ class TreeRule:
         shape, documents = model.shape, model.of_documents
         self._missing = model.missing()
         # what an entry of a document at leaf z adds to the lacking mass, beside n_z times that of the leaf itself
-        self._spread: Float = -documents.above[-1] * np.diff(self._missing)
-        for h, delta in enumerate(documents.delta):
+        self._spread: Float = -documents.given[-1] * np.diff(self._missing)
+        for h in range(shape.depth):
             lack = np.diff(self._missing[shape.first_leaves(h)])
-            self._spread += np.repeat(delta / shape.sizes(h) * lack, shape.sizes(h))
+            self._spread += np.repeat(documents.of_level(h, shape) / shape.sizes(h) * lack, shape.sizes(h))
         words, u = model.word_tokens, model.given_away()
         known = words > 0
         self._share = np.where(known, words / words.sum(), u / max(1, int((~known).sum())))

@@ -62,6 +62,15 @@ class Taxonomy:
         return 28 * (self.depth + 1) * self.n_leaves
 
     @cached_property
+    def places(self) -> dict[str, tuple[int, int]]:
+        """Level and number of each node by its path; that of the root is "" (empty)."""
+        return {
+            "/".join(names[:h]): (h, int(self.nodes[h, z]))
+            for z, names in enumerate(self._names)
+            for h in range(len(names) + 1)
+        }
+
+    @cached_property
     def _leaf_level(self) -> Int:
         return np.array([len(names) for names in self._names])
 

@@ -19,7 +19,16 @@ from stickbreak.cli.methods import DEFAULT, GROUPS_OF_METHODS, METHODS
 from stickbreak.cli.model_options import ModelOption, model_options, parameters_of
 from stickbreak.cli.output import TOPICS_SHOWN, say
 from stickbreak.cli.paths import check_input, check_output
-from stickbreak.cli.steering import Labels, LabelSeparator, Seeds, check_labels, seeds_of, with_column
+from stickbreak.cli.steering import (
+    Labels,
+    LabelSeparator,
+    NodeDiscounts,
+    Seeds,
+    check_labels,
+    node_discounts_of,
+    seeds_of,
+    with_column,
+)
 from stickbreak.cli.text_options import kept_fields, text_options
 from stickbreak.cli.wording import joined
 from stickbreak.cli.workers import check_workers, workers_of
@@ -153,6 +162,7 @@ def fit(
     tokenizer: o.Tokenizer = None,
     method: MethodName = DEFAULT,
     seeds: Seeds = None,
+    node_discounts: NodeDiscounts = None,
     labels: Labels = None,
     label_separator: LabelSeparator = None,
     jobs: o.Jobs = None,
@@ -185,6 +195,7 @@ def fit(
     on_workers = workers_of(workers, cluster, scratch, scratch_alone=True)
     check_labels(method, labels, label_separator)
     parameters = parameters_of(method, model) | place | seeds_of(method, seeds)
+    parameters |= node_discounts_of(method, node_discounts)
     if report is not None and no_report:
         report, no_report = _one_of_both(ctx, report)
         ctx.params.update(report=report, no_report=no_report)

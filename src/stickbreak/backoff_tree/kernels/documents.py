@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stickbreak.backoff_tree.kernels.lists import change_leaf, lower_bound
+from stickbreak.backoff_tree.kernels.lists import change_leaf, entry_mass, lower_bound
 from stickbreak.backoff_tree.kernels.products import (
     NOWHERE,
     draw_from_document,
@@ -12,7 +12,7 @@ from stickbreak.backoff_tree.kernels.products import (
     draw_from_word,
     weigh,
 )
-from stickbreak.backoff_tree.kernels.shapes import first_leaf, node_at
+from stickbreak.backoff_tree.kernels.shapes import first_leaf, node_at, of_node
 from stickbreak.backoff_tree.kernels.trees import (
     NOBODY,
     TOKENS,
@@ -29,7 +29,7 @@ from stickbreak.numerics.prefetch import prefetch
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def draw_leaf(
-    node, below, finder, delta_doc, above_doc, rate_doc, delta_word, rate_word, from_word, w, begin, size, leaf, mass,
+    node, below, finder, delta_doc, given_doc, rate_doc, delta_word, rate_word, from_word, w, begin, size, leaf, mass,
     level, offset, row, row_start, next_level, next_start, own, own_entry, gone, lost, queue, candidate, weight, rng,
 ):  # fmt: skip
     """Draw the leaf of a token from the rest of its document and of its word.                       math.md (T5)
@@ -41,19 +41,19 @@ def draw_leaf(
     if n_tokens == 0 and alone:
         return np.int64(uniform(rng) * n_leaves), 0.0
     if n_tokens == 0:  # the document says nothing: uniform
-        total = mass[begin + w + size] - lost + (size - gone) * from_word[0]
+        total = mass[begin + w + size] - lost + (size - gone) * of_node(0, 0, from_word)
         z = draw_from_word(
             0, 0, size, below, finder, delta_word, from_word, w, begin, leaf, mass, own_entry, gone, lost, rng
         )
         return z, total / n_leaves
     if alone:  # the word says nothing: constant in z
-        return draw_from_document(node, 0, -1, below, finder, delta_doc, above_doc, rng), 0.0
+        return draw_from_document(node, 0, -1, below, finder, delta_doc, given_doc, rng), 0.0
     total, n_nodes = weigh(
-        node, below, finder, above_doc, rate_doc, rate_word, from_word, w, begin, size, leaf, mass, level, offset, row,
+        node, below, finder, given_doc, rate_doc, rate_word, from_word, w, begin, size, leaf, mass, level, offset, row,
         row_start, next_level, next_start, own, gone, lost, queue, candidate, weight,
     )  # fmt: skip
     z = draw_from_product(
-        total, n_nodes, node, below, finder, delta_doc, above_doc, rate_doc, delta_word, from_word, w, begin, leaf,
+        total, n_nodes, node, below, finder, delta_doc, given_doc, rate_doc, delta_word, from_word, w, begin, leaf,
         mass, own, own_entry, gone, lost, queue, weight, rng,
     )  # fmt: skip
     return z, total / n_tokens
@@ -70,9 +70,8 @@ def sweep_documents(
     changes them. log_p (D,) takes the log probability of each document's words, each given all other tokens. `peak`
     is C of (T6), `first` the number of the first document, `n_tokens` N of the whole collection.
     """
-    delta_doc, rate_doc, above_doc = of_documents.delta, of_documents.rate, of_documents.above
-    delta_word, rate_word, from_word = of_words.delta, of_words.rate, of_words.from_here
-    discount = of_words.above[below.shape[0] - 1]
+    delta_doc, rate_doc, given_doc = of_documents.delta, of_documents.rate, of_documents.given
+    delta_word, rate_word, given, from_word = of_words.delta, of_words.rate, of_words.given, of_words.from_here
     start, sizes, leaf, count, mass = words.start, words.size, words.leaf, words.n, words.mass
     d_start, d_level, offset, row = directory.start, directory.level, directory.offset, directory.row
     node, path, own, trail, finder = scratch.node, scratch.path, scratch.own, scratch.trail, scratch.finder
@@ -90,18 +89,18 @@ def sweep_documents(
             own_entry, gone, lost = np.int64(NOWHERE), 0, 0.0
             if at_once:
                 change_leaf(
-                    w, old, -1, scale, discount, start, sizes, leaf, count, mass, finder, d_start, d_level, offset, row
+                    w, old, -1, scale, given, start, sizes, leaf, count, mass, finder, d_start, d_level, offset, row
                 )
             else:
                 copy(path, own)
                 own_entry = entry_of(old, path[level], w, begin, leaf, level, d_start, offset, row)
                 gone = 1 if count[begin + own_entry] == 1 else 0
-                lost = scale[old] * (1.0 - discount if gone else 1.0)
+                lost = entry_mass(1.0, old, scale, given) if gone else scale[old]
             after = min(i + 1, word.size - 1)
             next_level, next_start = np.int64(d_level[word[after]]), d_start[word[after]]
             prefetch(row, next_start + offset[next_level] + node_at(z[after], next_level, finder))
             new, total = draw_leaf(
-                node, below, finder, delta_doc, above_doc, rate_doc, delta_word, rate_word, from_word, w, begin,
+                node, below, finder, delta_doc, given_doc, rate_doc, delta_word, rate_word, from_word, w, begin,
                 np.int64(sizes[w]), leaf, mass, level, offset, row, d_start[w], next_level, next_start, own, own_entry,
                 gone, lost, queue, candidate, weight, rng,
             )  # fmt: skip
@@ -111,7 +110,7 @@ def sweep_documents(
             add_token(node, path, trail)
             if at_once:
                 change_leaf(
-                    w, new, 1, scale, discount, start, sizes, leaf, count, mass, finder, d_start, d_level, offset, row
+                    w, new, 1, scale, given, start, sizes, leaf, count, mass, finder, d_start, d_level, offset, row
                 )
         log_p[d] = score
 

@@ -7,7 +7,7 @@ import numpy as np
 from stickbreak.backoff_tree.kernels.documents import draw_leaf
 from stickbreak.backoff_tree.kernels.lacking import weigh_lacking
 from stickbreak.backoff_tree.kernels.products import NOWHERE, weigh
-from stickbreak.backoff_tree.kernels.shapes import first_leaf, node_at, rate_of
+from stickbreak.backoff_tree.kernels.shapes import first_leaf, node_at, of_node
 from stickbreak.backoff_tree.kernels.trees import add_token, clear_document, open_document, take_token, write_path
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import mix, open_stream
@@ -22,7 +22,7 @@ def sample_documents(
     Each token is placed given those before it, then all are sampled again pass by pass; passes after the first n_burn
     go to `samples` (passes, N). The random numbers of a document come from its words, not from its place.
     """
-    delta_doc, rate_doc, above_doc = of_documents.delta, of_documents.rate, of_documents.above
+    delta_doc, rate_doc, given_doc = of_documents.delta, of_documents.rate, of_documents.given
     delta_word, rate_word, from_word = of_words.delta, of_words.rate, of_words.from_here
     start, sizes, leaf, mass = words.start, words.size, words.leaf, words.mass
     d_start, d_level, offset, row = directory.start, directory.level, directory.offset, directory.row
@@ -45,7 +45,7 @@ def sample_documents(
                 w = word[i]
                 after = word[min(i + 1, word.size - 1)]
                 new, _ = draw_leaf(
-                    node, below, finder, delta_doc, above_doc, rate_doc, delta_word, rate_word, from_word, w, start[w],
+                    node, below, finder, delta_doc, given_doc, rate_doc, delta_word, rate_word, from_word, w, start[w],
                     np.int64(sizes[w]), leaf, mass, np.int64(d_level[w]), offset, row, d_start[w],
                     np.int64(d_level[after]), d_start[after], nowhere, np.int64(NOWHERE), 0, 0.0, queue, candidate,
                     weight, rng,
@@ -65,7 +65,7 @@ def predict_words(
     `missing` (L + 1,) holds running sums over leaves of what the words' probabilities there lack to one; words take
     it by their `share` (W,). `prob` is parallel to `held_word`.
     """
-    rate_doc, above_doc = of_documents.rate, of_documents.above
+    rate_doc, given_doc = of_documents.rate, of_documents.given
     rate_word, from_word = of_words.rate, of_words.from_here
     start, sizes, leaf, mass = words.start, words.size, words.leaf, words.mass
     d_start, d_level, offset, row = directory.start, directory.level, directory.offset, directory.row
@@ -78,18 +78,18 @@ def predict_words(
             open_document(samples[s], doc_start[d], doc_start[d + 1], node, path, trail, finder)
             lost = missing[n_leaves] / n_leaves
             if n_tokens > 0:
-                lost, _ = weigh_lacking(node, below, rate_doc, above_doc[below.shape[0] - 1], missing, queue, weight)
+                lost, _ = weigh_lacking(node, below, rate_doc, given_doc, missing, queue, weight)
                 lost /= n_tokens
             for i in range(held_start[d], held_start[d + 1]):
                 w = held_word[i]
                 size, begin = np.int64(sizes[w]), start[w]
                 found = 0.0
                 if n_tokens == 0:
-                    found = (mass[begin + w + size] + size * from_word[0]) / n_leaves
+                    found = (mass[begin + w + size] + size * of_node(0, 0, from_word)) / n_leaves
                 elif size > 0:
                     after = held_word[min(i + 1, held_word.size - 1)]
                     total, _ = weigh(
-                        node, below, finder, above_doc, rate_doc, rate_word, from_word, w, begin, size, leaf, mass,
+                        node, below, finder, given_doc, rate_doc, rate_word, from_word, w, begin, size, leaf, mass,
                         np.int64(d_level[w]), offset, row, d_start[w], np.int64(d_level[after]), d_start[after],
                         nowhere, 0, 0.0, queue, candidate, weight,
                     )  # fmt: skip
@@ -111,5 +111,5 @@ def smooth_entries(first, last, start, size, leaf, finder, rate_word, smoothing)
                 while k < end and node_at(leaf[k], h, finder) == node:
                     k += 1
                 for i in range(j, k):
-                    smoothing[i] += rate_of(node, h, rate_word) * (k - j)
+                    smoothing[i] += of_node(node, h, rate_word) * (k - j)
                 j = k

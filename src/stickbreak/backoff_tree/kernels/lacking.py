@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from stickbreak.backoff_tree.kernels.shapes import first_leaf, rate_of
+from stickbreak.backoff_tree.kernels.shapes import first_leaf, of_node
 from stickbreak.backoff_tree.kernels.trees import CHILD, ENTRIES, ID, NEXT, TOKENS
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import uniform
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def weigh_lacking(node, below, rate_doc, discount, missing, queue, weight):
+def weigh_lacking(node, below, rate_doc, given_doc, missing, queue, weight):
     """Sum a document's mass times what is lacking there, over leaves: node by node.                 math.md (T12)
 
     `queue` (rows, 4) takes the nodes and their levels, `weight` (rows,) the running sums. Returns sum and nodes.
@@ -23,7 +23,9 @@ def weigh_lacking(node, below, rate_doc, discount, missing, queue, weight):
         at, h = queue[q, 0], queue[q, 3]
         a = np.int64(node[at, ID])
         here = missing[first_leaf(a + 1, h, below)] - missing[first_leaf(a, h, below)]
-        total += here * (node[at, ENTRIES] * rate_of(a, h, rate_doc) if h < depth else node[at, TOKENS] - discount)
+        total += here * (
+            node[at, ENTRIES] * of_node(a, h, rate_doc) if h < depth else node[at, TOKENS] - of_node(a, h, given_doc)
+        )
         weight[q] = total
         child = node[at, CHILD]
         while child >= 0:
@@ -50,11 +52,11 @@ def lacking_leaf(first, last, missing, rng):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def draw_lacking(node, below, rate_doc, discount, missing, queue, weight, rng):
+def draw_lacking(node, below, rate_doc, given_doc, missing, queue, weight, rng):
     """Draw a leaf by the document's mass times what the words lack there.                          math.md (T12)"""
     if node[0, TOKENS] == 0:
         return lacking_leaf(np.int64(0), first_leaf(1, 0, below), missing, rng)
-    total, n_nodes = weigh_lacking(node, below, rate_doc, discount, missing, queue, weight)
+    total, n_nodes = weigh_lacking(node, below, rate_doc, given_doc, missing, queue, weight)
     x, q = uniform(rng) * total, 0
     while q < n_nodes - 1 and weight[q] <= x:
         q += 1

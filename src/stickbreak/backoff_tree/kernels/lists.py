@@ -80,13 +80,25 @@ def make_room(start, leaf, count, out_start, out_leaf, out_count):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def sum_masses(first, last, start, size, leaf, count, scale, discount, mass):
-    """Sum v_z = (n_z - Delta) / P*(z) along the lists of words first .. last - 1.                   math.md (T6)"""
+def entry_mass(n, z, scale, given):
+    """Return v_z = (n - Delta) / P*(z) of n tokens of a word at leaf z.                             math.md (T6)
+
+    With discounts of nodes it is v_z + Delta(z), of which nodes take off what is given above them.  math.md (T15)
+    """
+    last = given.shape[0] - 1
+    if given.ndim == 1:
+        return (n - given[last]) * scale[z]
+    return (n - given[last, z]) * scale[z] + given[last, z]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def sum_masses(first, last, start, size, leaf, count, scale, given, mass):
+    """Sum the masses of entries along the lists of words first .. last - 1.                         math.md (T2)"""
     for w in range(first, last):
         begin, total = start[w], 0.0
         for j in range(size[w]):
             mass[begin + w + j] = total
-            total += (count[begin + j] - discount) * scale[leaf[begin + j]]
+            total += entry_mass(count[begin + j], leaf[begin + j], scale, given)
         mass[begin + w + size[w]] = total
 
 
@@ -120,7 +132,7 @@ def lower_bound(values, low, high, wanted):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def change_leaf(w, z, step, scale, discount, start, size, leaf, count, mass, finder, d_start, d_level, offset, row):
+def change_leaf(w, z, step, scale, given, start, size, leaf, count, mass, finder, d_start, d_level, offset, row):
     """Put a token of word w at leaf z (step = 1) or take it away (-1), in the list, its sums and its directory."""
     begin = start[w]
     j = lower_bound(leaf, begin, begin + size[w], z) - begin
@@ -142,7 +154,7 @@ def change_leaf(w, z, step, scale, discount, start, size, leaf, count, mass, fin
     else:
         count[begin + j] += step
     size[w] += entries
-    change = step * (scale[z] if entries == 0 else (1.0 - discount) * scale[z])
+    change = step * (scale[z] if entries == 0 else entry_mass(1.0, z, scale, given))
     for i in range(j + 1, size[w] + 1):
         mass[begin + w + i] += change
     for level in range(d_level[w] + 1):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from stickbreak.backoff_tree.kernels.lists import lower_bound
-from stickbreak.backoff_tree.kernels.shapes import first_leaf, leaf_near, node_at, rate_of
+from stickbreak.backoff_tree.kernels.shapes import first_leaf, leaf_near, node_at, of_node
 from stickbreak.backoff_tree.kernels.trees import CHILD, ENTRIES, ID, NEXT, NOBODY, TOKENS, child_of
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import uniform
@@ -22,13 +22,20 @@ _FEW = 6  # entries of a word that are looked at one by one
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def part_of(h, a, entries, tokens, v, d, depth, above_doc, rate_doc, rate_word, from_word):
+def tau_of(a, h, v, d, from_word):
+    """Return tau of node a of level h from the masses v of its d entries; of a leaf, what it keeps. math.md (T2)"""
+    if from_word.ndim == 1:
+        return max(v, 0.0) + d * from_word[h]
+    return max(v + d * from_word[h, a], 0.0)  # v has all that its entries give: less what they give above a    (T15)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def part_of(h, a, entries, tokens, v, d, depth, given_doc, rate_doc, rate_word, from_word):
     """Return the part of the product that node a of level h adds.                                   math.md (T3)"""
-    v = max(v, 0.0)
+    tau, kept = tau_of(a, h, v, d, from_word), tokens - entries * of_node(a, h, given_doc)
     if h == depth:
-        return (tokens - above_doc[h]) * v
-    kept = tokens - entries * above_doc[h + 1]
-    return entries * rate_of(a, h, rate_doc) * (v + d * from_word[h]) + rate_of(a, h, rate_word) * d * kept
+        return kept * tau
+    return entries * of_node(a, h, rate_doc) * tau + of_node(a, h, rate_word) * d * kept
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -45,7 +52,7 @@ def call_children(node, at, up, row, candidate, end):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def weigh(
-    node, below, finder, above_doc, rate_doc, rate_word, from_word, w, begin, size, leaf, mass, level, offset, row,
+    node, below, finder, given_doc, rate_doc, rate_word, from_word, w, begin, size, leaf, mass, level, offset, row,
     row_start, next_level, next_start, own, gone, lost, queue, candidate, weight,
 ):  # fmt: skip
     """Sum the product of both trees over the nodes that both have; return the sum and their number. math.md (T3)
@@ -60,7 +67,7 @@ def weigh(
     v, d = mass[first + size], np.float64(size)
     if own[0] == 0:
         v, d = v - lost, d - gone
-    total = part_of(0, 0, node[0, ENTRIES], node[0, TOKENS], v, d, depth, above_doc, rate_doc, rate_word, from_word)
+    total = part_of(0, 0, node[0, ENTRIES], node[0, TOKENS], v, d, depth, given_doc, rate_doc, rate_word, from_word)
     queue[0, 0], queue[0, 1], queue[0, 2], queue[0, 3] = 0, 0, size, 0
     weight[0] = total
     q, end, c = 0, 1, 0
@@ -81,7 +88,7 @@ def weigh(
             if d > 0.0:
                 low = np.int64(row[up + a, 0])
                 entries, tokens = node[child, ENTRIES], node[child, TOKENS]
-                total += part_of(h, a, entries, tokens, v, d, depth, above_doc, rate_doc, rate_word, from_word)
+                total += part_of(h, a, entries, tokens, v, d, depth, given_doc, rate_doc, rate_word, from_word)
                 queue[end, 0], queue[end, 1], queue[end, 2], queue[end, 3] = child, low, np.int64(row[up + a + 1, 0]), h
                 weight[end] = total
                 end += 1
@@ -91,14 +98,14 @@ def weigh(
                     prefetch(leaf, begin + low)
                     prefetch(mass, first + low)
     return weigh_below(
-        q, end, total, node, below, finder, above_doc, rate_doc, rate_word, from_word, begin, first, leaf, mass, own,
+        q, end, total, node, below, finder, given_doc, rate_doc, rate_word, from_word, begin, first, leaf, mass, own,
         gone, lost, queue, weight,
     )  # fmt: skip
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def weigh_below(
-    q, end, total, node, below, finder, above_doc, rate_doc, rate_word, from_word, begin, first, leaf, mass, own,
+    q, end, total, node, below, finder, given_doc, rate_doc, rate_word, from_word, begin, first, leaf, mass, own,
     gone, lost, queue, weight,
 ):  # fmt: skip
     """Go on below the word's directory, from the nodes q .. end - 1 of the queue."""
@@ -114,7 +121,7 @@ def weigh_below(
                 v = mass[first + high] - mass[first + low] - (lost if node[at, ID] == own[h] else 0.0)
                 entries, tokens = node[at, ENTRIES], node[at, TOKENS]
                 total += part_of(
-                    h, node[at, ID], entries, tokens, v, 1.0, depth, above_doc, rate_doc, rate_word, from_word
+                    h, node[at, ID], entries, tokens, v, 1.0, depth, given_doc, rate_doc, rate_word, from_word
                 )
                 queue[end, 0], queue[end, 1], queue[end, 2], queue[end, 3] = at, low, high, ~h
                 weight[end] = total
@@ -141,7 +148,7 @@ def weigh_below(
             if d > 0.0:
                 v = mass[first + hi] - mass[first + lo] - (lost if a == own[h] else 0.0)
                 entries, tokens = node[here, ENTRIES], node[here, TOKENS]
-                total += part_of(h, a, entries, tokens, v, d, depth, above_doc, rate_doc, rate_word, from_word)
+                total += part_of(h, a, entries, tokens, v, d, depth, given_doc, rate_doc, rate_word, from_word)
                 queue[end, 0], queue[end, 1], queue[end, 2], queue[end, 3] = here, lo, hi, h
                 weight[end] = total
                 end += 1
@@ -149,12 +156,12 @@ def weigh_below(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def draw_from_document(node, at, h, below, finder, delta_doc, above_doc, rng):
+def draw_from_document(node, at, h, below, finder, delta_doc, given_doc, rng):
     """Draw a leaf from what the document has at a node of level h without the smoothing of h itself and above.
 
     An entry in proportion to what its tokens keep below level h, then kept mass, or discounts.      math.md (T4)
     """
-    depth, given = below.shape[0] - 1, above_doc[h + 1]
+    depth, given = below.shape[0] - 1, of_node(node[at, ID], h, given_doc) if h >= 0 else 0.0
     for _ in range(depth - max(h, 0)):
         x = uniform(rng) * (node[at, TOKENS] - node[at, ENTRIES] * given)
         at = node[at, CHILD]
@@ -163,15 +170,21 @@ def draw_from_document(node, at, h, below, finder, delta_doc, above_doc, rng):
             at = node[at, NEXT]
             x -= node[at, TOKENS] - node[at, ENTRIES] * given
     z, n = np.int64(node[at, ID]), node[at, TOKENS]
-    x = uniform(rng) * (n - given) - (n - above_doc[depth])
+    x = uniform(rng) * (n - given) - (n - of_node(z, depth, given_doc))
     if x < 0.0:
         return z
-    h += 1
-    while h < depth - 1 and x >= delta_doc[h]:
-        x -= delta_doc[h]
-        h += 1
-    if h == depth:  # rounding: nothing is below
+    if h + 1 == depth:  # rounding: nothing is below
         return z
+    return leaf_by_discounts(z, h + 1, x, below, finder, delta_doc, rng)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def leaf_by_discounts(z, h, x, below, finder, delta, rng):
+    """Return a leaf below the node above leaf z whose discount x falls into; they are laid end to end from level h."""
+    depth = below.shape[0] - 1
+    while h < depth - 1 and x >= of_node(node_at(z, h, finder), h, delta):
+        x -= of_node(node_at(z, h, finder), h, delta)
+        h += 1
     return leaf_near(z, h, below, finder, rng)
 
 
@@ -183,8 +196,11 @@ def draw_from_word(
 
     `own_entry` is the entry of the token that does not count, NOWHERE if it is not below the node.
     """
-    depth, first = below.shape[0] - 1, begin + w
-    d = np.float64(high - low)
+    if from_word.ndim == 2:
+        return draw_by_nodes(
+            h, low, high, below, finder, delta_word, from_word, w, begin, leaf, mass, own_entry, gone, lost, rng
+        )
+    first, d = begin + w, np.float64(high - low)
     v = mass[first + high] - mass[first + low]
     if own_entry >= 0:
         d -= gone
@@ -206,16 +222,45 @@ def draw_from_word(
     j = low + np.int64(uniform(rng) * d)
     if own_entry >= 0 and gone > 0 and j >= own_entry:
         j += 1
-    x = uniform(rng) * from_word[h]
-    while h < depth - 1 and x >= delta_word[h]:
-        x -= delta_word[h]
-        h += 1
-    return leaf_near(leaf[begin + j], h, below, finder, rng)
+    return leaf_by_discounts(leaf[begin + j], h, uniform(rng) * from_word[h], below, finder, delta_word, rng)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def draw_by_nodes(h, low, high, below, finder, delta_word, from_word, w, begin, leaf, mass, own_entry, gone, lost, rng):
+    """As `draw_from_word` where nodes have discounts of their own.                                  math.md (T15)
+
+    Entry j is drawn by its mass less what nodes above the node were given: running sums fall by j times that.
+    """
+    first, depth = begin + w, below.shape[0] - 1
+    rest = of_node(node_at(leaf[begin + low], h, finder), h, from_word)  # less than 0
+    total = mass[first + high] - mass[first + low] + (high - low) * rest
+    own = np.float64(0.0)  # what the token that does not count has of it
+    if own_entry >= 0:
+        own = lost + gone * rest
+    x = uniform(rng) * max(total - own, 0.0)
+    if own_entry >= 0 and x >= mass[first + own_entry + 1] - mass[first + low] + (own_entry + 1 - low) * rest - own:
+        x += own
+    j, end = low, high - 1
+    while j < end:  # the last entry whose sum is not above x
+        middle = (j + end + 1) >> 1
+        if mass[first + middle] - mass[first + low] + (middle - low) * rest <= x:
+            j = middle
+        else:
+            end = middle - 1
+    z = np.int64(leaf[begin + j])
+    here = mass[first + j + 1] - mass[first + j] + rest
+    if j == own_entry and gone == 0:
+        here -= own
+    smoothed = rest - of_node(z, depth, from_word)  # of the nodes from level h down
+    x = uniform(rng) * here
+    if x >= smoothed:
+        return z
+    return leaf_by_discounts(z, h, x, below, finder, delta_word, rng)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def draw_from_product(
-    total, n_nodes, node, below, finder, delta_doc, above_doc, rate_doc, delta_word, from_word, w, begin, leaf, mass,
+    total, n_nodes, node, below, finder, delta_doc, given_doc, rate_doc, delta_word, from_word, w, begin, leaf, mass,
     own, own_entry, gone, lost, queue, weight, rng,
 ):  # fmt: skip
     """Draw a leaf in proportion to the product that `weigh` has summed.                             math.md (T4)
@@ -243,8 +288,8 @@ def draw_from_product(
     v, d = mass[first + high] - mass[first + low], np.float64(high - low)
     if own[h] == node[at, ID]:
         v, d, entry = v - lost, d - gone, own_entry
-    if x < node[at, ENTRIES] * rate_of(node[at, ID], h, rate_doc) * (max(v, 0.0) + d * from_word[h]):
+    if x < node[at, ENTRIES] * of_node(node[at, ID], h, rate_doc) * tau_of(node[at, ID], h, v, d, from_word):
         return draw_from_word(
             h, low, high, below, finder, delta_word, from_word, w, begin, leaf, mass, entry, gone, lost, rng
         )
-    return draw_from_document(node, at, h, below, finder, delta_doc, above_doc, rng)
+    return draw_from_document(node, at, h, below, finder, delta_doc, given_doc, rng)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stickbreak.backoff_tree.kernels.shapes import node_at, rate_of
+from stickbreak.backoff_tree.kernels.shapes import node_at, of_node
 from stickbreak.numerics.compiling import njit
 
 
@@ -55,7 +55,7 @@ def rank_words(leaf_start, entry_word, kept, leaves, finder, rate_word, peak, n_
                 w = entry_word[e]
                 if times[w] > 0:
                     above = smoothing[h - 1, w] if h > 0 else 0.0
-                    smoothing[h, w] = above + rate_of(node, h, rate_word) * times[w]
+                    smoothing[h, w] = above + of_node(node, h, rate_word) * times[w]
                     length = insert_word(w, smoothing[h, w], length, best[h + 1], value[h + 1])
                     times[w] = 0
         length = 0

@@ -26,7 +26,7 @@ def score_documents(
     As its namesake for dense topics. share (W,) is what a word takes of the lacking mass, and for a word that the fit
     never saw its probability; other words share `known`. A word that was never seen says nothing about leaves.
     """
-    delta_doc, rate_doc, above_doc = of_documents.delta, of_documents.rate, of_documents.above
+    delta_doc, rate_doc, given_doc = of_documents.delta, of_documents.rate, of_documents.given
     delta_word, rate_word, from_word = of_words.delta, of_words.rate, of_words.from_here
     start_w, sizes, leaf_w, mass = words.start, words.size, words.leaf, words.mass
     d_start, d_level, offset, row = directory.start, directory.level, directory.offset, directory.row
@@ -60,14 +60,14 @@ def score_documents(
                     if n_before == 0:
                         lacking = 0.0
                     new, found = draw_leaf(
-                        node, below, finder, delta_doc, above_doc, rate_doc, delta_word, rate_word, from_word, w,
+                        node, below, finder, delta_doc, given_doc, rate_doc, delta_word, rate_word, from_word, w,
                         start_w[w], size, leaf_w, mass, level, offset, row, d_start[w], level, d_start[w], nowhere,
                         np.int64(NOWHERE), 0, 0.0, queue, candidate, weight, rng,
                     )  # fmt: skip
                     found /= peak
                     lost = share[w] * (max(lacking, 0.0) / n_before if n_before > 0 else missing[n_leaves] / n_leaves)
                     if lost > 0.0 and uniform(rng) * (found + lost) >= found:
-                        new = draw_lacking(node, below, rate_doc, above_doc[depth], missing, queue, weight, rng)
+                        new = draw_lacking(node, below, rate_doc, given_doc, missing, queue, weight, rng)
                     z[step] = new
                     entries = node[0, ENTRIES]
                     write_path(path, new, finder)

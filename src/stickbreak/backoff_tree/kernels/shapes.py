@@ -37,11 +37,11 @@ def first_leaf(a, h, below):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def rate_of(a, h, rate):
-    """Return the discount of node a of level h by the leaves below it."""
-    if rate.ndim == 1:
-        return rate[h]
-    return rate[h, a]
+def of_node(a, h, values):
+    """Return what node a of level h has: the number of its level, or one of its own."""
+    if values.ndim == 1:
+        return values[h]
+    return values[h, a]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
