@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from examples.papers import study as common
+from examples.papers import wang_fig5
 
 from benchmarks import claims
 
@@ -66,3 +67,10 @@ def test_verdicts_are_said():
     )  # fmt: skip
     said = [row["confirmed"] for row in common.judged(study, [])]
     assert said == ["yes", "no", "undecided", "yes", "in part", "no"]
+
+
+def test_one_pair_of_chains_does_not_decide_whether_split_merge_is_sooner():
+    plain, moved = ({"corpus": "ap", "eta": 0.5, "at": [1.0, 9.0], "mode": [mode, mode]} for mode in (-9.0, -8.0))
+    assert wang_fig5.sometimes_faster([plain, moved])[1] is None
+    assert wang_fig5.sometimes_faster([plain, moved] * 2)[1]
+    assert wang_fig5.sometimes_faster([moved, plain] * 2)[1] is False
