@@ -149,9 +149,9 @@ STUDY = Study(
     keys, measure, rows,
     (
         Claim("The hybrid predicts better than the mean field with every minibatch", "Fig. 1", ahead,
-              "By completion not with ten documents, after 0.6 passes."),
+              "By completion not on KOS with ten documents, after 0.6 passes."),
         Claim("The mean field gets much worse with small minibatches, the hybrid less so", "Fig. 1", depends,
-              "The mean field ends with a handful of topics with all these sizes; larger ones were not run."),
+              "Both lose. With all these sizes the mean field has two to seven topics. Larger ones were not run."),
         Claim("With small minibatches only a handful of the mean field's topics remain", "Sec. 4.5", few_topics),
     ),
     draw,

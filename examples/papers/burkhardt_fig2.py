@@ -42,7 +42,7 @@ STUDY = Study(
         Claim("The hybrid has a higher log-likelihood with every truncation", "Fig. 2", ahead),
         Claim("The hybrid improves with more topics", "Fig. 2", grows),
         Claim("The truncation does not influence the mean field with small minibatches", "Fig. 2", stays,
-              "It loses a little. Five topics have 99 % of the tokens with every truncation."),
+              "It loses 0.05 on KOS. On NIPS 100 topics are best. Four to six topics always have 99 % of the tokens."),
     ),
     draw,
 )  # fmt: skip

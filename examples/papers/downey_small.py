@@ -201,10 +201,13 @@ STUDY = Study(
         Claim("Trees take less than the square root of the number of topics longer", "Fig. 3", sublinear),
         Claim("Pachinko allocation and nested HDPs take longer than trees", "Fig. 3", costlier,
               "Nested HDPs do. Our Pachinko allocation takes a fifth of a tree's time; the paper has MALLET's."),
-        Claim("With many topics trees have a lower perplexity than LDA", "Table 3", lower("LDA")),
+        Claim("With many topics trees have a lower perplexity than LDA", "Table 3", lower("LDA"),
+              "After 50 passes LDA is ahead with each number. After 20, with 300 of the documents scored, the trees of "
+              "972 topics were: 1315 and 1266 to 1388."),
         Claim("With many topics trees have a lower perplexity than nested HDPs", "Table 3",
               lower("NestedHDP", *PACHINKO),
-              "With 108 topics nested HDPs are ahead, but behind in completion. The table has no Pachinko."),
+              "With 18 topics nested HDPs are ahead. The paper's table has no Pachinko: with 108 topics it is ahead of "
+              "both."),
         Claim("LDA is more coherent with few topics, trees with many", "Table 2", coherent),
     ),
     draw,
