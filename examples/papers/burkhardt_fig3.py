@@ -135,7 +135,8 @@ def draw(records: list[Record], plt: Any) -> Any:
 
 STUDY = Study(
     "burkhardt_fig3", PAPER, QUICK,
-    "NIPS has 1,500 papers here, not 5,812. Our Gibbs sampling only begins with as many topics as named.",
+    "NIPS has 1,500 papers here, not 5,812. The Gibbs sampling of these runs begins with as many topics as named, "
+    "and may have more: it was run without `max_topics`.",
     keys, measure, rows,
     (
         Claim("The hybrid converges much faster than Gibbs sampling at first", "Fig. 3", early,
