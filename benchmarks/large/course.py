@@ -22,7 +22,7 @@ from benchmarks.harness.records import Record
 from benchmarks.harness.tables import table
 from benchmarks.large.fits import prepared
 from stickbreak import LDA, CollapsedHDP
-from stickbreak.collapsed import growing, short_start, trials
+from stickbreak.collapsed import growing, plans, short_start
 from stickbreak.collapsed.cvb0 import corpus_weights
 from stickbreak.collapsed.laps import CollapsedLaps
 from stickbreak.collapsed.state import Priors
@@ -99,11 +99,11 @@ def course(key: Record) -> list[Record]:
         warm.fit(split.train[:300])  # compiles
     watched = Watched(split, key["at"])
     samples, beside = WAYS[key["way"]]
-    least = (short_start.LEAST, trials.LEAST) if beside else (NEVER, NEVER)
+    least, most = (short_start.LEAST, plans.MOST) if beside else (NEVER, 0)
     with (
         patch.object(growing, "samples", samples),
-        patch.object(short_start, "LEAST", least[0]),
-        patch.object(trials, "LEAST", least[1]),
+        patch.object(short_start, "LEAST", least),
+        patch.object(plans, "MOST", most),
         patch.object(CollapsedLaps, "begin", lambda *given: watched.begin(*given)),
     ):
         with contextlib.suppress(KeyboardInterrupt):

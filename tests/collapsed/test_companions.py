@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from stickbreak import CollapsedHDP
-from stickbreak.collapsed import predictive, short_start
-from stickbreak.collapsed.aside import halved
-from stickbreak.collapsed.companions import Companions, Halves, shown
+from stickbreak.collapsed import plans, predictive, short_start
+from stickbreak.collapsed.companions import Halves, shown
 from stickbreak.collapsed.cvb0 import ALONE
 from stickbreak.collapsed.files import InFiles
 from stickbreak.collapsed.growing import taking_part
@@ -22,6 +21,12 @@ from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.fitting.block_files import Folder
 
 RULES = Rules(1, 500, Priors(1.0, 1.0, 0.05), 1 / 15, (), 0, 60, births=True, held_back=0.1, final_passes="auto")
+
+
+@pytest.fixture(autouse=True)
+def many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let collections of a few seconds be too large for passes that keep the topic of each token in memory."""
+    monkeypatch.setattr(plans, "MOST", 0)
 
 
 def planted(n_topics: int, n_documents: int = 40_000, tokens: int = 10, alpha: float = 0.1) -> Corpus:
@@ -107,50 +112,7 @@ def test_other_collections_begin_otherwise(
     assert topics_of_short(documents, RULES, ALONE) is None
     if case == "few":
         monkeypatch.setattr(short_start, "LEAST", 1000)
-        monkeypatch.setattr(short_start, "CLEAR", 1000)
         assert topics_of_short(documents, RULES, ALONE) is not None
-
-
-def apart(corpus: Corpus) -> InMemory:
-    documents = InMemory(corpus)
-    documents.set_aside(Aside(apart=0.05, apart_seed=0), ALONE)
-    return documents
-
-
-def test_few_documents_begin_like_this_where_their_topics_are_enough(clear: tuple[Corpus, Any]) -> None:
-    """Of 20 topics in 5,000 documents words show nearly all, of 40 in 3,000 they show 26."""
-    few = planted_lda(5000, 1500, n_topics=20, mean_tokens=9, alpha=0.05, seed=2)[0]
-    assert short_start.LEAST < few.counts.nnz < short_start.CLEAR
-    found = topics_of_short(apart(few), RULES, ALONE)
-    assert found is not None
-    assert 18 <= len(found) <= 21
-    assert topics_of_short(InMemory(few), RULES, ALONE) is None  # no document judges
-    assert topics_of_short(apart(clear[0][:3000]), RULES, ALONE) is None
-
-
-@pytest.mark.parametrize(("scores", "begins"), [([0.0, -1.0, -2.0], True), ([0, 1, 9], False), ([0, -1, 1], False)])
-def test_few_documents_begin_otherwise_where_more_topics_predict_better(
-    scores: list[float], begins: bool, clear: tuple[Corpus, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[int] = []
-    given = iter(scores)
-    monkeypatch.setattr(short_start, "_score", lambda found, n, *more: asked.append(n) or next(given))
-    few = clear[0][:4000]
-    assert (topics_of_short(apart(few), RULES, ALONE) is not None) == begins
-    many = round(0.6 * np.sqrt(few.counts.nnz))
-    assert asked == [asked[0], round(np.sqrt(asked[0] * many)), many][: len(asked)]
-    assert len(asked) == (2 if scores[1] > 0 else 3)
-
-
-def test_a_trial_scores_the_documents_set_apart(clear: tuple[Corpus, Any]) -> None:
-    """As many topics as there are predict them better than a few."""
-    documents = apart(clear[0][:4000])
-    found = Companions.of(documents, 256, 0, ALONE)
-    assert found is not None
-    corpus, judges = documents.chosen(taking_part(documents, ALONE)), documents.walk(ALONE, halved, 0).listed
-    five, forty = (short_start._score(found, n, corpus, judges, RULES, ALONE) for n in (5, 40))
-    tokens = sum(float(shard.held.sum()) for shard in judges)
-    assert forty - five > 0.2 * tokens
 
 
 def test_topics_have_as_many_tokens_as_the_documents_and_are_those_of_files(

@@ -9,7 +9,7 @@ from scipy.optimize import minimize_scalar
 from stickbreak import CollapsedHDP
 from stickbreak.collapsed import predictive
 from stickbreak.collapsed.cvb0 import add_up, random_start, sweep
-from stickbreak.collapsed.predictive import learn_drawn, predictive_alpha, says_alpha
+from stickbreak.collapsed.predictive import Drawn, learn_drawn, predictive_alpha, says_alpha
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.sampled import completed, documents_apart
 from stickbreak.collapsed.shards import ONE_DRAW
@@ -58,8 +58,8 @@ def test_alpha_is_the_best_of_the_tokens_held_out(n_words, eta):
         return alpha - log_alpha - held @ np.log((own + alpha * common) / (kept + alpha))
 
     best = np.exp(minimize_scalar(loss, bounds=(-4, np.log(5)), method="bounded", options={"xatol": 1e-9}).x)
-    assert predictive_alpha(state, documents, priors, 5.0, 0, ONE) == pytest.approx(best, rel=1e-4)
-    assert predictive_alpha(state, documents, priors, 0.5 * best, 0, ONE) == pytest.approx(0.5 * best)
+    assert predictive_alpha(drawn(state, priors), documents, 5.0, 0, ONE) == pytest.approx(best, rel=1e-4)
+    assert predictive_alpha(drawn(state, priors), documents, 0.5 * best, 0, ONE) == pytest.approx(0.5 * best)
 
 
 def test_it_is_near_the_alpha_of_the_documents():
@@ -72,8 +72,12 @@ def test_it_is_near_the_alpha_of_the_documents():
     state.beta[:] = 0.25 - 1e-6
     documents, alpha = documents_apart(state, 0, ONE), 20.0
     for _ in range(8):  # what the tokens kept say depends on alpha
-        alpha = predictive_alpha(state, documents, Priors(alpha, 1.0, 0.01), 20.0, 0, ONE)
+        alpha = predictive_alpha(drawn(state, Priors(alpha, 1.0, 0.01)), documents, 20.0, 0, ONE)
     assert 0.8 < alpha < 2.0  # 4 topics of 0.3
+
+
+def drawn(state, priors):
+    return Drawn(state.S, state.N, state.beta, priors)
 
 
 def test_alpha_is_learned_in_some_passes_alone():
@@ -87,7 +91,8 @@ def test_alpha_is_learned_in_some_passes_alone():
     state.n_sweeps = 40
     assert learned(4).alpha == priors.alpha
     assert learned(4).gamma != priors.gamma
-    assert learned(5).alpha == predictive_alpha(state, documents, priors, priors.alpha, 0, ONE) != priors.alpha
+    best = predictive_alpha(drawn(state, priors), documents, priors.alpha, 0, ONE)
+    assert learned(5).alpha == best != priors.alpha
     assert learned(5, ("gamma",)).alpha == priors.alpha
     assert learned(5, given=[]).alpha == priors.alpha
 

@@ -1,4 +1,4 @@
-"""Long documents begin with the words beside many words or beside fewer: the documents set apart choose."""
+"""Documents begin with the words beside many words or beside fewer: the documents set apart choose."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -8,25 +8,27 @@ import numpy as np
 import pytest
 
 from stickbreak import CollapsedHDP, load
-from stickbreak.collapsed import trials
+from stickbreak.collapsed import plans, trials
 from stickbreak.collapsed.cvb0 import ALONE
 from stickbreak.collapsed.growing import taking_part
 from stickbreak.collapsed.memory import InMemory
+from stickbreak.collapsed.plans import OF_LONG
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.shards import Aside
 from stickbreak.collapsed.state import Priors
-from stickbreak.collapsed.trials import FORMING, PASSES, Forming, Trial
+from stickbreak.collapsed.trials import Forming, Trial
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import ModelFormatError
 from stickbreak.numerics.arrays import Float
 
+FORMING, PASSES = OF_LONG.forming or 0, OF_LONG.passes
 RULES = Rules(1, 500, Priors(1.0, 1.0, 0.05), 1 / 15, (), 0, 60, births=True, held_back=0.1, final_passes="auto")
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let collections of a few seconds begin like this, in parts."""
-    monkeypatch.setattr(trials, "LEAST", 10_000)
+    monkeypatch.setattr(plans, "OF_LONG", replace(OF_LONG, least=10_000))
     monkeypatch.setattr(trials, "PART", 20_000)
 
 
@@ -74,7 +76,7 @@ class Judged:
     asked: ClassVar[list[int]] = []
     best = ""
 
-    def __init__(self, corpus: Corpus, n_topics: int, *more: Any) -> None:
+    def __init__(self, corpus: Corpus, n_topics: int, *more: Any, keeps_alpha: bool) -> None:
         self.asked.append(n_topics)
         self.n_topics, self.passes = n_topics, 0
 
@@ -104,7 +106,7 @@ def test_the_documents_set_apart_choose(
     monkeypatch.setattr(trials, "Trial", Judged)
     monkeypatch.setattr(Judged, "asked", asked := [])
     monkeypatch.setattr(Judged, "best", best)
-    monkeypatch.setattr(trials, "MANY", 95 / np.sqrt(long[0].counts.nnz))
+    monkeypatch.setattr(plans, "OF_LONG", replace(plans.OF_LONG, many=95 / np.sqrt(long[0].counts.nnz)))
     topics = begun(long[0])
     assert topics is not None
     assert asked[0] == 95
@@ -153,9 +155,9 @@ def test_other_collections_begin_otherwise(
     if case == "short":
         corpus = planted_lda(4000, 500, n_topics=5, mean_tokens=10, seed=2)[0]
     elif case == "few counts":
-        monkeypatch.setattr(trials, "LEAST", 1 << 18)
+        monkeypatch.setattr(plans, "OF_LONG", OF_LONG)
     elif case == "very many":
-        monkeypatch.setattr(trials, "MOST", 30_000)
+        monkeypatch.setattr(plans, "MOST", 30_000)
     elif case == "many tokens":
         monkeypatch.setattr(trials, "MOST_TOKENS", 60_000)
     elif case == "weights":
@@ -238,8 +240,7 @@ def test_rows_are_those_of_the_best_trial(long: tuple[Corpus, Any]) -> None:
 def test_topics_that_lose_their_tokens_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     """What they have in the mean goes to the others, and each topic has tables."""
     corpus = planted_lda(400, 300, n_topics=3, mean_tokens=60, alpha=0.1, seed=2)[0]
-    monkeypatch.setattr(trials, "MANY", 3.0)
-    monkeypatch.setattr(trials, "PASSES", 34)
+    monkeypatch.setattr(plans, "OF_LONG", replace(plans.OF_LONG, many=3.0, passes=34))
     model = CollapsedHDP(n_laps=33, random_state=0).fit(corpus)
     trial_topics = max(model.trace_["n_topics"])
     assert model.n_topics_ == model.trace_["n_topics"][-1] < trial_topics

@@ -26,7 +26,7 @@ def demo(
         "stickbreak-demo"
     ),
     topics: Annotated[int | None, typer.Option("--topics", min=1, help="Topics to start with (default: one).")] = None,
-    laps: Annotated[int, typer.Option("--laps", min=1, help="Most passes over the documents.")] = 200,
+    laps: Annotated[int, typer.Option("--laps", min=1, help="Most passes over the documents.")] = 300,
     seed: Seed = 0,
     write_sample: Annotated[
         Path | None,

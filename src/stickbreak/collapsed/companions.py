@@ -115,6 +115,11 @@ class Companions:
             n_shown = shown(first, second, halves.weights())
         return cls(n_shown, corpus.n_tokens, halves, (first + second) / 2)
 
+    @property
+    def n_words(self) -> int:
+        """Number of words that are in enough of the documents: corners that there can be."""
+        return self._points.shape[0]
+
     def topics(self, n: int, eta: Eta) -> Float:
         """Return the rows of n corners, or of as many as there are, as counts of all tokens and eta, (n, W).
 
@@ -140,3 +145,8 @@ def are_shown(found: Companions | None, n_documents: int) -> TypeGuard[Companion
 def dimensions_of(n_documents: int) -> int:
     """Return in how many dimensions the topics of short documents are counted."""
     return round(4 * FEW * math.sqrt(n_documents))
+
+
+def enough_dimensions(least: int, n_topics: int) -> int:
+    """Return in how many dimensions there are so many corners: `least`, or the next power of two."""
+    return least if n_topics <= max(least, DIMENSIONS[0]) else 1 << (n_topics - 1).bit_length()

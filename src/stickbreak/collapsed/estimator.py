@@ -48,16 +48,16 @@ class CollapsedHDP(StreamedCollapsed):
     its topic probabilities, given all other tokens. Only topics with a fair share of a token are kept. Smaller shares
     are rounded at random without bias, so memory and time do not grow with `n_topics` times the documents.
     A fit starts with one topic. Topics are split and merged as long as this predicts held-out tokens better, so their
-    number hardly depends on the start. Large collections begin with topics of words that occur together: short
-    documents with as many as these show (math.md (C25), (C27)), long ones with few or many, by a trial (math.md
-    (C26)). Other large ones, and the largest, begin on samples of their documents (math.md (C17)).
+    number hardly depends on the start. Large collections begin with topics of words that occur together, which Gibbs
+    sampling forms: as many as predict best (math.md (C25), (C26)). In short documents it makes all passes (math.md
+    (C27)). Other large ones, and the largest, begin on samples of their documents (math.md (C17)).
     `stickbreak fit` uses this method unless you name another.
 
     Parameters
     ----------
     n_topics : int or None, default=None
         Number of topics to start with. Splits and merges change it; `max_topics` limits it. A fit to a large
-        collection with `births` finds its own start (math.md (C25), (C26)). None: 1, or without `births` 200
+        collection with `births` finds its own start (math.md (C25) to (C27)). None: 1, or without `births` 200
         (`max_topics` if that is less, and a quarter of the tokens if the documents hold fewer).
         `partial_fit` has no splits: there None means 200, too.
     alpha : float, default=5.0
@@ -109,11 +109,11 @@ class CollapsedHDP(StreamedCollapsed):
         keeps the sampled passes unless they are worse by more than two standard errors. Then, with births, it tries
         sampled passes from 100 random topics, too, and keeps the better of the two. It also tries them where expected
         shares were better but fewer than 20 topics are left; then they must be better by three standard errors. With
-        fewer than 200 documents "auto" means "expected". Many short documents have sampled passes alone (math.md
-        (C17)).
+        fewer than 200 documents "auto" means "expected". Short documents have sampled passes alone (math.md (C27)),
+        unless they are few.
     n_laps : int, default=300
         Maximum number of passes over the data. A pass ("lap" in names) visits every document once. Those that form
-        topics of long documents count, too.
+        topics count, too.
     tolerance : float or None, default=1e-4
         Stop when a pass raises the objective by less than this, in nats per token. The mean of ten passes is compared
         with the mean of the next ten. They are counted from pass 20, and from the pass on in which all tokens take
@@ -351,7 +351,7 @@ class CollapsedHDP(StreamedCollapsed):
         return None if workers is None else workers.scratch
 
     def _take(self, laps: CollapsedLaps, documents: Corpus) -> None:
-        self.final_passes_ = "sampled" if laps.ending.sampled else "expected"
+        self.final_passes_ = "sampled" if laps.are_sampled else "expected"
         self._take_topics(laps.finish(), laps.priors, laps.rules.seed)
         self._take_curve(documents, laps.rules.seed)
         self.stop_reason_ += told_of_origin(laps.origin, self.n_topics)

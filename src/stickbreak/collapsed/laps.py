@@ -37,8 +37,8 @@ JOIN = 3  # sweeps over documents that join topics which stay
 class CollapsedLaps:
     """Sweeps over a collection: `run_fit` drives them.
 
-    Where documents are long, Gibbs sampling forms topics first. Then come passes with rounds of moves, judged by
-    tokens that are held out; then the last passes, with expected or sampled topics of each token.
+    Gibbs sampling forms topics first; where documents are short, it makes all passes. Then come passes with rounds of
+    moves, judged by tokens that are held out; then the last passes, with expected or sampled topics of each token.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ class CollapsedLaps:
         forming.go_on()
         self._formed += 1
         best = forming.best
-        return Lap(best.objective, best.n_topics, True, columns_of(self._priors_of(best)))
+        return Lap(best.objective, best.n_topics, forming.is_early, columns_of(self._priors_of(best)))
 
     def _priors_of(self, trial: Trial) -> Priors:
         """Return the priors of a trial: alpha as it was learned there, if it is learned."""
@@ -208,6 +208,11 @@ class CollapsedLaps:
             aside = replace(aside, held=rules.held_back, held_seed=rules.seed, turn=self.rounds.turn(lap))
         self.state.set_aside(aside, self._engine)
 
+    @property
+    def are_sampled(self) -> bool:
+        """Whether each token had one topic in the last passes."""
+        return self.ending.sampled or (self.forming is not None and self.forming.lasts)
+
     def finish(self) -> Topics:
         """Return the topics with the counts of all tokens, summed again: those that any fit with these shares has."""
         if self.forming is not None:
@@ -226,6 +231,8 @@ class CollapsedLaps:
         """Return topics that are not yet formed, the mean of the passes; the documents set apart join."""
         (counts, tables), rules, engine = forming.best.counts(), self.rules, self._engine
         self.priors = priors = self._priors_of(forming.best)
+        if forming.has_all:
+            self._documents.set_aside(Aside(), engine)
         lengths = self._documents.lengths(engine)
         topics = Topics(counts, 1.0, counts.sum(axis=0), tables, opened(priors.alpha, lengths))
         apart = self._documents.chosen(np.flatnonzero(lengths == 0.0))
@@ -234,10 +241,12 @@ class CollapsedLaps:
     def left_over(self) -> str:
         """Say what more topics or more passes would do, of a fit that has all it may have or ends early."""
         forming, rules = self.forming, self.rules
+        if forming is not None and forming.lasts:
+            return " More topics were not tried yet: more passes may change their number." if forming.is_trying else ""
         if forming is not None and forming.is_over:
             return " Topics have formed; next they are split and merged: more passes may change their number."
         if forming is not None:
-            last = self._formed + forming.n_left
+            last = self._formed + (forming.n_left or 0)
             return (
                 f" Gibbs sampling forms topics until pass {last} at most; then they are split and merged: more passes "
                 "may change their number."

@@ -7,7 +7,7 @@ below the value that predicts best, and topics stop changing. Documents that are
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,6 +26,16 @@ from stickbreak.numerics.pseudo_counts import of_words, total_of
 FIRST = 5  # sampled passes, after which alpha is judged; then again after twice as many each time
 JUDGED = 20  # of them, where there is no trial: after these alpha stays
 LEAST = 1 << 18  # stored counts: of fewer, the topics of one pass carry so much noise that alpha is found too large
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Topics that passes with draws have led to, or one of them."""
+
+    S: Float  # (W, K)
+    N: Float  # (K,)  their sums
+    beta: Float  # (K,)  expected weights
+    priors: Priors  # of the passes
 
 
 def says_alpha(documents: Documents) -> bool:
@@ -73,38 +83,36 @@ def learn_drawn(
     if not judges or not is_due(number):
         return priors
     most = max(rules.priors.alpha, priors.alpha)
-    return replace(priors, alpha=predictive_alpha(state, judges, priors, most, seed, engine))
+    topics = Drawn(state.S, state.N, state.beta, priors)
+    return replace(priors, alpha=predictive_alpha(topics, judges, most, seed, engine))
 
 
-def predictive_alpha(
-    state: CollapsedState, documents: Sequence[Shard], priors: Priors, most: float, seed: int, engine: Engine
-) -> float:
+def predictive_alpha(topics: Drawn, documents: Sequence[Shard], most: float, seed: int, engine: Engine) -> float:
     """Return the alpha that best predicts the tokens held out of documents, from the other tokens.    math.md (C24)
 
     Parameters
     ----------
-    state : CollapsedState
-        After a sampled pass; of topics that have yet to form, alpha would grow.
+    topics : Drawn
+        Of topics that have yet to form, alpha would grow.
     documents : sequence of Shard
         Those that are set apart, half of the tokens of each held out.
-    priors : Priors
-        Of the pass.
     most : float
         The largest alpha.
     seed : int
     engine : Engine
     """
-    total_eta, beta = float(total_of(priors.eta, state.S.shape[0])), state.beta
+    S, N, beta, priors = topics.S, topics.N, topics.beta, topics.priors
+    total_eta = float(total_of(priors.eta, S.shape[0]))
     unseen = max(1.0 - float(beta.sum()), 0.0) / total_eta
 
     def run(given: Shard) -> Float:
-        shard = completed(given, state.S, state.N, priors.alpha * beta, priors, seed)
+        shard = completed(given, S, N, priors.alpha * beta, priors, seed)
         weights, lengths = _weights_of_topics(shard, beta.size)
         assert given.held is not None
         held = np.flatnonzero(given.held)
         document = np.repeat(np.arange(lengths.size), np.diff(shard.indptr))[held]
         eta = of_words(priors.eta, shard.word[held])
-        phi = (state.S[shard.word[held]] + np.reshape(eta, (-1, 1))) / (state.N + total_eta)
+        phi = (S[shard.word[held]] + np.reshape(eta, (-1, 1))) / (N + total_eta)
         own = np.einsum("ik,ik->i", weights[document], phi)
         return np.stack([own, phi @ beta + unseen * eta, lengths[document], given.held[held]])
 

@@ -1,8 +1,9 @@
-"""How many topics long documents begin with: trials of few and of more say (math.md (C26)).
+"""How many topics a fit has, or begins with: trials of few and of more say (math.md (C26), (C27)).
 
-Words of long documents stand beside words of all their topics, so that co-occurrence shows fewer topics than there are.
+Words of documents stand beside words of all their topics, so that co-occurrence may show fewer topics than there are.
 Its corners are rough topics all the same, and Gibbs sampling forms them. Documents that are set apart say whether more
-of them predict better. The first passes of a fit do this, one by one.
+of them predict better. The passes of a fit do this, one by one: the first ones where documents are long, all where they
+are short.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.collapsed.aside import halved
-from stickbreak.collapsed.companions import Companions
+from stickbreak.collapsed.companions import DIMENSIONS, Companions, are_shown, dimensions_of, enough_dimensions
 from stickbreak.collapsed.growing import taking_part
+from stickbreak.collapsed.plans import may_form, numbers_of_short, plan_of
+from stickbreak.collapsed.predictive import Drawn, is_due, predictive_alpha
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.sampled import scores
 from stickbreak.collapsed.shards import Shard
@@ -32,13 +35,9 @@ from stickbreak.numerics.arrays import Float
 from stickbreak.sparse_gibbs import priors as chain_priors
 from stickbreak.sparse_gibbs.chain import SAMPLE_EVERY, Chain
 
-LEAST, MOST = 1 << 18, 1 << 23  # stored counts of a collection that begins like this ...
-MOST_TOKENS = 1 << 25  # ... and its tokens, each of which has a topic
-JUDGES = 20  # documents set apart, at least
-MANY = 0.35  # times the root of the stored counts
-PASSES = 5  # of a trial
-PART, PARTS = 1 << 18, 4  # tokens of a part, at least, and parts at most: threads sweep these
-FORMING = 60  # of the topics that are taken, with those of the trial
+MOST_TOKENS = 1 << 25  # of a collection, each of which has a topic
+JUDGES, ENOUGH = 20, 1 << 13  # documents set apart, at least; and stored counts of theirs, which say what alpha is
+PART = 1 << 18  # tokens of a part, at least: threads sweep these
 
 
 class Trial:
@@ -56,25 +55,46 @@ class Trial:
         Of the documents and of the words, which are swept side by side. math.md (L11)
     engine : Engine, optional
         The default is the present thread.
+    keeps_alpha : bool
+        Whether alpha stays as it is until it is judged, or follows from the draws.
     """
 
     def __init__(
-        self, corpus: Corpus, n_topics: int, priors: Priors, seed: int, n_parts: int = 1, engine: Engine | None = None
+        self,
+        corpus: Corpus,
+        n_topics: int,
+        priors: Priors,
+        seed: int,
+        n_parts: int = 1,
+        engine: Engine | None = None,
+        *,
+        keeps_alpha: bool = False,
     ) -> None:
         self._chain = Chain(corpus, n_topics, seed, averages=True, n_parts=n_parts, executor=engine)
         self._priors = chain_priors.Priors.even(n_topics, priors.alpha, priors.eta)
         self._given, self._n_parts, self.passes, self.objective = priors, n_parts, 0, 0.0
+        self._keeps_alpha = keeps_alpha
 
-    def begin(self, topics: Float) -> Self:
-        """Give each token one of the topics that have its word, (K, W)."""
+    def begin(self, topics: Float, alpha: float | None = None) -> Self:
+        """Give each token one of the topics that have its word, (K, W); begin with another alpha, if there is one."""
         self._chain.begin_near(topics)
+        self._priors = self._priors if alpha is None else self._priors.with_total(alpha)
         return self
 
     def go_on(self) -> None:
         """Make a pass, whose objective is the mean log p of a token given all others.          math.md (L2), (L4)"""
         self.passes += 1
         self.objective = self._chain.lap(self.passes, self._priors)
-        self._priors = self._chain.with_weights(self._priors, self.passes)
+        alpha, self._priors = self._priors.alpha, self._chain.with_weights(self._priors, self.passes)
+        if self._keeps_alpha:
+            self._priors = self._priors.with_total(alpha)
+
+    def judge_alpha(self, judges: Sequence[Shard], seed: int, engine: Engine) -> None:
+        """Take the alpha that best predicts the tokens held out of documents that are set apart.      math.md (C24)"""
+        counts = self._chain.last()
+        topics = Drawn(counts, counts.sum(axis=0), self.weights, self.priors)
+        most = max(self._given.alpha, self._priors.alpha)
+        self._priors = self._priors.with_total(predictive_alpha(topics, judges, most, seed, engine))
 
     @property
     def weights(self) -> Float:
@@ -152,10 +172,16 @@ class Forming:
 
     def __init__(self, documents: Documents, rules: Rules, engine: Engine) -> None:
         self._documents, self._rules, self._engine = documents, rules, engine
-        self._judges: list[Shard] = documents.walk(engine, halved, rules.seed).listed
+        self._short = are_short(documents.n_documents, documents.n_counts)
+        self._plan = plan_of(documents)
+        turns = range(self._plan.halvings)
+        self._judges = [list(documents.walk(engine, halved, rules.seed + turn).listed) for turn in turns]
+        every = sum(shard.word.size for shard in self._judges[0]) // ENOUGH
+        self._judges_of_alpha = self._judges[0][:: max(1, every)]
         self._corpus = documents.chosen(taking_part(documents, engine))
-        self._found: Companions | None = None  # until it is asked for
-        self._numbers: list[int] = []  # topics of the trials, the most first
+        self._found: Companions | None = None  # what was looked at last
+        self._dimensions = 0  # of it
+        self._numbers: list[int] = []  # topics of the trials, in their order
         self._n_judged = 0  # trials that have been compared
         self._best: Compared | None = None
 
@@ -163,43 +189,74 @@ class Forming:
     def of(cls, documents: Documents, rules: Rules, engine: Engine) -> Forming | None:
         """Return what forms the topics of some documents, before its first pass.
 
-        None where documents are short, few or very many, too few are set apart, counts are weights, or some topics are
-        given.
+        None where documents are few or very many, too few are set apart, counts are weights, or some topics are given;
+        of short documents also where a fit asks for expected shares, or learns more than alpha.
         """
-        if not _are_many_and_long(documents) or rules.steering.n_kept:
+        if not may_form(documents, rules):
             return None
         forming = cls(documents, rules, engine)
         return forming if forming._is_suited() and forming._begin() else None
 
     def _is_suited(self) -> bool:
         """Return whether there are judges, and the tokens can have a topic each."""
-        corpus, n_judges = self._corpus, sum(shard.indptr.size - 1 for shard in self._judges)
+        corpus, n_judges = self._corpus, self._documents.n_documents - self._corpus.n_documents
         return n_judges >= JUDGES and corpus.n_tokens <= MOST_TOKENS and not (corpus.counts.data % 1.0).any()
 
     def _begin(self) -> bool:
         """Begin the first trial; return whether words show topics to begin with."""
-        if self._companions is None:
+        found, many = self._companions(0), self._many
+        if found is None or (self._short and not are_shown(found, self._documents.n_documents)):
             return False
-        few, many = min(self._companions.n_shown, self._rules.max_topics), self._many
-        self._numbers = sorted({few, round(math.sqrt(few * many)), max(few, many)}, reverse=True)
+        few = min(found.n_shown, self._rules.max_topics)
+        if self._short:
+            self._numbers = numbers_of_short(few, min(many, found.n_words, self._most_corners))
+        else:
+            self._numbers = sorted({few, round(math.sqrt(few * many)), max(few, many)}, reverse=True)
         self.trial = self._begun()
         return True
 
     @property
     def _many(self) -> int:
-        return min(round(MANY * math.sqrt(self._documents.n_counts)), self._rules.max_topics)
+        return min(round(self._plan.many * math.sqrt(self._documents.n_counts)), self._rules.max_topics)
 
     @property
-    def _companions(self) -> Companions | None:
-        """What stands beside the words of the documents; None where no word is in enough of them."""
-        if self._found is None:
-            self._found = Companions.of(self._documents, 2 * self._many, self._rules.seed, self._engine)
+    def _most_corners(self) -> int:
+        """Corners that there can be: one more than dimensions, of which there are not more for many documents."""
+        least = dimensions_of(self._documents.n_documents)
+        return 1 + (DIMENSIONS[1] if self._plan.widens else min(max(DIMENSIONS[0], least), DIMENSIONS[1]))
+
+    def _companions(self, n_topics: int) -> Companions | None:
+        """Return what stands beside the words of the documents; None where no word is in enough of them.
+
+        There are as many dimensions as so many topics need.
+        """
+        dimensions = dimensions_of(self._documents.n_documents) if self._short else 2 * self._many
+        if self._plan.widens:
+            dimensions = enough_dimensions(dimensions, n_topics)
+        if self._found is None or self._dimensions != dimensions:
+            self._found = Companions.of(self._documents, dimensions, self._rules.seed, self._engine)
+            self._dimensions = dimensions
         return self._found
 
     @property
     def is_over(self) -> bool:
-        """Whether the topics are formed."""
-        return self._n_judged == len(self._numbers) and self.trial.passes >= FORMING
+        """Whether the topics are formed, and other passes follow."""
+        return self.n_left == 0
+
+    @property
+    def lasts(self) -> bool:
+        """Whether all passes of the fit are of this kind."""
+        return self._plan.forming is None
+
+    @property
+    def is_early(self) -> bool:
+        """Whether topics have yet to form, so that the fit does not end by itself."""
+        return not self.lasts or self.is_trying or self.trial.passes < self._plan.settled
+
+    @property
+    def is_trying(self) -> bool:
+        """Whether another number of topics is to be tried, or is being tried."""
+        return self._n_judged < len(self._numbers)
 
     @property
     def best(self) -> Trial:
@@ -207,37 +264,64 @@ class Forming:
         return self.trial if self._best is None else self._best.trial
 
     @property
-    def n_left(self) -> int:
-        """Passes that are left, at most."""
+    def n_left(self) -> int | None:
+        """Passes that are left, at most; None: all."""
+        if self._plan.forming is None:
+            return None
         n_trials = len(self._numbers) - self._n_judged  # with the present one
-        return FORMING - self.trial.passes + max(n_trials - 1, 0) * PASSES
+        return self._plan.forming - self.trial.passes + max(n_trials - 1, 0) * self._plan.passes
 
     def go_on(self) -> None:
         """Make a pass."""
         self.trial.go_on()
-        if self._n_judged < len(self._numbers) and self.trial.passes == PASSES:
+        if self._judges_alpha and is_due(self.trial.passes):
+            self.trial.judge_alpha(self._judges_of_alpha, self._rules.seed, self._engine)
+        if self.is_trying and self.trial.passes == self._plan.passes:
             self._compare()
+
+    @property
+    def _judges_alpha(self) -> bool:
+        """Whether documents that are set apart say what alpha is."""
+        return self._plan.judges_alpha and "alpha" in self._rules.learn
 
     def _begun(self) -> Trial:
         """Begin the next trial."""
-        assert self._companions is not None
-        topics = self._companions.topics(self._numbers[self._n_judged], self._rules.priors.eta)
+        n_topics = self._numbers[self._n_judged]
+        found = self._companions(n_topics)
+        assert found is not None
+        topics = found.topics(n_topics, self._rules.priors.eta)
         return self._trial_of(len(topics)).begin(topics)
 
     def _trial_of(self, n_topics: int) -> Trial:
-        n_parts = min(max(1, int(self._corpus.n_tokens) // PART), PARTS)
-        return Trial(self._corpus, n_topics, self._rules.priors, self._rules.seed, n_parts, self._engine)
+        documents = self._documents
+        corpus = documents.chosen(np.arange(documents.n_documents)) if self.has_all else self._corpus
+        n_parts = min(max(1, int(corpus.n_tokens) // PART), self._plan.parts)
+        given = corpus, n_topics, self._rules.priors, self._rules.seed, n_parts, self._engine
+        return Trial(*given, keeps_alpha=self._plan.judges_alpha or (self._short and "alpha" not in self._rules.learn))
 
     def _compare(self) -> None:
         """Let the documents set apart say whether this trial is better than the best of those before."""
-        now, best = Compared(self.trial, self.trial.scores(self._judges, self._rules.seed, self._engine)), self._best
+        scores = [self.trial.scores(judges, self._rules.seed, self._engine) for judges in self._judges]
+        now, best = Compared(self.trial, np.mean(scores, axis=0)), self._best
         is_better = best is None or float((now.scores - best.scores).sum()) > 0
         self._n_judged = self._n_judged + 1 if is_better else len(self._numbers)
         self._best = best = now if is_better or best is None else best
         if self._n_judged < len(self._numbers):
             self.trial = self._begun()
         else:
-            self.trial, self._best, self._found = best.trial, None, None
+            self.trial, self._best, self._found = self._after_trials(best.trial), None, None
+
+    @property
+    def has_all(self) -> bool:
+        """Whether all documents take part."""
+        return self._plan.joins and not self.is_trying
+
+    def _after_trials(self, taken: Trial) -> Trial:
+        """Return what goes on with the topics that are taken: the same, or one of all documents."""
+        if not self._plan.joins:
+            return taken
+        topics = taken.topics()
+        return self._trial_of(len(topics)).begin(topics, taken.priors.alpha)
 
     def packed(self) -> Packed:
         """Return what the next passes depend on, as arrays and plain values."""
@@ -256,22 +340,23 @@ class Forming:
             If it cannot be of these documents.
         """
         self._n_judged = whole_number("n_judged", values["n_judged"])
-        numbers, n_kept = values["numbers"], self._rules.steering.n_kept
+        numbers = values["numbers"]
         require(isinstance(numbers, list) and bool(numbers), "it has no trials")
         self._numbers = [whole_number("number of topics", n) for n in numbers]
-        most, fewer = self._rules.max_topics, sorted(set(self._numbers), reverse=True) == self._numbers
-        require(fewer and all(1 <= n <= most for n in self._numbers), "the topics of its trials cannot be")
+        most, ordered = self._rules.max_topics, sorted(set(self._numbers), reverse=not self._short) == self._numbers
+        require(ordered and all(1 <= n <= most for n in self._numbers), "the topics of its trials cannot be")
         require(self._n_judged <= len(numbers), "it has compared too many trials")
-        suited = _are_many_and_long(self._documents) and not n_kept and self._is_suited()
+        suited = may_form(self._documents, self._rules) and self._is_suited()
         require(suited, "Gibbs sampling forms no topics of these documents")
         self.trial, self._best = self._restored("trial", arrays, values), None
-        least, last = (0, PASSES - 1) if self._n_judged < len(numbers) else (PASSES, FORMING)
+        of_trial, end = self._plan.passes, self._plan.forming or math.inf
+        least, last = (0, of_trial - 1) if self.is_trying else (0 if self.has_all else of_trial, end)
         require(least <= self.trial.passes <= last, "its trial has made other passes than it can have")
         if 0 < self._n_judged < len(numbers):
-            before, n_apart = arrays["best.scores"], sum(shard.indptr.size - 1 for shard in self._judges)
+            before, n_apart = arrays["best.scores"], sum(shard.indptr.size - 1 for shard in self._judges[0])
             require(is_table(before, n_apart), "the scores of its trial are not those of its documents")
             self._best = Compared(self._restored("best", arrays, values), before.copy())
-            require(self._best.trial.passes == PASSES, "its best trial has made other passes than it can have")
+            require(self._best.trial.passes == of_trial, "its best trial has made other passes than it can have")
 
     def _restored(self, name: str, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> Trial:
         """Return a trial that was saved."""
@@ -279,11 +364,6 @@ class Forming:
         n_topics = own["a"].size
         require(1 <= n_topics <= max(self._numbers), "it has trials of more topics than there can be")
         return self._trial_of(n_topics).restore(own, plain)
-
-
-def _are_many_and_long(documents: Documents) -> bool:
-    """Return whether documents have enough stored counts each and in all, and not too many."""
-    return not are_short(documents.n_documents, documents.n_counts) and LEAST <= documents.n_counts <= MOST
 
 
 def _named(name: str, packed: Packed) -> Packed:

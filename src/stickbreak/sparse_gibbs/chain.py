@@ -141,10 +141,10 @@ class Chain:
     def counts(self) -> Float:
         """Return the counts of the words in the topics, of the last lap or their mean, (W, K)."""
         if not self._keeps:
-            return self._last()
+            return self.last()
         return self._mean.copy() if self._last_is_sample else self._with_sample()
 
-    def _last(self) -> Float:
+    def last(self) -> Float:
         """Return the counts of this lap."""
         counts = np.zeros((self._tokens.start.size - 1, self._n_topics))
         list_kernels.add_words(self._tokens.start, self._z, 1.0, counts)
@@ -153,7 +153,7 @@ class Chain:
     def _with_sample(self) -> Float:
         """Return the mean counts with those of this lap as one more sample.                          math.md (L3)"""
         if not self._n_samples:
-            return self._last()
+            return self.last()
         share = (LATE + 1.0) / (self._n_samples + 1.0 + LATE)
         mean = self._mean * (1.0 - share)
         list_kernels.add_words(self._tokens.start, self._z, share, mean)

@@ -67,4 +67,4 @@ class Gibbs(Chain):
         """Return the priors after a lap.                                                      math.md (L4), (C7)"""
         if "alpha" in names:
             priors = self.with_weights(priors, number)
-        return with_eta_of(priors, self._last()) if "eta" in names and is_due(number) else priors
+        return with_eta_of(priors, self.last()) if "eta" in names and is_due(number) else priors

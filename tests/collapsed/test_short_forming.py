@@ -1,0 +1,245 @@
+"""Topics of short documents form by Gibbs sampling in all passes: their number, alpha, and the bits of a fit."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from stickbreak import CollapsedHDP, load
+from stickbreak.collapsed import companions, plans, trials
+from stickbreak.collapsed.cvb0 import ALONE
+from stickbreak.collapsed.memory import InMemory
+from stickbreak.collapsed.plans import OF_MANY_SHORT, OF_SHORT, numbers_of_short
+from stickbreak.collapsed.predictive import is_due
+from stickbreak.collapsed.rules import Rules
+from stickbreak.collapsed.shards import Aside
+from stickbreak.collapsed.state import Priors
+from stickbreak.collapsed.trials import Forming
+from stickbreak.corpus import Corpus, planted_lda
+from stickbreak.evaluation import document_completion
+from stickbreak.exceptions import ModelFormatError
+from stickbreak.numerics.arrays import Float
+
+RULES = Rules(1, 500, Priors(1.0, 1.0, 0.05), 1 / 15, ("alpha",), 0, 60, True, 0.1, "auto")
+PASSES = OF_SHORT.passes
+
+
+@pytest.fixture(autouse=True)
+def parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let collections of a few seconds be swept in parts."""
+    monkeypatch.setattr(trials, "PART", 10_000)
+
+
+@pytest.fixture(scope="module")
+def short() -> tuple[Corpus, Any]:
+    """40 topics in 6,000 documents of ten words, of which words show fewer."""
+    return planted_lda(6000, 1500, n_topics=40, mean_tokens=10, alpha=0.025, seed=1)
+
+
+def forming_of(corpus: Corpus, rules: Rules = RULES) -> Forming | None:
+    documents = InMemory(corpus)
+    documents.set_aside(Aside(apart=0.05, apart_seed=rules.seed), ALONE)
+    return Forming.of(documents, rules, ALONE)
+
+
+@pytest.mark.parametrize(
+    ("few", "many", "numbers"),
+    [
+        (38, 420, [38, 76, 152, 304, 420]),
+        (40, 330, [40, 80, 160, 320]),
+        (197, 268, [197, 268]),
+        (9, 9, [9]),
+        (9, 5, [9]),
+    ],
+)
+def test_the_numbers_that_are_tried_double(few: int, many: int, numbers: list[int]) -> None:
+    assert numbers_of_short(few, many) == numbers
+
+
+def test_planted_topics_are_found_that_words_do_not_show(short: tuple[Corpus, Any]) -> None:
+    corpus, truth = short
+    forming = forming_of(corpus)
+    assert forming is not None
+    assert forming.trial.n_topics < 38  # those that are shown
+    model = CollapsedHDP(random_state=0).fit(corpus)
+    assert "The topics come from words that occur in the same documents." in model.stop_reason_
+    assert model.final_passes_ == "sampled"
+    near = np.abs(truth.topic_word[:, None] - model.topic_word_[None]).sum(axis=2).min(axis=1)
+    assert np.mean(near < 0.7) >= 0.9  # two different topics are nearly 2 apart
+    assert 36 <= np.searchsorted(np.cumsum(model.topic_shares_), 0.95) <= 55
+    assert model.components_.sum() - model.eta_ * model.components_.size == pytest.approx(corpus.n_tokens)
+
+
+def test_the_start_does_not_matter(short: tuple[Corpus, Any]) -> None:
+    first, second = (CollapsedHDP(n_topics=n, n_laps=30, random_state=0).fit(short[0]) for n in (1, 50))
+    np.testing.assert_array_equal(first.components_, second.components_)
+
+
+@pytest.mark.parametrize(("wanted", "tried"), [(0, 2), (1, 3), (2, 3)])
+def test_more_topics_are_tried_as_long_as_they_predict_better(
+    wanted: int, tried: int, short: tuple[Corpus, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def scores(trial: Any, *more: Any) -> Float:
+        if trial.weights.size not in asked:
+            asked.append(trial.weights.size)
+        return np.array([0.0, -float(abs(len(asked) - 1 - wanted))])
+
+    monkeypatch.setattr(trials.Trial, "scores", scores)
+    monkeypatch.setattr(trials, "numbers_of_short", lambda few, many: [few, 2 * few, 3 * few])
+    forming = forming_of(short[0])
+    assert forming is not None
+    while forming.is_trying:
+        assert forming.trial.passes < PASSES
+        forming.go_on()
+    assert asked == [asked[0], 2 * asked[0], 3 * asked[0]][:tried]
+    assert forming.trial.weights.size == asked[wanted]
+    assert forming.trial.passes == 0  # all documents begin with the topics
+    assert forming.has_all
+    assert forming.n_left is None
+    assert not forming.is_over
+
+
+def test_documents_that_are_set_apart_are_halved_in_several_ways(
+    short: tuple[Corpus, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[list[Any]] = []
+    score = trials.Trial.scores
+    monkeypatch.setattr(
+        trials.Trial, "scores", lambda trial, judges, *m: told.append(judges) or score(trial, judges, *m)
+    )
+    forming = forming_of(short[0])
+    assert forming is not None
+    while not told:
+        forming.go_on()
+    assert len(told) == 4
+    halves = [np.concatenate([shard.held for shard in judges]) for judges in told]
+    assert all(half.size == halves[0].size for half in halves)
+    assert not any(np.array_equal(half, halves[0]) for half in halves[1:])
+
+
+def test_alpha_of_many_counts_is_judged_by_the_documents_set_apart(
+    short: tuple[Corpus, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plans, "OF_MANY_SHORT", replace(OF_MANY_SHORT, least=10_000))
+    forming = forming_of(short[0])
+    assert forming is not None
+    while forming.trial.passes < 81 or forming.is_trying:
+        before, passes, n = forming.trial.priors.alpha, forming.trial.passes, forming.trial.weights.size
+        forming.go_on()
+        if forming.trial.weights.size == n and forming.trial.passes == passes + 1:
+            assert forming.trial.priors.alpha == pytest.approx(before, rel=1e-9) or is_due(passes + 1)
+    assert 0.3 < forming.trial.priors.alpha < 2.0  # 40 topics of 0.025
+
+
+def test_all_documents_take_part_once_the_number_is_chosen(short: tuple[Corpus, Any]) -> None:
+    forming = forming_of(short[0])
+    assert forming is not None
+    assert forming.trial.counts()[0].sum() < 0.98 * short[0].n_tokens
+    while forming.is_trying:
+        forming.go_on()
+    for _ in range(2):
+        assert forming.trial.counts()[0].sum() == pytest.approx(short[0].n_tokens)
+        forming.go_on()
+    model = CollapsedHDP(n_laps=5 * PASSES, random_state=0).fit(short[0])
+    assert model.components_.sum() - model.eta_ * model.components_.size == pytest.approx(short[0].n_tokens)
+
+
+def test_alpha_that_is_not_learned_stays(short: tuple[Corpus, Any]) -> None:
+    model = CollapsedHDP(learn=(), alpha=2.0, n_laps=PASSES + 12, random_state=0).fit(short[0])
+    assert model.alpha_ == pytest.approx(2.0)
+    assert set(model.trace_["alpha"]) == {2.0}
+
+
+def test_alpha_is_judged_by_the_last_pass(short: tuple[Corpus, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """And try another number of topics after fewer passes, in as many dimensions as before."""
+    told: list[Any] = []
+    judge = trials.predictive_alpha
+    monkeypatch.setattr(trials, "predictive_alpha", lambda drawn, *m: told.append(drawn) or judge(drawn, *m))
+    monkeypatch.setattr(plans, "OF_MANY_SHORT", replace(OF_MANY_SHORT, least=10_000))
+    forming = forming_of(short[0])
+    assert forming is not None
+    while len(told) < 2:
+        forming.go_on()
+    assert forming.trial.passes in (0, OF_MANY_SHORT.passes)  # the next one has begun, or it goes on
+    assert all((topics.S == np.rint(topics.S)).all() for topics in told)  # a mean of passes would have parts of tokens
+
+
+@pytest.mark.parametrize("case", ["learns eta", "expected", "few counts", "few shown", "weights", "few apart"])
+def test_others_begin_otherwise(case: str, short: tuple[Corpus, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus, rules = short[0], RULES
+    if case == "learns eta":
+        rules = replace(rules, learn=("alpha", "eta"))
+    elif case == "expected":
+        rules = replace(rules, final_passes="expected")
+    elif case == "few counts":
+        corpus = corpus[:1200]
+    elif case == "few shown":
+        monkeypatch.setattr(companions, "FEW", 1.0)
+    elif case == "weights":
+        corpus = Corpus.from_counts(corpus.counts * 0.7)
+    else:
+        monkeypatch.setattr(trials, "JUDGES", 900)
+    assert forming_of(corpus, rules) is None
+
+
+@pytest.mark.parametrize("cut", [3, PASSES, PASSES + 2, 3 * PASSES + 4])
+def test_a_resumed_fit_has_the_same_bits(cut: int, short: tuple[Corpus, Any], tmp_path: Path) -> None:
+    """Cut in the first trial, where it ends, in the next one, after them."""
+    corpus = short[0][:4000]
+    whole = CollapsedHDP(n_laps=3 * PASSES + 8, random_state=3).fit(corpus)
+    CollapsedHDP(n_laps=cut, random_state=3).fit(corpus, checkpoint=tmp_path / "fit")
+    settings: dict[str, Any] = {"n_laps": 3 * PASSES + 8, "random_state": 3, "n_jobs": 2}
+    again = CollapsedHDP(**settings).fit(corpus, checkpoint=tmp_path / "fit", resume=True)
+    np.testing.assert_array_equal(again.components_, whole.components_)
+    np.testing.assert_array_equal(again.trace_["objective"], whole.trace_["objective"])
+    assert again.alpha_ == whole.alpha_
+
+
+def test_a_fit_with_files_and_a_continued_one_have_the_same_bits(short: tuple[Corpus, Any], tmp_path: Path) -> None:
+    corpus = short[0][:4000]
+    whole = CollapsedHDP(n_laps=PASSES + 9, random_state=3).fit(corpus)
+    filed = CollapsedHDP(n_laps=PASSES + 9, random_state=3, scratch=tmp_path / "scratch").fit(corpus)
+    np.testing.assert_array_equal(filed.components_, whole.components_)
+    CollapsedHDP(n_laps=7, random_state=3).fit(corpus).save(tmp_path / "model")
+    more = load(tmp_path / "model").continue_fit(corpus, n_laps=PASSES + 2)
+    np.testing.assert_array_equal(more.components_, whole.components_)
+
+
+def test_a_fit_goes_on_until_topics_are_formed_and_says_what_was_not_tried(short: tuple[Corpus, Any]) -> None:
+    model = CollapsedHDP(random_state=0, tolerance=10.0).fit(short[0])
+    assert model.converged_
+    assert model.n_laps_ > OF_SHORT.settled
+    early = CollapsedHDP(random_state=0, n_laps=4).fit(short[0])
+    assert "More topics were not tried yet" in early.stop_reason_
+    assert "More topics" not in model.stop_reason_
+
+
+def test_more_topics_predict_new_documents_better(short: tuple[Corpus, Any]) -> None:
+    """Than those that are shown."""
+    train, held = short[0].split(0.2, seed=1)
+    halves = held.halves(seed=0)
+    found = CollapsedHDP(random_state=0).fit(train)
+    few = CollapsedHDP(random_state=0, max_topics=20).fit(train)
+    assert few.n_topics_ <= 20
+    gain = document_completion(found, *halves).active - document_completion(few, *halves).active
+    assert gain > 0.1
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("trial.passes", 10**6), ("numbers", [50, 5]), ("n_judged", 9), ("formed", 3), ("best.scores", "short")],
+)
+def test_a_damaged_state_is_refused(name: str, value: Any, short: tuple[Corpus, Any]) -> None:
+    corpus = short[0][:4000]
+    model = CollapsedHDP(n_laps=PASSES + 2, random_state=0).fit(corpus)
+    arrays, values = model._kept.arrays, model._kept.values
+    if name in values:
+        values[name] = value
+    else:
+        arrays[name] = arrays[name][:-1]
+    with pytest.raises(ModelFormatError, match="damaged"):
+        model.continue_fit(corpus, n_laps=1)
