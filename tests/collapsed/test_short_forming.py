@@ -10,6 +10,7 @@ import pytest
 from stickbreak import CollapsedHDP, load
 from stickbreak.collapsed import companions, plans, trials
 from stickbreak.collapsed.cvb0 import ALONE
+from stickbreak.collapsed.growing import taking_part
 from stickbreak.collapsed.memory import InMemory
 from stickbreak.collapsed.plans import OF_MANY_SHORT, OF_SHORT, numbers_of_short
 from stickbreak.collapsed.predictive import is_due
@@ -97,8 +98,9 @@ def test_more_topics_are_tried_as_long_as_they_predict_better(
         forming.go_on()
     assert asked == [asked[0], 2 * asked[0], 3 * asked[0]][:tried]
     assert forming.trial.weights.size == asked[wanted]
-    assert forming.trial.passes == 0  # all documents begin with the topics
-    assert forming.has_all
+    assert (forming.trial.passes, forming.has_all) == (PASSES, False)
+    forming.go_on()
+    assert (forming.trial.passes, forming.has_all) == (1, True)  # all documents begin with the topics
     assert forming.n_left is None
     assert not forming.is_over
 
@@ -139,7 +141,7 @@ def test_all_documents_take_part_once_the_number_is_chosen(short: tuple[Corpus, 
     forming = forming_of(short[0])
     assert forming is not None
     assert forming.trial.counts()[0].sum() < 0.98 * short[0].n_tokens
-    while forming.is_trying:
+    while not forming.has_all:
         forming.go_on()
     for _ in range(2):
         assert forming.trial.counts()[0].sum() == pytest.approx(short[0].n_tokens)
@@ -168,7 +170,9 @@ def test_alpha_is_judged_by_the_last_pass(short: tuple[Corpus, Any], monkeypatch
     assert all((topics.S == np.rint(topics.S)).all() for topics in told)  # a mean of passes would have parts of tokens
 
 
-@pytest.mark.parametrize("case", ["learns eta", "expected", "few counts", "few shown", "weights", "few apart"])
+@pytest.mark.parametrize(
+    "case", ["learns eta", "expected", "few counts", "few shown", "weights", "weights set apart", "few apart"]
+)
 def test_others_begin_otherwise(case: str, short: tuple[Corpus, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     corpus, rules = short[0], RULES
     if case == "learns eta":
@@ -181,12 +185,19 @@ def test_others_begin_otherwise(case: str, short: tuple[Corpus, Any], monkeypatc
         monkeypatch.setattr(companions, "FEW", 1.0)
     elif case == "weights":
         corpus = Corpus.from_counts(corpus.counts * 0.7)
+    elif case == "weights set apart":
+        documents = InMemory(corpus)
+        documents.set_aside(Aside(apart=0.05, apart_seed=rules.seed), ALONE)
+        row = np.setdiff1d(np.arange(corpus.n_documents), taking_part(documents, ALONE))[0]
+        counts = corpus.counts.astype(np.float64)
+        counts.data[counts.indptr[row]] = 0.5
+        corpus = Corpus.from_counts(counts)
     else:
         monkeypatch.setattr(trials, "JUDGES", 900)
     assert forming_of(corpus, rules) is None
 
 
-@pytest.mark.parametrize("cut", [3, PASSES, PASSES + 2, 3 * PASSES + 4])
+@pytest.mark.parametrize("cut", [3, PASSES, PASSES + 2, 2 * PASSES, 2 * PASSES + 1, 3 * PASSES + 4])
 def test_a_resumed_fit_has_the_same_bits(cut: int, short: tuple[Corpus, Any], tmp_path: Path) -> None:
     """Cut in the first trial, where it ends, in the next one, after them."""
     corpus = short[0][:4000]
@@ -225,6 +236,10 @@ def test_more_topics_predict_new_documents_better(short: tuple[Corpus, Any]) -> 
     found = CollapsedHDP(random_state=0).fit(train)
     few = CollapsedHDP(random_state=0, max_topics=20).fit(train)
     assert few.n_topics_ <= 20
+    assert "The number of topics reached max_topics=20" in few.stop_reason_
+    assert "reached max_topics" not in found.stop_reason_
+    for model in (found, few):
+        assert (model.trace_["objective"] < 0).all()
     gain = document_completion(found, *halves).active - document_completion(few, *halves).active
     assert gain > 0.1
 

@@ -69,7 +69,8 @@ class CollapsedHDP(StreamedCollapsed):
         learned, has a pseudo-count for each word, in all topics alike, or a row for each of the first K topics: these
         keep their numbers as those of seeds do, and other topics have its smallest number for every word.
     learn : sequence of {"alpha", "gamma", "eta"}, default=("alpha",)
-        Hyperparameters that are learned from the data. From pass 20 on they follow the expected tables and counts:
+        Hyperparameters that are learned from the data. While Gibbs sampling forms topics, alpha is learned in every
+        fifth pass from pass 10 on. In other passes, from pass 20 on, they follow the expected tables and counts:
         alpha and gamma after each pass, eta after every fifth. In sampled passes over many short documents alpha
         follows from documents that are set apart (math.md (C24)). Their priors are Gamma(1, 1).
     seeds : dict of str to list of str, optional
@@ -84,13 +85,13 @@ class CollapsedHDP(StreamedCollapsed):
         distributions, expected counts, or a fitted model of any family over the same words. `n_topics` is then ignored.
     merge_laps : int, default=60
         Number of passes in which topics are split and merged. They are the first, or follow the 60 to 70 in which Gibbs
-        sampling forms the topics of long documents (math.md (C26)). Some of the tokens are held out, others after every
-        round of moves. A topic is split if its two halves predict the held-out tokens better by more than one standard
-        error. Two topics are merged if this predicts them as well: at most one standard error worse, and at most 0.1
-        nats worse for each held-out token of the smaller topic. Topics that have fewer than 10 held-out tokens are left
-        alone, so few documents, or small weights, lead to few moves. The moves end sooner when two rounds in a row
-        change nothing. Then all tokens take part. 0 disables splits and merges. In collections of more than 2**26
-        stored counts (of a word in a document) a sample decides about them.
+        sampling forms the topics of long documents (math.md (C26)). Short documents have none (math.md (C27)). Some of
+        the tokens are held out, others after every round of moves. A topic is split if its two halves predict the
+        held-out tokens better by more than one standard error. Two topics are merged if this predicts them as well: at
+        most one standard error worse, and at most 0.1 nats worse for each held-out token of the smaller topic. Topics
+        that have fewer than 10 held-out tokens are left alone, so few documents, or small weights, lead to few moves.
+        The moves end sooner when two rounds in a row change nothing. Then all tokens take part. 0 disables splits and
+        merges. In collections of more than 2**26 stored counts (of a word in a document) a sample decides about them.
     births : bool, default=True
         Whether topics are split. If not, there are never more than at the start.
     max_topics : int or None, default=None
@@ -117,7 +118,8 @@ class CollapsedHDP(StreamedCollapsed):
     tolerance : float or None, default=1e-4
         Stop when a pass raises the objective by less than this, in nats per token. The mean of ten passes is compared
         with the mean of the next ten. They are counted from pass 20, and from the pass on in which all tokens take
-        part. There are at least 120 sampled passes. None: never.
+        part. There are at least 120 sampled passes, of short documents 120 after
+        the number of topics is chosen. None: never.
     local_sweeps : int, default=10
         Number of sweeps over a minibatch, for `partial_fit` (at most 1e6).
     init_sweeps : int, default=50

@@ -52,7 +52,7 @@ class CollapsedLaps:
     def __init__(self, documents: Documents, rules: Rules, engine: Engine) -> None:
         self.rules, self.priors = rules, rules.priors
         self.state: CollapsedState  # from the first sweep on
-        self.forming: Forming | None = None  # before it
+        self.forming: Forming | None = None  # before it, or in its place
         self._formed = 0  # passes that formed topics
         self.rounds = Rounds(rules.merge_laps, rules.births)
         self.ending = Ending(rules.final_passes)
@@ -228,7 +228,7 @@ class CollapsedLaps:
         return Topics.of(state, shown, self.priors, state.documents.lengths(engine))
 
     def _finish_formed(self, forming: Forming) -> Topics:
-        """Return topics that are not yet formed, the mean of the passes; the documents set apart join."""
+        """Return the topics that Gibbs sampling formed, the mean of its passes; documents that are set apart join."""
         (counts, tables), rules, engine = forming.best.counts(), self.rules, self._engine
         self.priors = priors = self._priors_of(forming.best)
         if forming.has_all:
@@ -240,9 +240,11 @@ class CollapsedLaps:
 
     def left_over(self) -> str:
         """Say what more topics or more passes would do, of a fit that has all it may have or ends early."""
-        forming, rules = self.forming, self.rules
+        forming = self.forming
         if forming is not None and forming.lasts:
-            return " More topics were not tried yet: more passes may change their number." if forming.is_trying else ""
+            if forming.is_trying:
+                return " More topics were not tried yet: more passes may change their number."
+            return self._told_full(self.rules.max_topics if forming.is_full else 0)
         if forming is not None and forming.is_over:
             return " Topics have formed; next they are split and merged: more passes may change their number."
         if forming is not None:
@@ -251,10 +253,14 @@ class CollapsedLaps:
                 f" Gibbs sampling forms topics until pass {last} at most; then they are split and merged: more passes "
                 "may change their number."
             )
-        if self.state.beta.size >= rules.max_topics > rules.n_topics:
-            full = f" The number of topics reached max_topics={rules.max_topics}: more may predict better."
-            return full + self._passes_left_over()
-        return self._passes_left_over()
+        return self._told_full(self.state.beta.size) + self._passes_left_over()
+
+    def _told_full(self, n_topics: int) -> str:
+        """Say that a fit has all the topics that it may have."""
+        rules = self.rules
+        if not n_topics >= rules.max_topics > rules.n_topics:
+            return ""
+        return f" The number of topics reached max_topics={rules.max_topics}: more may predict better."
 
     def _passes_left_over(self) -> str:
         """Say what more passes would do, of a fit that ends before the last ones have begun."""

@@ -24,14 +24,14 @@ class Plan:
     halvings: int = 1  # of each document set apart, which say whether a number of topics is better
     widens: bool = False  # whether words are seen in more dimensions where more topics are tried
     joins: bool = False  # whether documents set apart take part once the number of topics is chosen
-    judges_alpha: bool = False  # whether documents set apart say what it is, or the draws do
+    judges_alpha: bool = False  # whether documents set apart say what alpha is, or the draws do
 
 
 # Few topics mix what long documents tell apart, so that the most are tried first. Short documents show most of their
 # topics, which a fit has at once.
 OF_LONG = Plan(1 << 18, 0.35, 5, 4, forming=60)
-OF_SHORT = Plan(1 << 14, 2.0, 20, 2, settled=150, halvings=4, widens=True, joins=True)
-OF_MANY_SHORT = Plan(1 << 18, 2.0, 10, 2, settled=150, judges_alpha=True)
+OF_SHORT = Plan(1 << 14, 2.0, 20, 2, settled=120, halvings=4, widens=True, joins=True)
+OF_MANY_SHORT = Plan(1 << 18, 2.0, 10, 2, settled=120, judges_alpha=True)
 
 
 def plan_of(documents: Documents) -> Plan:

@@ -1,6 +1,6 @@
 """Very many short documents begin with the words beside as many words as co-occurrence shows topics (math.md (C25)).
 
-So do those of which more is asked than forming topics by Gibbs sampling gives, (C27).
+So do fits that learn eta or gamma. Other fits form topics by Gibbs sampling, (C27).
 """
 
 from __future__ import annotations

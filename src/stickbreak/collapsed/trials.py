@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from stickbreak.collapsed.aside import halved
 from stickbreak.collapsed.companions import DIMENSIONS, Companions, are_shown, dimensions_of, enough_dimensions
 from stickbreak.collapsed.growing import taking_part
-from stickbreak.collapsed.plans import may_form, numbers_of_short, plan_of
+from stickbreak.collapsed.plans import APART, may_form, numbers_of_short, plan_of
 from stickbreak.collapsed.predictive import Drawn, is_due, predictive_alpha
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.sampled import scores
@@ -158,7 +158,7 @@ class Compared:
 
 
 class Forming:
-    """Passes that form topics of the words beside many words, or beside fewer that predict better.    math.md (C26)
+    """Passes that form topics of the words beside as many words as predict best.              math.md (C26), (C27)
 
     Parameters
     ----------
@@ -183,6 +183,7 @@ class Forming:
         self._dimensions = 0  # of it
         self._numbers: list[int] = []  # topics of the trials, in their order
         self._n_judged = 0  # trials that have been compared
+        self.has_all = False  # whether documents set apart take part, too
         self._best: Compared | None = None
 
     @classmethod
@@ -190,7 +191,8 @@ class Forming:
         """Return what forms the topics of some documents, before its first pass.
 
         None where documents are few or very many, too few are set apart, counts are weights, or some topics are given;
-        of short documents also where a fit asks for expected shares, or learns more than alpha.
+        of short documents also where a fit asks for expected shares, or learns more than alpha, or where words show
+        too few topics.
         """
         if not may_form(documents, rules):
             return None
@@ -199,8 +201,14 @@ class Forming:
 
     def _is_suited(self) -> bool:
         """Return whether there are judges, and the tokens can have a topic each."""
-        corpus, n_judges = self._corpus, self._documents.n_documents - self._corpus.n_documents
+        n_judges = self._documents.n_documents - self._corpus.n_documents
+        corpus = self._all if self._plan.joins else self._corpus
         return n_judges >= JUDGES and corpus.n_tokens <= MOST_TOKENS and not (corpus.counts.data % 1.0).any()
+
+    @property
+    def _all(self) -> Corpus:
+        """All documents."""
+        return self._documents.chosen(np.arange(self._documents.n_documents))
 
     def _begin(self) -> bool:
         """Begin the first trial; return whether words show topics to begin with."""
@@ -259,6 +267,11 @@ class Forming:
         return self._n_judged < len(self._numbers)
 
     @property
+    def is_full(self) -> bool:
+        """Whether a larger number of topics was not tried because there may not be more."""
+        return not self.is_trying and APART * self._numbers[-1] > self._rules.max_topics
+
+    @property
     def best(self) -> Trial:
         """The trial that predicted best, or the first one while it goes on."""
         return self.trial if self._best is None else self._best.trial
@@ -273,6 +286,8 @@ class Forming:
 
     def go_on(self) -> None:
         """Make a pass."""
+        if self._plan.joins and not self.is_trying and not self.has_all:
+            self._join()
         self.trial.go_on()
         if self._judges_alpha and is_due(self.trial.passes):
             self.trial.judge_alpha(self._judges_of_alpha, self._rules.seed, self._engine)
@@ -293,8 +308,7 @@ class Forming:
         return self._trial_of(len(topics)).begin(topics)
 
     def _trial_of(self, n_topics: int) -> Trial:
-        documents = self._documents
-        corpus = documents.chosen(np.arange(documents.n_documents)) if self.has_all else self._corpus
+        corpus = self._all if self.has_all else self._corpus
         n_parts = min(max(1, int(corpus.n_tokens) // PART), self._plan.parts)
         given = corpus, n_topics, self._rules.priors, self._rules.seed, n_parts, self._engine
         return Trial(*given, keeps_alpha=self._plan.judges_alpha or (self._short and "alpha" not in self._rules.learn))
@@ -304,24 +318,20 @@ class Forming:
         scores = [self.trial.scores(judges, self._rules.seed, self._engine) for judges in self._judges]
         now, best = Compared(self.trial, np.mean(scores, axis=0)), self._best
         is_better = best is None or float((now.scores - best.scores).sum()) > 0
-        self._n_judged = self._n_judged + 1 if is_better else len(self._numbers)
+        if is_better:
+            self._n_judged += 1
+        else:
+            self._numbers = self._numbers[: self._n_judged]  # the last one is taken
         self._best = best = now if is_better or best is None else best
         if self._n_judged < len(self._numbers):
             self.trial = self._begun()
         else:
-            self.trial, self._best, self._found = self._after_trials(best.trial), None, None
+            self.trial, self._best, self._found = best.trial, None, None
 
-    @property
-    def has_all(self) -> bool:
-        """Whether all documents take part."""
-        return self._plan.joins and not self.is_trying
-
-    def _after_trials(self, taken: Trial) -> Trial:
-        """Return what goes on with the topics that are taken: the same, or one of all documents."""
-        if not self._plan.joins:
-            return taken
-        topics = taken.topics()
-        return self._trial_of(len(topics)).begin(topics, taken.priors.alpha)
+    def _join(self) -> None:
+        """Let all documents take part, with the topics that were taken."""
+        topics, alpha, self.has_all = self.trial.topics(), self.trial.priors.alpha, True
+        self.trial = self._trial_of(len(topics)).begin(topics, alpha)
 
     def packed(self) -> Packed:
         """Return what the next passes depend on, as arrays and plain values."""
@@ -329,7 +339,8 @@ class Forming:
         if self._best is not None:
             more, plain = _named("best", self._best.trial.packed())
             arrays, values = {**arrays, **more, "best.scores": self._best.scores}, {**values, **plain}
-        return arrays, {**values, "n_judged": self._n_judged, "numbers": list(self._numbers)}
+        own = {"n_judged": self._n_judged, "numbers": list(self._numbers), "has_all": self.has_all}
+        return arrays, {**values, **own}
 
     def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> None:
         """Take up what `packed` returned.
@@ -339,24 +350,36 @@ class Forming:
         KeyError, ValueError
             If it cannot be of these documents.
         """
-        self._n_judged = whole_number("n_judged", values["n_judged"])
-        numbers = values["numbers"]
+        self._n_judged, numbers = whole_number("n_judged", values["n_judged"]), values["numbers"]
         require(isinstance(numbers, list) and bool(numbers), "it has no trials")
         self._numbers = [whole_number("number of topics", n) for n in numbers]
         most, ordered = self._rules.max_topics, sorted(set(self._numbers), reverse=not self._short) == self._numbers
         require(ordered and all(1 <= n <= most for n in self._numbers), "the topics of its trials cannot be")
         require(self._n_judged <= len(numbers), "it has compared too many trials")
+        self.has_all = values.get("has_all", False)  # checkpoints of before do not say it
+        require(self.has_all in (False, self._plan.joins and not self.is_trying), "its documents cannot take part")
         suited = may_form(self._documents, self._rules) and self._is_suited()
         require(suited, "Gibbs sampling forms no topics of these documents")
         self.trial, self._best = self._restored("trial", arrays, values), None
-        of_trial, end = self._plan.passes, self._plan.forming or math.inf
-        least, last = (0, of_trial - 1) if self.is_trying else (0 if self.has_all else of_trial, end)
+        least, last = self._bounds
         require(least <= self.trial.passes <= last, "its trial has made other passes than it can have")
         if 0 < self._n_judged < len(numbers):
             before, n_apart = arrays["best.scores"], sum(shard.indptr.size - 1 for shard in self._judges[0])
             require(is_table(before, n_apart), "the scores of its trial are not those of its documents")
             self._best = Compared(self._restored("best", arrays, values), before.copy())
-            require(self._best.trial.passes == of_trial, "its best trial has made other passes than it can have")
+            require(
+                self._best.trial.passes == self._plan.passes, "its best trial has made other passes than it can have"
+            )
+
+    @property
+    def _bounds(self) -> tuple[float, float]:
+        """Passes that the present trial has made, at least and at most."""
+        of_trial = self._plan.passes
+        if self.is_trying:
+            return 0, of_trial - 1
+        if self._plan.joins:
+            return (1, math.inf) if self.has_all else (of_trial, of_trial)
+        return of_trial, self._plan.forming or math.inf
 
     def _restored(self, name: str, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> Trial:
         """Return a trial that was saved."""

@@ -59,7 +59,7 @@
         whole(data.fit.n_laps),
         data.fit.seconds === null ? "over the vectors" : `over the vectors in ${duration(data.fit.seconds)}`,
       );
-    if (data.fit.objective !== null) add("Objective", fixed(data.fit.objective), "what the fit raised, in nats per vector");
+    if (data.fit.objective !== null) add("Objective", fixed(data.fit.objective), `${data.fit.objective_name === "objective" ? "" : `${data.fit.objective_name}, `}in nats per vector`);
   }
   function drawStick() {
     const holder = byId("stick"),

@@ -3,7 +3,7 @@
 const LEAST_START = 0.05; // seconds of a start that are told
 // What the objective says, for those who do not know it.
 const objectiveNote = (fit, documents) =>
-  `Objective: what the fit raised${fit.objective_name === "objective" ? "" : `, the ${fit.objective_name}`}. It says how well the model explains the ${documents} that it learned from; higher is better. Compare it only between fits to the same ${documents} by the same method.`;
+  `Objective${fit.objective_name === "objective" ? "" : `: the ${fit.objective_name}`}. It says how well the model explains the ${documents} that it learned from; higher is better. Compare it only between fits to the same ${documents} by the same method.`;
 function fitSection(fit, names) {
   const { byId, el, whole, fixed, plural, capital, sentence, duration } = pageTools();
   function drawText() {

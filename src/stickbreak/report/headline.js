@@ -15,7 +15,13 @@ function drawHeadline(data, nTopics, topicLink) {
       : []),
     nTopics > 1 ? "." : "",
     ...changed(),
+    ...cutShort(),
   );
+  // That a fit was stopped before its topics were what it would find.
+  function cutShort() {
+    const cut = /^interrupted|No sample yet|not tried yet/.test(data.fit.stop_reason ?? "");
+    return cut ? [" ", el("a", { href: "#fit" }, "The fit ended early.")] : [];
+  }
   // How many topics change over time by more than chance; nothing where none does.
   function changed() {
     const sure = (data.time?.trends ?? []).filter((t) => t.p !== null && t.p < CHANCE),
@@ -27,7 +33,7 @@ function drawHeadline(data, nTopics, topicLink) {
     if (!told.length) return [];
     return [
       " ",
-      el("a", { href: "#changes" }, told.map(([n, verb]) => `${whole(n)} ${verb}${n === 1 ? "s" : ""}`).join(" and ")),
+      el("a", { href: "#changes" }, told.map(([n, verb], i) => `${i ? whole(n) : plural(n, "topic")} ${verb}${n === 1 ? "s" : ""}`).join(" and ")),
       " by more than chance.",
     ];
   }
@@ -54,7 +60,7 @@ function drawHeadline(data, nTopics, topicLink) {
         "div",
         {},
         el("dt", {}, name),
-        el("dd", {}, el("span", { class: "value" }, value), el("span", { class: "unit" }, unit)),
+        el("dd", {}, el("span", { class: "value" }, value), el("span", { class: "unit" }, ...[unit].flat())),
       ),
     );
   const half = inHalf();
@@ -98,7 +104,10 @@ function drawHeadline(data, nTopics, topicLink) {
     add(
       "Passes",
       whole(data.fit.n_laps),
-      `over the documents${data.fit.seconds === null ? "" : ` in ${short(data.fit.seconds)}`}${data.fit.start_seconds >= LEAST_START ? `, after a start of ${short(data.fit.start_seconds)}` : ""}`,
+      [
+        `over the documents${data.fit.seconds === null ? "" : ` in ${short(data.fit.seconds)}`}${data.fit.start_seconds >= LEAST_START ? `, after a start of ${short(data.fit.start_seconds)}` : ""}`,
+        ...(data.fit.stop_reason && !data.fit.converged ? ["; ", el("a", { href: "#fit" }, "how the fit ended")] : []),
+      ],
     );
-  if (data.fit.objective !== null) add("Objective", fixed(data.fit.objective), "what the fit raised, in nats per token");
+  if (data.fit.objective !== null) add("Objective", fixed(data.fit.objective), `${data.fit.objective_name === "objective" ? "" : `${data.fit.objective_name}, `}in nats per token`);
 }

@@ -31,9 +31,7 @@ class Topics(NamedTuple):
     m: NDArray[np.int64]  # (C,)  tables M_k
     beta: NDArray[np.float64]  # (C + 1,)  corpus weights (where they are explicit), last the rest
     free: NDArray[np.int64]  # (C,)  numbers that died, as a stack
-    totals: NDArray[
-        np.int64
-    ]  # (5,)  numbers given out, tables M, height of the stack, token to go on with, most topics
+    totals: NDArray[np.int64]  # (5,)  numbers given out, tables M, height of stack, token to go on with, most topics
     rng: NDArray[np.uint64]  # (1,)  stream of the document at hand
     # of the document at hand
     n_d: NDArray[np.int64]  # (C,)  tokens n_jk
