@@ -148,5 +148,5 @@ def dimensions_of(n_documents: int) -> int:
 
 
 def enough_dimensions(least: int, n_topics: int) -> int:
-    """Return in how many dimensions there are so many corners: `least`, or the next power of two."""
+    """Return in how many dimensions there can be that number of corners: `least`, or the next power of two."""
     return least if n_topics <= max(least, DIMENSIONS[0]) else 1 << (n_topics - 1).bit_length()

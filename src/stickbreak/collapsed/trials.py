@@ -236,7 +236,7 @@ class Forming:
     def _companions(self, n_topics: int) -> Companions | None:
         """Return what stands beside the words of the documents; None where no word is in enough of them.
 
-        There are as many dimensions as so many topics need.
+        There are as many dimensions as that number of topics needs.
         """
         dimensions = dimensions_of(self._documents.n_documents) if self._short else 2 * self._many
         if self._plan.widens:
