@@ -74,7 +74,8 @@ def test_the_top_of_a_report_says_what_was_found_and_the_objective_comes_last(op
     grow, shrink = sum(sure), len(sure) - sum(sure)
     assert grow
     assert shrink > 1
-    assert lead.endswith(f"{grow} grow{'s' * (grow == 1)} and {shrink} shrink by more than chance.")
+    grown = f"{grow} topic{'s' * (grow > 1)} grow{'s' * (grow == 1)}"
+    assert lead.endswith(f"{grown} and {shrink} shrink by more than chance.")
     names, units = report.texts("#facts dt"), report.texts("#facts .unit")
     assert names[:3] == ["Topics", "Documents", "Words"]
     assert names[-1] == "Objective"
@@ -82,7 +83,7 @@ def test_the_top_of_a_report_says_what_was_found_and_the_objective_comes_last(op
     half = next(n for n in range(1, 7) if sum(shares[:n]) >= 0.5)
     assert units[0] == f"the {half} largest have half of the words"
     assert units[1] == f"of {data.corpus.n_tokens / 300:.0f} words on average"
-    assert any(text.startswith("Objective: what the fit raised") for text in report.texts("#notes li"))
+    assert any(text.startswith("Objective") for text in report.texts("#notes li"))
     report.follow(lambda: report.page.locator("#lead a").first.click())
     assert report.texts("#page-heading") == [f"#{largest[0].number} {largest[0].label}"]
 
@@ -93,7 +94,7 @@ def test_the_top_of_a_report_on_vectors_counts_components_and_vectors(opened, re
     assert report.texts("#facts dt")[-1] == "Objective"
     largest = max(data.components, key=lambda component: component.weight)
     assert f"The largest: #{largest.number} {100 * largest.weight:.1f}% · " in report.texts("#lead")[0]
-    assert any(text.startswith("Objective: what the fit raised") for text in report.texts("#notes li"))
+    assert any(text.startswith("Objective") for text in report.texts("#notes li"))
 
 
 def test_shares_below_one_percent_have_a_second_digit(opened, reports):
@@ -130,3 +131,19 @@ def test_a_link_to_what_is_not_in_the_report_says_so(opened, reports):
     assert not tree.page.locator("#missing").is_visible()
     tree.go("topic-999")
     assert "No topic here has the number 999. This report has " in tree.texts("#missing")[0]
+
+
+def test_the_top_of_a_report_leads_to_how_a_fit_ended_that_did_not_converge(opened):
+    report = opened("growing")
+    assert "how the fit ended" not in " ".join(report.texts("#facts"))
+    lead, facts = report.page.evaluate(
+        """() => {
+            const data = JSON.parse(document.getElementById("report-data").textContent);
+            Object.assign(data.fit, { converged: false, stop_reason: "interrupted: stopped after pass 3." });
+            for (const id of ["lead", "facts"]) document.getElementById(id).replaceChildren();
+            drawHeadline(data, data.topics.length, () => "topic");
+            return ["lead", "facts"].map((id) => document.getElementById(id).innerHTML);
+        }"""
+    )
+    assert lead.endswith('<a href="#fit">The fit ended early.</a>')
+    assert '; <a href="#fit">how the fit ended</a>' in facts
