@@ -66,9 +66,8 @@ def corpus():
 
 @pytest.fixture(scope="module")
 def fitted(corpus):
-    return BackoffTreeTopics(branching=PATHS, node_discounts=NODES, n_laps=12, learn_every=3, random_state=0).fit(
-        corpus
-    )
+    settings = {"learn": ("alpha", "eta"), "learn_every": 3, "n_laps": 12, "random_state": 0}
+    return BackoffTreeTopics(branching=PATHS, node_discounts=NODES, **settings).fit(corpus)
 
 
 @pytest.fixture(scope="module")

@@ -62,9 +62,10 @@ class BackoffTreeTopics(FittedTree):
         level. A value is a number for both, or a dict such as {"alpha": 0.1, "eta": 0.2} for one or each. A path is the
         names from the root down to a node above leaves; "" is the root. None: every node has the discounts of its
         level.
-    learn : sequence of {"alpha", "eta"}, default=("alpha", "eta")
+    learn : sequence of {"alpha", "eta"}, default=("eta",)
         Hyperparameters that are learned from the data. Their discounts maximise the leave-one-out probability of the
-        leaves of documents, and of words.
+        leaves of documents, and of words. Where alpha is learned, documents become purer from pass to pass, and new
+        ones are predicted worse (math.md (T7)).
     seeds : dict of str to list of str, optional
         Words of leaves that you expect, by the names of these leaves, which they keep as labels. In a tree of paths a
         name is the path of a leaf. Otherwise the seeds are at leaves evenly from left to right, in this order
@@ -198,7 +199,7 @@ class BackoffTreeTopics(FittedTree):
         eta: float | Sequence[float] = 0.5,
         smoothing_share: float | None = None,
         node_discounts: dict[str, Any] | None = None,
-        learn: Sequence[str] = ("alpha", "eta"),
+        learn: Sequence[str] = ("eta",),
         seeds: Seeds | None = None,
         seed_tokens: float = 100.0,
         learn_every: int = 5,
