@@ -19,6 +19,7 @@ from stickbreak.backoff_tree.shape import shape_of
 from .study import TINY, Claim, Study, Verdict, in_all, main
 
 PAPER = {"corpora": ["reuters21578"], "shape": "tall", "topics": 8748, "passes": 100, "tokens": 20, "words": 20}
+LEARNED = ("alpha", "eta")  # as in the paper
 QUICK = {"corpora": [TINY], "topics": 54, "passes": 4, "tokens": 5}
 
 
@@ -32,7 +33,7 @@ def measure(key: Record) -> Record:
     """Fit a tree; return the cosine of pairs of leaves with the same parent, and of pairs at random."""
     train, begin = load(key["corpus"]).train, time.process_time()
     shape = shape_of(key["shape"], key["topics"])
-    model = BackoffTreeTopics(branching=shape.branching, n_laps=key["passes"], random_state=0, n_jobs=1).fit(train)
+    model = BackoffTreeTopics(branching=shape.branching, learn=LEARNED, n_laps=key["passes"], random_state=0).fit(train)
     enough = model.leaf_tokens_ >= key["tokens"]
     leaves, rng = model.leaves_[enough], np.random.default_rng(0)
     table: Any = model.leaf_word_.tocsr()[np.flatnonzero(enough)]

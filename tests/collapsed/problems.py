@@ -6,7 +6,9 @@ import numpy as np
 
 from stickbreak.collapsed.aside import share_apart
 from stickbreak.collapsed.cvb0 import ALONE
+from stickbreak.collapsed.memory import InMemory
 from stickbreak.collapsed.shards import Aside
+from stickbreak.collapsed.trials import Forming
 from stickbreak.corpus import Corpus
 
 
@@ -24,6 +26,13 @@ def set_apart(state, seed):
     """Set whole documents apart, of all tokens."""
     tokens = sum(part.count.sum() for part in state.documents.shards)
     state.set_aside(Aside(share_apart(state.documents.n_documents, tokens), seed), ALONE)
+
+
+def formed(corpus, rules):
+    """What forms the topics of a corpus, of which documents are set apart; None if nothing does."""
+    documents = InMemory(corpus)
+    documents.set_aside(Aside(apart=0.05, apart_seed=rules.seed), ALONE)
+    return Forming.of(documents, rules, ALONE)
 
 
 def small_corpus(seed=0, *, n_documents=23, n_words=8, fractional=False):

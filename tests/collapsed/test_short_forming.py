@@ -12,16 +12,17 @@ from stickbreak.collapsed import companions, plans, trials
 from stickbreak.collapsed.cvb0 import ALONE
 from stickbreak.collapsed.growing import taking_part
 from stickbreak.collapsed.memory import InMemory
-from stickbreak.collapsed.plans import OF_MANY_SHORT, OF_SHORT, numbers_of_short
+from stickbreak.collapsed.plans import OF_MANY_SHORT, OF_SHORT, Plan
 from stickbreak.collapsed.predictive import is_due
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.shards import Aside
 from stickbreak.collapsed.state import Priors
-from stickbreak.collapsed.trials import Forming
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.evaluation import document_completion
 from stickbreak.exceptions import ModelFormatError
 from stickbreak.numerics.arrays import Float
+
+from .problems import formed
 
 RULES = Rules(1, 500, Priors(1.0, 1.0, 0.05), 1 / 15, ("alpha",), 0, 60, True, 0.1, "auto")
 PASSES = OF_SHORT.passes
@@ -39,12 +40,6 @@ def short() -> tuple[Corpus, Any]:
     return planted_lda(6000, 1500, n_topics=40, mean_tokens=10, alpha=0.025, seed=1)
 
 
-def forming_of(corpus: Corpus, rules: Rules = RULES) -> Forming | None:
-    documents = InMemory(corpus)
-    documents.set_aside(Aside(apart=0.05, apart_seed=rules.seed), ALONE)
-    return Forming.of(documents, rules, ALONE)
-
-
 @pytest.mark.parametrize(
     ("few", "many", "numbers"),
     [
@@ -56,12 +51,12 @@ def forming_of(corpus: Corpus, rules: Rules = RULES) -> Forming | None:
     ],
 )
 def test_the_numbers_that_are_tried_double(few: int, many: int, numbers: list[int]) -> None:
-    assert numbers_of_short(few, many) == numbers
+    assert OF_SHORT.numbers(few, many) == numbers
 
 
 def test_planted_topics_are_found_that_words_do_not_show(short: tuple[Corpus, Any]) -> None:
     corpus, truth = short
-    forming = forming_of(corpus)
+    forming = formed(corpus, RULES)
     assert forming is not None
     assert forming.trial.n_topics < 38  # those that are shown
     model = CollapsedHDP(random_state=0).fit(corpus)
@@ -90,8 +85,8 @@ def test_more_topics_are_tried_as_long_as_they_predict_better(
         return np.array([0.0, -float(abs(len(asked) - 1 - wanted))])
 
     monkeypatch.setattr(trials.Trial, "scores", scores)
-    monkeypatch.setattr(trials, "numbers_of_short", lambda few, many: [few, 2 * few, 3 * few])
-    forming = forming_of(short[0])
+    monkeypatch.setattr(Plan, "numbers", lambda plan, few, many: [few, 2 * few, 3 * few])
+    forming = formed(short[0], RULES)
     assert forming is not None
     while forming.is_trying:
         assert forming.trial.passes < PASSES
@@ -113,7 +108,7 @@ def test_documents_that_are_set_apart_are_halved_in_several_ways(
     monkeypatch.setattr(
         trials.Trial, "scores", lambda trial, judges, *m: told.append(judges) or score(trial, judges, *m)
     )
-    forming = forming_of(short[0])
+    forming = formed(short[0], RULES)
     assert forming is not None
     while not told:
         forming.go_on()
@@ -127,7 +122,7 @@ def test_alpha_of_many_counts_is_judged_by_the_documents_set_apart(
     short: tuple[Corpus, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(plans, "OF_MANY_SHORT", replace(OF_MANY_SHORT, least=10_000))
-    forming = forming_of(short[0])
+    forming = formed(short[0], RULES)
     assert forming is not None
     while forming.trial.passes < 81 or forming.is_trying:
         before, passes, n = forming.trial.priors.alpha, forming.trial.passes, forming.trial.weights.size
@@ -138,7 +133,7 @@ def test_alpha_of_many_counts_is_judged_by_the_documents_set_apart(
 
 
 def test_all_documents_take_part_once_the_number_is_chosen(short: tuple[Corpus, Any]) -> None:
-    forming = forming_of(short[0])
+    forming = formed(short[0], RULES)
     assert forming is not None
     assert forming.trial.counts()[0].sum() < 0.98 * short[0].n_tokens
     while not forming.has_all:
@@ -162,7 +157,7 @@ def test_alpha_is_judged_by_the_last_pass(short: tuple[Corpus, Any], monkeypatch
     judge = trials.predictive_alpha
     monkeypatch.setattr(trials, "predictive_alpha", lambda drawn, *m: told.append(drawn) or judge(drawn, *m))
     monkeypatch.setattr(plans, "OF_MANY_SHORT", replace(OF_MANY_SHORT, least=10_000))
-    forming = forming_of(short[0])
+    forming = formed(short[0], RULES)
     assert forming is not None
     while len(told) < 2:
         forming.go_on()
@@ -194,7 +189,7 @@ def test_others_begin_otherwise(case: str, short: tuple[Corpus, Any], monkeypatc
         corpus = Corpus.from_counts(counts)
     else:
         monkeypatch.setattr(trials, "JUDGES", 900)
-    assert forming_of(corpus, rules) is None
+    assert formed(corpus, rules) is None
 
 
 @pytest.mark.parametrize("cut", [3, PASSES, PASSES + 2, 2 * PASSES, 2 * PASSES + 1, 3 * PASSES + 4])

@@ -16,10 +16,12 @@ from stickbreak.collapsed.plans import OF_LONG
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.shards import Aside
 from stickbreak.collapsed.state import Priors
-from stickbreak.collapsed.trials import Forming, Trial
+from stickbreak.collapsed.trials import Trial
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import ModelFormatError
 from stickbreak.numerics.arrays import Float
+
+from .problems import formed
 
 FORMING, PASSES = OF_LONG.forming or 0, OF_LONG.passes
 RULES = Rules(1, 500, Priors(1.0, 1.0, 0.05), 1 / 15, (), 0, 60, births=True, held_back=0.1, final_passes="auto")
@@ -38,15 +40,9 @@ def long() -> tuple[Corpus, Any]:
     return planted_lda(1200, 500, n_topics=12, mean_tokens=60, alpha=0.1, seed=2)
 
 
-def forming_of(corpus: Corpus, rules: Rules = RULES) -> Forming | None:
-    documents = InMemory(corpus)
-    documents.set_aside(Aside(apart=0.05, apart_seed=rules.seed), ALONE)
-    return Forming.of(documents, rules, ALONE)
-
-
 def begun(corpus: Corpus, rules: Rules = RULES) -> Float | None:
     """Form topics of long documents."""
-    forming = forming_of(corpus, rules)
+    forming = formed(corpus, rules)
     if forming is None:
         return None
     while not forming.is_over:

@@ -89,8 +89,7 @@ def seeds_of(method: str, path: Path | None) -> dict[str, Any]:
     """
     if path is None:
         return {}
-    _check_method("--seeds", method, _with("seeds"))
-    found = _read("--seeds", path, 'space = ["orbit", "launch"]')
+    found = _held("seeds", method, path, 'space = ["orbit", "launch"]')
     from stickbreak.model.seeds import check_seeds
 
     check_seeds(found)
@@ -115,15 +114,16 @@ def node_discounts_of(method: str, path: Path | None) -> dict[str, Any]:
     """
     if path is None:
         return {}
-    _check_method("--node-discounts", method, _with("node_discounts"))
-    found = _read("--node-discounts", path, '"science/physics" = 0.3')
+    found = _held("node_discounts", method, path, '"science/physics" = 0.3')
     if not isinstance(found, dict):
         raise InputError(f"--node-discounts: {path} holds {found!r:.60}; give an object of numbers by paths of nodes")
     return {"node_discounts": found}
 
 
-def _read(option: str, path: Path, example: str) -> Any:
-    """Return what a TOML or JSON file holds."""
+def _held(parameter: str, method: str, path: Path, example: str) -> Any:
+    """Return what a TOML or JSON file holds for a parameter that the method has to have."""
+    option = f"--{parameter.replace('_', '-')}"
+    _check_method(option, method, _with(parameter))
     try:
         text = path.read_text(encoding="utf-8")
         return json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)

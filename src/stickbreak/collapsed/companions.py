@@ -107,10 +107,10 @@ class Companions:
     @classmethod
     def within(cls, corpus: Corpus, dimensions: int, rng: np.random.Generator) -> Companions | None:
         """Look at all documents of a corpus of whole counts; None if no word is in enough of them."""
-        halves, (least, most) = Halves.of(corpus, rng), DIMENSIONS
+        halves = Halves.of(corpus, rng)
         if not halves.words.size:
             return None
-        first, second = halves.points(min(most, max(least, dimensions)), rng)
+        first, second = halves.points(n_corners(dimensions) - 1, rng)
         with one_blas_thread():  # sums of several threads come in any order
             n_shown = shown(first, second, halves.weights())
         return cls(n_shown, corpus.n_tokens, halves, (first + second) / 2)
@@ -145,6 +145,12 @@ def are_shown(found: Companions | None, n_documents: int) -> TypeGuard[Companion
 def dimensions_of(n_documents: int) -> int:
     """Return in how many dimensions the topics of short documents are counted."""
     return round(4 * FEW * math.sqrt(n_documents))
+
+
+def n_corners(dimensions: int) -> int:
+    """Return how many corners there can be: one more than dimensions, which are never fewer or more than DIMENSIONS."""
+    least, most = DIMENSIONS
+    return 1 + min(most, max(least, dimensions))
 
 
 def enough_dimensions(least: int, n_topics: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from stickbreak.collapsed.rules import Rules
@@ -18,7 +19,7 @@ class Plan:
     least: int  # stored counts of a collection
     many: float  # topics at most, times the root of the stored counts
     passes: int  # of a trial
-    parts: int  # of the documents and of the words, at most: each makes its words ready anew
+    parts: int  # of the documents and of the words, at most: threads sweep them
     forming: int | None = None  # passes of the topics that are taken, with those of the trial; None: all that there are
     settled: int = 0  # of these, before which a fit does not end by itself
     halvings: int = 1  # of each document set apart, which say whether a number of topics is better
@@ -26,9 +27,35 @@ class Plan:
     joins: bool = False  # whether documents set apart take part once the number of topics is chosen
     judges_alpha: bool = False  # whether documents set apart say what alpha is, or the draws do
 
+    @property
+    def lasts(self) -> bool:
+        """Whether all passes of a fit are of this kind: so it is where documents are short."""
+        return self.forming is None
+
+    def numbers(self, shown: int, most: int) -> list[int]:
+        """Return the numbers of topics that are tried, in their order.                     math.md (C26), (C27)
+
+        Parameters
+        ----------
+        shown : int
+            Topics that words show.
+        most : int
+            Topics at most, if words do not show more.
+        """
+        if not self.lasts:
+            return sorted({shown, round(math.sqrt(shown * most)), max(shown, most)}, reverse=True)
+        found = [shown]
+        while TIMES * found[-1] < most:
+            found.append(TIMES * found[-1])
+        return [*found, most] if most >= APART * found[-1] else found
+
+    def are_ordered(self, numbers: list[int]) -> bool:
+        """Whether numbers of topics can be those of trials."""
+        return sorted(set(numbers), reverse=not self.lasts) == numbers
+
 
 # Few topics mix what long documents tell apart, so that the most are tried first. Short documents show most of their
-# topics, which a fit has at once.
+# topics, which a fit has at once. Each part makes a word ready, which has few tokens there: so they have fewer parts.
 OF_LONG = Plan(1 << 18, 0.35, 5, 4, forming=60)
 OF_SHORT = Plan(1 << 14, 2.0, 20, 2, settled=120, halvings=4, widens=True, joins=True)
 OF_MANY_SHORT = Plan(1 << 18, 2.0, 10, 2, settled=120, judges_alpha=True)
@@ -44,13 +71,5 @@ def plan_of(documents: Documents) -> Plan:
 def may_form(documents: Documents, rules: Rules) -> bool:
     """Return whether documents have enough stored counts, and not too many, and the rules leave their topics free."""
     plan = plan_of(documents)
-    asked = plan is not OF_LONG and (rules.final_passes == "expected" or bool({*rules.learn} - {"alpha"}))
+    asked = plan.lasts and (rules.final_passes == "expected" or bool({*rules.learn} - {"alpha"}))
     return plan.least <= documents.n_counts <= MOST and not rules.steering.n_kept and not asked
-
-
-def numbers_of_short(few: int, many: int) -> list[int]:
-    """Return the numbers of topics that are tried, the fewest first; `few` are shown.                 math.md (C27)"""
-    numbers = [few]
-    while TIMES * numbers[-1] < many:
-        numbers.append(TIMES * numbers[-1])
-    return [*numbers, many] if many >= APART * numbers[-1] else numbers

@@ -17,15 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.collapsed.aside import halved
-from stickbreak.collapsed.companions import DIMENSIONS, Companions, are_shown, dimensions_of, enough_dimensions
+from stickbreak.collapsed.companions import Companions, are_shown, dimensions_of, enough_dimensions, n_corners
 from stickbreak.collapsed.growing import taking_part
-from stickbreak.collapsed.plans import APART, may_form, numbers_of_short, plan_of
+from stickbreak.collapsed.plans import APART, may_form, plan_of
 from stickbreak.collapsed.predictive import Drawn, is_due, predictive_alpha
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.sampled import scores
 from stickbreak.collapsed.shards import Shard
 from stickbreak.collapsed.state import Priors
-from stickbreak.collapsed.walking import Documents, are_short
+from stickbreak.collapsed.walking import Documents
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.alive import alive
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
@@ -172,7 +172,6 @@ class Forming:
 
     def __init__(self, documents: Documents, rules: Rules, engine: Engine) -> None:
         self._documents, self._rules, self._engine = documents, rules, engine
-        self._short = are_short(documents.n_documents, documents.n_counts)
         self._plan = plan_of(documents)
         turns = range(self._plan.halvings)
         self._judges = [list(documents.walk(engine, halved, rules.seed + turn).listed) for turn in turns]
@@ -212,14 +211,11 @@ class Forming:
 
     def _begin(self) -> bool:
         """Begin the first trial; return whether words show topics to begin with."""
-        found, many = self._companions(0), self._many
-        if found is None or (self._short and not are_shown(found, self._documents.n_documents)):
+        found = self._companions(0)
+        if found is None or (self.lasts and not are_shown(found, self._documents.n_documents)):
             return False
-        few = min(found.n_shown, self._rules.max_topics)
-        if self._short:
-            self._numbers = numbers_of_short(few, min(many, found.n_words, self._most_corners))
-        else:
-            self._numbers = sorted({few, round(math.sqrt(few * many)), max(few, many)}, reverse=True)
+        most = min(self._many, found.n_words, n_corners(self._dimensions_for(self._many)))
+        self._numbers = self._plan.numbers(min(found.n_shown, self._rules.max_topics), most)
         self.trial = self._begun()
         return True
 
@@ -227,20 +223,16 @@ class Forming:
     def _many(self) -> int:
         return min(round(self._plan.many * math.sqrt(self._documents.n_counts)), self._rules.max_topics)
 
-    @property
-    def _most_corners(self) -> int:
-        """Corners that there can be: one more than dimensions, of which there are not more for many documents."""
+    def _dimensions_for(self, n_topics: int) -> int:
+        """Return in how many dimensions words are seen where a trial has this number of topics."""
+        if not self.lasts:
+            return 2 * self._many
         least = dimensions_of(self._documents.n_documents)
-        return 1 + (DIMENSIONS[1] if self._plan.widens else min(max(DIMENSIONS[0], least), DIMENSIONS[1]))
+        return enough_dimensions(least, n_topics) if self._plan.widens else least
 
     def _companions(self, n_topics: int) -> Companions | None:
-        """Return what stands beside the words of the documents; None where no word is in enough of them.
-
-        There are as many dimensions as that number of topics needs.
-        """
-        dimensions = dimensions_of(self._documents.n_documents) if self._short else 2 * self._many
-        if self._plan.widens:
-            dimensions = enough_dimensions(dimensions, n_topics)
+        """Return what stands beside the words of the documents; None where no word is in enough of them."""
+        dimensions = self._dimensions_for(n_topics)
         if self._found is None or self._dimensions != dimensions:
             self._found = Companions.of(self._documents, dimensions, self._rules.seed, self._engine)
             self._dimensions = dimensions
@@ -254,7 +246,7 @@ class Forming:
     @property
     def lasts(self) -> bool:
         """Whether all passes of the fit are of this kind."""
-        return self._plan.forming is None
+        return self._plan.lasts
 
     @property
     def is_early(self) -> bool:
@@ -311,7 +303,7 @@ class Forming:
         corpus = self._all if self.has_all else self._corpus
         n_parts = min(max(1, int(corpus.n_tokens) // PART), self._plan.parts)
         given = corpus, n_topics, self._rules.priors, self._rules.seed, n_parts, self._engine
-        return Trial(*given, keeps_alpha=self._plan.judges_alpha or (self._short and "alpha" not in self._rules.learn))
+        return Trial(*given, keeps_alpha=self._plan.judges_alpha or (self.lasts and "alpha" not in self._rules.learn))
 
     def _compare(self) -> None:
         """Let the documents set apart say whether this trial is better than the best of those before."""
@@ -353,7 +345,7 @@ class Forming:
         self._n_judged, numbers = whole_number("n_judged", values["n_judged"]), values["numbers"]
         require(isinstance(numbers, list) and bool(numbers), "it has no trials")
         self._numbers = [whole_number("number of topics", n) for n in numbers]
-        most, ordered = self._rules.max_topics, sorted(set(self._numbers), reverse=not self._short) == self._numbers
+        most, ordered = self._rules.max_topics, self._plan.are_ordered(self._numbers)
         require(ordered and all(1 <= n <= most for n in self._numbers), "the topics of its trials cannot be")
         require(self._n_judged <= len(numbers), "it has compared too many trials")
         self.has_all = values.get("has_all", False)  # checkpoints of before do not say it
