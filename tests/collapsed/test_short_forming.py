@@ -86,7 +86,7 @@ def test_more_topics_are_tried_as_long_as_they_predict_better(
 
     monkeypatch.setattr(trials.Trial, "scores", scores)
     monkeypatch.setattr(Plan, "numbers", lambda plan, few, many: [few, 2 * few, 3 * few])
-    forming = formed(short[0], RULES)
+    forming = formed(short[0], replace(RULES, max_topics=80))
     assert forming is not None
     while forming.is_trying:
         assert forming.trial.passes < PASSES
@@ -94,6 +94,7 @@ def test_more_topics_are_tried_as_long_as_they_predict_better(
     assert asked == [asked[0], 2 * asked[0], 3 * asked[0]][:tried]
     assert forming.trial.weights.size == asked[wanted]
     assert (forming.trial.passes, forming.has_all) == (PASSES, False)
+    assert forming.is_full == (wanted == 2)  # where fewer were taken, more could have been
     forming.go_on()
     assert (forming.trial.passes, forming.has_all) == (1, True)  # all documents begin with the topics
     assert forming.n_left is None
@@ -136,8 +137,12 @@ def test_all_documents_take_part_once_the_number_is_chosen(short: tuple[Corpus, 
     forming = formed(short[0], RULES)
     assert forming is not None
     assert forming.trial.counts()[0].sum() < 0.98 * short[0].n_tokens
+    alpha = RULES.priors.alpha
     while not forming.has_all:
+        alpha = forming.trial.priors.alpha
         forming.go_on()
+    assert forming.trial.priors.alpha == pytest.approx(alpha, rel=1e-9)  # it is the one that was learned
+    assert alpha != RULES.priors.alpha
     for _ in range(2):
         assert forming.trial.counts()[0].sum() == pytest.approx(short[0].n_tokens)
         forming.go_on()
@@ -147,6 +152,11 @@ def test_all_documents_take_part_once_the_number_is_chosen(short: tuple[Corpus, 
 
 def test_alpha_that_is_not_learned_stays(short: tuple[Corpus, Any]) -> None:
     model = CollapsedHDP(learn=(), alpha=2.0, n_laps=PASSES + 12, random_state=0).fit(short[0])
+    forming = formed(short[0], replace(RULES, learn=(), priors=Priors(2.0, 1.0, 0.05)))
+    assert forming is not None
+    while forming.trial.passes < PASSES - 1:
+        forming.go_on()
+    assert forming.trial.priors.alpha == pytest.approx(2.0)
     assert model.alpha_ == pytest.approx(2.0)
     assert set(model.trace_["alpha"]) == {2.0}
 
@@ -192,26 +202,38 @@ def test_others_begin_otherwise(case: str, short: tuple[Corpus, Any], monkeypatc
     assert formed(corpus, rules) is None
 
 
-@pytest.mark.parametrize("cut", [3, PASSES, PASSES + 2, 2 * PASSES, 2 * PASSES + 1, 3 * PASSES + 4])
-def test_a_resumed_fit_has_the_same_bits(cut: int, short: tuple[Corpus, Any], tmp_path: Path) -> None:
-    """Cut in the first trial, where it ends, in the next one, after them."""
+CHOSEN = 4 * PASSES  # passes of the trials of 4,000 of the documents, seed 3
+
+
+@pytest.fixture(scope="module")
+def whole(short: tuple[Corpus, Any]) -> CollapsedHDP:
+    return CollapsedHDP(n_laps=CHOSEN + 12, random_state=3).fit(short[0][:4000])
+
+
+@pytest.mark.parametrize("cut", [3, PASSES, PASSES + 2, CHOSEN, CHOSEN + 1, CHOSEN + 7])
+def test_a_resumed_fit_has_the_same_bits(
+    cut: int, whole: CollapsedHDP, short: tuple[Corpus, Any], tmp_path: Path
+) -> None:
+    """Cut in the first trial, where it ends, in the next one, where the last ends, after all documents have joined."""
     corpus = short[0][:4000]
-    whole = CollapsedHDP(n_laps=3 * PASSES + 8, random_state=3).fit(corpus)
-    CollapsedHDP(n_laps=cut, random_state=3).fit(corpus, checkpoint=tmp_path / "fit")
-    settings: dict[str, Any] = {"n_laps": 3 * PASSES + 8, "random_state": 3, "n_jobs": 2}
+    part = CollapsedHDP(n_laps=cut, random_state=3).fit(corpus, checkpoint=tmp_path / "fit")
+    assert part._kept.values["has_all"] == (cut > CHOSEN)
+    assert (part._kept.values["n_judged"] == len(part._kept.values["numbers"])) == (cut >= CHOSEN)
+    settings: dict[str, Any] = {"n_laps": CHOSEN + 12, "random_state": 3, "n_jobs": 2}
     again = CollapsedHDP(**settings).fit(corpus, checkpoint=tmp_path / "fit", resume=True)
     np.testing.assert_array_equal(again.components_, whole.components_)
     np.testing.assert_array_equal(again.trace_["objective"], whole.trace_["objective"])
     assert again.alpha_ == whole.alpha_
 
 
-def test_a_fit_with_files_and_a_continued_one_have_the_same_bits(short: tuple[Corpus, Any], tmp_path: Path) -> None:
+def test_a_fit_with_files_and_a_continued_one_have_the_same_bits(
+    whole: CollapsedHDP, short: tuple[Corpus, Any], tmp_path: Path
+) -> None:
     corpus = short[0][:4000]
-    whole = CollapsedHDP(n_laps=PASSES + 9, random_state=3).fit(corpus)
-    filed = CollapsedHDP(n_laps=PASSES + 9, random_state=3, scratch=tmp_path / "scratch").fit(corpus)
+    filed = CollapsedHDP(n_laps=CHOSEN + 12, random_state=3, scratch=tmp_path / "scratch").fit(corpus)
     np.testing.assert_array_equal(filed.components_, whole.components_)
-    CollapsedHDP(n_laps=7, random_state=3).fit(corpus).save(tmp_path / "model")
-    more = load(tmp_path / "model").continue_fit(corpus, n_laps=PASSES + 2)
+    CollapsedHDP(n_laps=CHOSEN + 5, random_state=3).fit(corpus).save(tmp_path / "model")
+    more = load(tmp_path / "model").continue_fit(corpus, n_laps=7)
     np.testing.assert_array_equal(more.components_, whole.components_)
 
 
