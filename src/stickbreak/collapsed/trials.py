@@ -36,7 +36,9 @@ from stickbreak.sparse_gibbs import priors as chain_priors
 from stickbreak.sparse_gibbs.chain import SAMPLE_EVERY, Chain
 
 MOST_TOKENS = 1 << 25  # of a collection, each of which has a topic
-JUDGES, ENOUGH = 20, 1 << 13  # documents set apart, at least; and stored counts of theirs, which say what alpha is
+JUDGES = 20  # documents set apart, at least
+SURE, FEW = 1 << 14, 200  # stored counts of theirs that say which number of topics is better, and documents, at least
+ENOUGH = 1 << 13  # stored counts of theirs that say what alpha is
 PART = 1 << 18  # tokens of a part, at least: threads sweep these
 
 
@@ -174,9 +176,9 @@ class Forming:
         self._documents, self._rules, self._engine = documents, rules, engine
         self._plan = plan_of(documents)
         turns = range(self._plan.halvings)
-        self._judges = [list(documents.walk(engine, halved, rules.seed + turn).listed) for turn in turns]
-        every = sum(shard.word.size for shard in self._judges[0]) // ENOUGH
-        self._judges_of_alpha = self._judges[0][:: max(1, every)]
+        halves = [list(documents.walk(engine, halved, rules.seed + turn).listed) for turn in turns]
+        self._judges = [_some_of(shards, SURE, FEW) for shards in halves]
+        self._judges_of_alpha = _some_of(self._judges[0], ENOUGH)
         self._corpus = documents.chosen(taking_part(documents, engine))
         self._found: Companions | None = None  # what was looked at last
         self._dimensions = 0  # of it
@@ -379,6 +381,12 @@ class Forming:
         n_topics = own["a"].size
         require(1 <= n_topics <= max(self._numbers), "it has trials of more topics than there can be")
         return self._trial_of(n_topics).restore(own, plain)
+
+
+def _some_of(shards: list[Shard], n_counts: int, n_documents: int = 1) -> list[Shard]:
+    """Return shards at equal steps that have about as many stored counts and documents, or more; all if there are less."""
+    counts, documents = sum(shard.word.size for shard in shards), sum(shard.indptr.size - 1 for shard in shards)
+    return shards[:: max(1, min(counts // n_counts, documents // n_documents))]
 
 
 def _named(name: str, packed: Packed) -> Packed:
