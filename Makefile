@@ -39,6 +39,9 @@ demo: $(VENV)/run.stamp
 # file stays whole: its tests share fits.
 FIRST = collapsed variational hybrid gibbs lda
 SECOND = tree pachinko hierarchical-pachinko nested-crp nested-hdp online-hdp split-merge-online vectors
+# Some environments forbid Python to keep what it compiles of our own source: then each of hundreds of processes would
+# compile it again.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
