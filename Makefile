@@ -35,17 +35,20 @@ help:
 demo: $(VENV)/run.stamp
 	$(BIN)/stickbreak demo --out demo
 
-# Kernels are compiled before the workers would each compile their own, by two processes. A file stays whole: its tests
-# share fits.
+# Kernels are compiled before the workers would each compile their own, by two processes, while mypy looks at types. A
+# file stays whole: its tests share fits.
 FIRST = collapsed variational hybrid gibbs lda
 SECOND = tree pachinko hierarchical-pachinko nested-crp nested-hdp online-hdp split-merge-online vectors
+# Some environments forbid Python to keep what it compiles of our own source: then each of hundreds of processes would
+# compile it again.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
 	$(BIN)/codespell $(PROSE)
+	$(BIN)/mypy & types=$$!; \
 	$(BIN)/stickbreak warm --quiet $(FIRST:%=--method %) & first=$$!; \
-	$(BIN)/stickbreak warm --quiet $(SECOND:%=--method %) && wait $$first
+	$(BIN)/stickbreak warm --quiet $(SECOND:%=--method %) && wait $$first && wait $$types
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 # Each trial runs even if one before it has failed.

@@ -8,6 +8,7 @@ its threads would wait for each other in loops, and `pytest -n` has a process fo
 threads of BLAS asks for them itself.
 """
 
+import gc
 import os
 import subprocess
 import sys
@@ -34,6 +35,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("data"):
             item.add_marker(skip)
+
+
+def pytest_collection_finish() -> None:
+    """Leave tests and modules, which stay, out of garbage collections: in a forked process each would copy them all."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

@@ -1,12 +1,9 @@
-"""The documentation says what the code does: labels, parameters, help texts, links, and every block of code."""
+"""The documentation says what the code does: labels, parameters, help texts and links; tests/docs runs its blocks."""
 
 import importlib.util
 import inspect
 import re
-import shlex
-import textwrap
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
@@ -19,14 +16,10 @@ from typer.testing import CliRunner
 from stickbreak import ESTIMATORS, VECTOR_ESTIMATORS
 from stickbreak.cli.app import app
 from stickbreak.corpus import FORMATS, VECTOR_FORMATS, TextOptions
-from stickbreak.corpus.examples.standard_library import standard_library_docstrings
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 _LABEL = r"\(([A-Z]\d+)\)"
-_BLOCK = re.compile(r"^( *)```(python|sh)\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)
-# tests/test_contributing.py runs the first, and the commands of the second take hours
-_ELSEWHERE = ("contributing/", "benchmarks")
 
 
 def page(name: str) -> str:
@@ -127,40 +120,6 @@ def test_readme_links_lead_somewhere():
     assert missing == []
 
 
-def pages_with_blocks() -> list[str]:
-    """The README, and every page with code that is not run elsewhere."""
-    pages = [file.relative_to(DOCS).as_posix() for file in sorted(DOCS.rglob("*.md"))]
-    return ["../README.md", *(name for name in pages if not name.startswith(_ELSEWHERE) and _BLOCK.search(page(name)))]
-
-
-@pytest.fixture(scope="module")
-def small_sample() -> Callable[[], tuple[list[str], list[str]]]:
-    """Documentation strings of the standard library, one in twelve: enough for every page, and soon fitted."""
-    names, texts = standard_library_docstrings()
-    return lambda: (names[::12], texts[::12])
-
-
-@pytest.mark.parametrize("name", pages_with_blocks())
-def test_the_blocks_of_a_page_run_in_order(name, tmp_path, monkeypatch, small_sample):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("stickbreak.corpus.examples.sample_file.standard_library_docstrings", small_sample)
-    names: dict[str, object] = {}
-    for indent, language, block in _BLOCK.findall(page(name)):
-        _run(language, textwrap.dedent(indent + block.removeprefix(indent)), names)
-
-
-def test_the_first_fit_prints_topics_and_writes_a_report(tmp_path, monkeypatch, small_sample):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("stickbreak.corpus.examples.sample_file.standard_library_docstrings", small_sample)
-    write, fit = [block for _, language, block in _BLOCK.findall(page("start/first-fit.md")) if language == "sh"][:2]
-    _run("sh", write, {})
-    printed = _run("sh", fit, {})
-    assert printed.startswith("topic ")
-    for label in ("Found  ", "Wrote  ", "Next   "):
-        assert label in printed
-    assert (tmp_path / "sample-topics" / "report.html").is_file()
-
-
 def test_every_drawing_is_made_by_the_script_and_shown_on_a_page():
     made = set(re.findall(r'^    "(.+\.svg)": ', (DOCS / "pictures.py").read_text(encoding="utf-8"), re.MULTILINE))
     of_papers = set(DOCS.glob("benchmarks/pictures/*.svg"))
@@ -192,21 +151,6 @@ def test_a_moving_picture_stands_still_where_asked_and_ends_within_five_seconds(
 def test_the_home_page_leads_to_every_page_on_how_to():
     linked = set(re.findall(r"\]\((howto/[\w-]+\.md)\)", page("index.md")))
     assert linked == {file.relative_to(DOCS).as_posix() for file in DOCS.glob("howto/*.md")}
-
-
-def _run(language: str, block: str, names: dict[str, object]) -> str:
-    """Run a block of Python in `names`, or commands of ours in this process; return what the commands print."""
-    if language == "python":
-        exec(compile(block, "a page", "exec"), names)
-        return ""
-    printed = ""
-    for line in block.splitlines():
-        program, *arguments = shlex.split(line, comments=True) or ["stickbreak", "--version"]
-        assert program == "stickbreak", f"the tests cannot run {line!r}"
-        result = CliRunner().invoke(app, arguments, prog_name="stickbreak")
-        assert result.exit_code == 0, f"{line}\n{result.output}"
-        printed += result.stdout
-    return printed
 
 
 @pytest.mark.parametrize("name", sorted([*ESTIMATORS, *VECTOR_ESTIMATORS]))

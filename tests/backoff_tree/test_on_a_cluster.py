@@ -65,11 +65,12 @@ def test_two_processes_have_the_bits_of_one_and_one_is_killed(
     client.wait_for_workers(2, timeout=30)
 
 
-@pytest.mark.parametrize("processes", [3])
-def test_other_numbers_of_processes_have_the_bits_of_none(
-    corpus: Corpus, model: BackoffTreeTopics, processes: int
+def test_another_number_of_processes_has_the_bits_of_none(
+    client: Any, corpus: Corpus, model: BackoffTreeTopics
 ) -> None:
-    with stickbreak.cluster(processes):
+    client.cluster.scale(3)
+    client.wait_for_workers(3, timeout=60)
+    with stickbreak.cluster(client):
         assert_same(BackoffTreeTopics(**SETTINGS).fit(corpus), model)
 
 

@@ -2,10 +2,13 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
+import typer.main
+import typer.testing
 from typer.testing import CliRunner
 
 import stickbreak
@@ -17,6 +20,14 @@ THEMES = {
     "law": "court judge lawyer trial witness verdict appeal jury statute crime",
 }
 FAST = ["--topics", "5", "--laps", "4", "--seed", "1", "--jobs", "1"]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def commands_made_once():
+    """Let runners share the commands that typer makes of the app: they keep nothing of a run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.testing, "_get_command", cache(typer.main.get_command))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -60,11 +60,11 @@ def test_other_fits_after_warm_compile_nothing(fresh_python, run, documents, tmp
 
 
 def test_warm_says_how_long_it_took_and_where_the_kernels_are(run):
-    found = json.loads(run("warm", "--method", "collapsed", "--quiet", "--json").stdout)
-    assert list(found["families"]) == ["collapsed"]
-    assert found["families"]["collapsed"]["seconds"] > 0
+    found = json.loads(run("warm", "--method", "lda", "--quiet", "--json").stdout)
+    assert list(found["families"]) == ["lda"]
+    assert found["families"]["lda"]["seconds"] > 0
     assert found["folder"]
-    assert "collapsed" in run("warm", "--method", "collapsed", "--quiet").stdout
+    assert "lda" in run("warm", "--method", "lda", "--quiet").stdout
 
 
 def test_unknown_family_is_refused(refuse):
@@ -76,4 +76,4 @@ def test_kernels_that_cannot_be_kept_are_an_error(refuse, monkeypatch):
     import stickbreak.numerics.compiling
 
     monkeypatch.setattr(stickbreak.numerics.compiling, "TALLY", stickbreak.numerics.compiling.Tally(compiled=3, kept=1))
-    assert "2 compiled kernels cannot be kept; set NUMBA_CACHE_DIR" in refuse("warm", "--method", "collapsed", "--json")
+    assert "2 compiled kernels cannot be kept; set NUMBA_CACHE_DIR" in refuse("warm", "--method", "lda", "--json")

@@ -1,5 +1,8 @@
 """`CollapsedHDP`: what a user gives, what a fit leaves, fits that go on, topics that are found again."""
 
+import copy
+import shutil
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -140,14 +143,21 @@ def test_fit_with_births_and_a_trial_continues_as_an_uncut_one(corpus, monkeypat
         return kind == "sampled"
 
     monkeypatch.setattr(sampled, "as_good", judged)
-    whole = fit(corpus, **settings, n_laps=16)
+
+    def keep(event):
+        """Keep the checkpoint of the pass before: that of this one is not written yet."""
+        if event.get("lap", 1) > 1:
+            shutil.copytree(tmp_path / "c", tmp_path / str(event["lap"] - 1))
+
+    whole = fit(corpus, **settings, n_laps=16, checkpoint=tmp_path / "c", callback=keep)
     assert whole.trace_["birth_accepted"].nonzero()[0].size > 1
     assert whole._kept.values["final_passes"] == kind
+    model = fit(corpus, **settings, n_laps=1)
     for cut in range(1, 16):
-        place = tmp_path / str(cut)
-        model = fit(corpus, **settings, n_laps=cut, checkpoint=place)
-        assert_same(fit(corpus, **settings, n_laps=16, checkpoint=place, resume=True), whole)
-        assert_same(model.continue_fit(corpus, n_laps=16 - cut), whole)
+        assert_same(fit(corpus, **settings, n_laps=16, checkpoint=tmp_path / str(cut), resume=True), whole)
+        assert model.n_laps_ == cut
+        assert_same(copy.deepcopy(model).continue_fit(corpus, n_laps=16 - cut), whole)
+        model.continue_fit(corpus, n_laps=1)
 
 
 @pytest.mark.parametrize("n_laps", [1, 3, 4])

@@ -62,10 +62,23 @@ def same(one: CollapsedHDP, other: CollapsedHDP) -> bool:
     return fitted and all(np.array_equal(one.trace_[name], other.trace_[name]) for name in names)
 
 
+_FITTED: list[CollapsedHDP] = []
+
+
+@pytest.fixture
+def in_memory(corpus: Corpus) -> CollapsedHDP:
+    """A fit that was never cut, in memory; not to be changed."""
+    if not _FITTED:  # within a test, which has set the sizes of blocks
+        _FITTED.append(CollapsedHDP(**SETTINGS).fit(corpus))
+    return _FITTED[0]
+
+
 @pytest.mark.parametrize("threads", [1, 2, 4])
-def test_a_fit_in_files_has_the_bits_of_one_in_memory(corpus: Corpus, tmp_path: Path, threads: int) -> None:
+def test_a_fit_in_files_has_the_bits_of_one_in_memory(
+    corpus: Corpus, in_memory: CollapsedHDP, tmp_path: Path, threads: int
+) -> None:
     """With births, merges, a second start and sampled last passes."""
-    model = CollapsedHDP(**SETTINGS).fit(corpus)
+    model = in_memory
     assert model.trace_["birth_accepted"].sum() > 0
     assert model.final_passes_ == "sampled"
     again = CollapsedHDP(**SETTINGS, n_jobs=threads).fit(corpus)
@@ -233,12 +246,14 @@ def test_a_full_scratch_folder_ends_the_fit_and_it_goes_on_from_its_checkpoint(
 
 
 @pytest.mark.parametrize(("lap", "begun"), [(3, "here"), (21, "files"), (28, "files"), (28, "here"), (36, "files")])
-def test_a_fit_goes_on_with_or_without_files(corpus: Corpus, tmp_path: Path, lap: int, begun: str) -> None:
+def test_a_fit_goes_on_with_or_without_files(
+    corpus: Corpus, in_memory: CollapsedHDP, tmp_path: Path, lap: int, begun: str
+) -> None:
     """In the moves, at their end, in the trial, and after it."""
     places = (None, tmp_path / "scratch") if begun == "here" else (tmp_path / "scratch", None)
     CollapsedHDP(**{**SETTINGS, "n_laps": lap}, scratch=places[0]).fit(corpus, checkpoint=tmp_path / "c")
     resumed = CollapsedHDP(**SETTINGS, scratch=places[1]).fit(corpus, checkpoint=tmp_path / "c", resume=True)
-    assert same(resumed, CollapsedHDP(**SETTINGS).fit(corpus))
+    assert same(resumed, in_memory)
 
 
 def test_such_a_model_says_that_it_cannot_go_on(corpus: Corpus, tmp_path: Path) -> None:

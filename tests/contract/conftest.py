@@ -176,6 +176,15 @@ def model(entry, corpus, fitted) -> Any:
 
 
 @pytest.fixture
+def model_of_kind(entry, corpus, as_kind, fitted) -> Any:
+    """The small estimator, fitted to the corpus in a kind of X; a copy for each test."""
+    key = f"{entry.name} {next(name for name, kind in KINDS.items() if kind is as_kind)}"
+    if key not in fitted:
+        fitted[key] = entry.make().fit(as_kind(corpus))
+    return copy.deepcopy(fitted[key])
+
+
+@pytest.fixture
 def models(corpus) -> dict[str, Any]:
     """Every small estimator by its name, fitted to the corpus."""
     return {entry.name: entry.make().fit(corpus) for entry in ESTIMATORS}

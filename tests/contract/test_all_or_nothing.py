@@ -79,7 +79,7 @@ def test_failed_first_fit_leaves_no_fitted_model(name, how, tmp_path):
 @pytest.mark.parametrize("name", SMALL)
 def test_failed_continuation_leaves_the_model_and_can_be_repeated(name, error):
     X = data_of(name)
-    model, twin = unfitted(name).fit(X), unfitted(name).fit(X)
+    model, twin = fitted(name), fitted(name)
     expected, before = bits(model, name), frozen(attributes(model))
     with pytest.raises(type(error)):
         model.continue_fit(X, n_laps=4, callback=raising(error, 7))
@@ -106,7 +106,7 @@ def test_failed_continuation_of_chains_leaves_what_they_keep(representation, est
 def test_failed_partial_fit_leaves_the_model(name, how, first):
     X = data_of(name)
     given = {"learn": ()} if "learn" in unfitted(name).get_params() else {}
-    model = unfitted(name, **given).partial_fit(X) if first else unfitted(name).fit(X)
+    model = unfitted(name, **given).partial_fit(X) if first else fitted(name)
     expected, before = bits(model, name), frozen(attributes(model))
     given = {"text": ["a text"], "negative": -X.counts.toarray(), "other words": names_of(X)}.get(how, X)
     changed = {"total": {"total_documents": 3}, "parameter": {"n_jobs": 0}}.get(how, {})

@@ -1,5 +1,6 @@
 """The trials by chance run in a process of their own, as their workers are forks of it."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -8,6 +9,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def little_to_copy():
+    """Leave what other tests have made out of garbage collections: one in a forked process would copy it all."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ The contract has threads, pickles, saved models and the usual kinds of counts of
 
 import argparse
 import os
+from functools import cache
 
 import numpy as np
 import pytest
@@ -19,7 +20,9 @@ from stickbreak.corpus import Corpus, GroupedVectors
 NAMES = list(FITS)
 
 
+@cache
 def trial(name, seed):
+    """The documents and the fit of a name: one for all tests."""
     return determinism.Trial(name, seed, determinism.LARGE_LAPS)
 
 
@@ -59,14 +62,20 @@ def test_number_of_threads_changes_no_bit(name, seed):
     assert_equal(determinism.threads(trial(name, seed), (1, 4)))
 
 
-def test_fits_before_change_no_bit(seed):
+@pytest.fixture(scope="module")
+def digests():
+    """The digests of all fits, each after those before it."""
+    return determinism.digests(NAMES, int(os.environ.get("STICKBREAK_TEST_SEED", "0")))
+
+
+def test_fits_before_change_no_bit(seed, digests):
     """Each estimator after all others: in this order, and in the other one."""
-    first = determinism.digests(NAMES, seed)
-    assert determinism.digests(NAMES[::-1], seed) == first
+    assert determinism.digests(NAMES[::-1], seed) == digests
 
 
-def test_hash_seed_and_process_change_no_bit(seed):
+def test_hash_seed_and_process_change_no_bit(seed, digests, monkeypatch):
     """One other process: the hash seed of this one is another."""
+    monkeypatch.setattr(determinism, "digests", lambda *_: digests)  # of this process
     other = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
     for outcomes in determinism.processes(NAMES, seed, [other]).values():
         assert_equal(outcomes)

@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +27,20 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "BLOCK_TOKENS", (300, 1 << 20))
 
 
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**options) as local, distributed.Client(local) as made:
+        yield made
+
+
 @pytest.mark.parametrize("settings", [DOCUMENTS, SHARDS], ids=["documents", "shards"])
 def test_two_processes_have_the_bits_of_one_and_one_is_killed_in_a_sweep(
-    corpus, tmp_path: Path, settings: dict[str, Any]
+    client: Any, corpus, tmp_path: Path, settings: dict[str, Any]
 ) -> None:
     """A checkpoint of it is gone on from in one process, in memory."""
     model = fit(corpus, **settings)
     write_corpus(corpus, tmp_path / "corpus")
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     victims: list[int] = []
 
     def kill(event: dict[str, Any]) -> None:
@@ -41,18 +48,20 @@ def test_two_processes_have_the_bits_of_one_and_one_is_killed_in_a_sweep(
             victims.append(next(iter(client.run(os.getpid).values())))
             threading.Timer(0.05, os.kill, (victims[0], signal.SIGKILL)).start()
 
-    with distributed.LocalCluster(**options) as local, distributed.Client(local) as client:
-        with stickbreak.cluster(client, scratch=tmp_path / "scratch"):
-            documents = open_corpus(tmp_path / "corpus")
-            assert_same(model, fit(documents, **settings, callback=kill))
-            fit(corpus, **{**settings, "n_laps": 4}, checkpoint=tmp_path / "c")
-        assert not list((tmp_path / "scratch").iterdir())
+    client.wait_for_workers(2, timeout=60)
+    with stickbreak.cluster(client, scratch=tmp_path / "scratch"):
+        documents = open_corpus(tmp_path / "corpus")
+        assert_same(model, fit(documents, **settings, callback=kill))
+        fit(corpus, **{**settings, "n_laps": 4}, checkpoint=tmp_path / "c")
+    assert not list((tmp_path / "scratch").iterdir())
     assert len(victims) == 1
+    assert not os.path.exists(f"/proc/{victims[0]}")
     assert_same(model, fit(corpus, **settings, checkpoint=tmp_path / "c", resume=True))
 
 
-@pytest.mark.parametrize("settings", [DOCUMENTS, SEEDED], ids=["documents", "shards"])
-def test_one_process_has_the_bits_of_none(corpus, settings: dict[str, Any]) -> None:
+def test_one_process_has_the_bits_of_none(corpus) -> None:
+    each = [{**settings, "n_laps": 4} for settings in (DOCUMENTS, SEEDED)]
     with stickbreak.cluster(1):
-        model = fit(corpus, **{**settings, "n_laps": 4})
-    assert_same(fit(corpus, **{**settings, "n_laps": 4}), model)
+        models = [fit(corpus, **settings) for settings in each]
+    for settings, model in zip(each, models, strict=True):
+        assert_same(fit(corpus, **settings), model)

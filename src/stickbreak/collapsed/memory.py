@@ -70,12 +70,13 @@ class InMemory:
             shards, made = list(chain.from_iterable(blocks)), []
             outcomes = _outcomes(engine, work, given, shards, at_once or len(shards))
             for block in blocks:
-                of_block = Found()
+                of_block = found if len(block) == 1 else Found()
                 for shard in block:
                     outcome = next(outcomes)
                     of_block.add(outcome.sums, outcome.listed)
-                    made.append((shard, replace(outcome, sums=(), listed=[])))
-                found.add(of_block.sums, of_block.listed)
+                    made.append((shard, Outcome(shares=outcome.shares, half=outcome.half)))
+                if of_block is not found:
+                    found.add(of_block.sums, of_block.listed)
             if count is not None and into is not None:
                 _count(engine, count, made, *into)
             for shard, outcome in made:
@@ -100,7 +101,7 @@ class InMemory:
 
         for shard, outcome in engine.map(run, blocks):
             found.add(outcome.sums, outcome.listed)
-            made.append((shard, replace(outcome, sums=(), listed=[])))
+            made.append((shard, Outcome(shares=outcome.shares, half=outcome.half)))
         if count is not None and into is not None:
             _count(engine, count, made, *into)
         for block, (_, outcome) in zip(blocks, made, strict=True):
@@ -205,8 +206,9 @@ def _outcomes(engine: Engine, work: Work, given: Any, shards: Sequence[Shard], a
 
 def _count(engine: Engine, count: Count, made: Sequence[tuple[Shard, Outcome]], S: Float, N: Float) -> None:
     """Count what was found; each thread has words of its own, so none waits. No cut changes an exact sum."""
-    ranges = RANGES if engine.n_threads > 1 else 1
-    edges = np.linspace(0, S.shape[0], ranges + 1).astype(np.int64)
+    edges = [0, S.shape[0]]
+    if engine.n_threads > 1:
+        edges = np.linspace(0, S.shape[0], RANGES + 1).astype(np.int64).tolist()
 
     def run(words: tuple[int, int]) -> Float:
         change = np.zeros_like(N)
@@ -214,5 +216,5 @@ def _count(engine: Engine, count: Count, made: Sequence[tuple[Shard, Outcome]], 
             count(shard, outcome, *words, S, change)
         return change
 
-    for change in engine.map(run, list(pairwise(edges.tolist()))):
+    for change in engine.map(run, list(pairwise(edges))):
         N += change

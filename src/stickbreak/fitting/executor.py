@@ -94,6 +94,8 @@ def shards(sizes: NDArray[Any], target: int) -> list[tuple[int, int]]:
     """Cut rows into runs of about `target` total size each: [(first, last), ...], by the sizes alone."""
     total = np.concatenate(([0], np.cumsum(sizes)))
     n_shards = int(min(max(1, total[-1] // target), max(1, len(sizes))))
+    if n_shards == 1:  # of small collections, soon found
+        return [(0, len(sizes))] if len(sizes) else []
     bounds = np.searchsorted(total, np.linspace(0, total[-1], n_shards + 1)[1:-1])
     edges = np.unique(np.concatenate(([0], bounds, [len(sizes)])))
     return [(int(a), int(b)) for a, b in pairwise(edges)]

@@ -1,0 +1,11 @@
+"""Every block of code of the pages on large collections runs."""
+
+import pytest
+
+from .blocks import pages_with_blocks, run_page
+
+
+@pytest.mark.usefixtures("small_sample", "few_passes", "one_cluster")
+@pytest.mark.parametrize("name", pages_with_blocks("large"))
+def test_the_blocks_of_a_page_run_in_order(name):
+    run_page(name)
