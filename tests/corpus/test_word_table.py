@@ -100,7 +100,7 @@ def test_blocks_give_the_counts_of_their_texts(texts, lowercase, n_bytes, n_bloc
         options = dataclasses.replace(EVERYTHING, lowercase=lowercase)
         ordered = [text for i in range(n_blocks) for text in texts[i::n_blocks]]
         counts, encoded = count_blocks(blocks, options)
-        words = [word.decode("utf-8", "surrogatepass") for word in encoded]
+        words = encoded.listed()
     finally:
         word_table._BLOCK = before
     expected = slow_counts(ordered, options)

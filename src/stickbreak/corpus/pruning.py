@@ -55,7 +55,7 @@ def kept_words(
             "no word is left: token_pattern finds no words in the texts, or only stop words; change "
             "token_pattern or stop_words"
         )
-    uncut = is_uncut(words, totals.tolist())
+    uncut = is_uncut(words, totals)
     if uncut:
         _LOG.warning("%s", UNCUT)
     least, most = document_limits(options, n_documents)

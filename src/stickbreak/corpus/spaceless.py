@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
+
+import numpy as np
 
 __all__ = ["UNCUT", "is_uncut"]
 
@@ -22,7 +24,7 @@ _LONG, _LONG_SOUTH_EAST = 7, 18  # characters; hardly any word of these scripts 
 _SHARE_OF_SCRIPTS, _SHARE_OF_ALL = 1 / 2, 1 / 10
 
 
-def is_uncut(words: Iterable[str], totals: Iterable[int]) -> bool:
+def is_uncut(words: Sequence[str], totals: np.ndarray) -> bool:
     """Whether words look like sentences of Chinese, Japanese, Thai, Lao, Khmer or Burmese.
 
     A run of one of these scripts is long if it has 7 or more characters (Thai, Lao, Khmer, Burmese, whose vowels and
@@ -31,9 +33,9 @@ def is_uncut(words: Iterable[str], totals: Iterable[int]) -> bool:
 
     Parameters
     ----------
-    words : iterable of str
+    words : sequence of str
         The different words.
-    totals : iterable of int
+    totals : ndarray of int of shape (len(words),)
         How often each occurs.
 
     Returns
@@ -42,15 +44,14 @@ def is_uncut(words: Iterable[str], totals: Iterable[int]) -> bool:
 
     Examples
     --------
-    >>> is_uncut(["我昨天去超市买了面包"], [1]), is_uncut(["我", "昨天", "超市", "面包"], [1, 1, 1, 1])
+    >>> is_uncut(["我昨天去超市买了面包"], np.array([1])), is_uncut(["我", "昨天", "超市", "面包"], np.ones(4, int))
     (True, False)
     """
-    everything = of_scripts = long = 0
-    for word, total in zip(words, totals, strict=True):
-        everything += len(word) * total
-        if word.isascii():
-            continue
-        for run in _RUN.findall(word):
+    everything = int(np.fromiter(map(len, words), np.int64, len(words)) @ totals)
+    others = np.flatnonzero(~np.fromiter(map(str.isascii, words), np.bool_, len(words)))
+    of_scripts = long = 0
+    for column, total in zip(others.tolist(), totals[others].tolist(), strict=True):
+        for run in _RUN.findall(words[column]):
             of_scripts += len(run) * total
             least = _LONG_SOUTH_EAST if "\u0e00" <= run[0] < "\u1800" or "\ua9e0" <= run[0] < "\uab00" else _LONG
             if len(run) >= least and not _NAME.fullmatch(run):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stickbreak.corpus.csr import in_columns
+from stickbreak.corpus.encoded_words import EncodedWords
 from stickbreak.corpus.folder_writer import CorpusWriter
 from stickbreak.corpus.metadata import Layout
 from stickbreak.corpus.pruning import kept_words
@@ -56,15 +57,12 @@ def chosen_columns(parts: Iterable[Part], n_documents: int, options: TextOptions
     InvalidCorpus
         If none is left; the message says which option removed them.
     """
-    import pyarrow as pa
-
     table = _all_words(parts)
-    words = [word.decode("utf-8", "surrogatepass") for word in table["word"].to_pylist()]
+    words = EncodedWords.of_arrow(table["word"].combine_chunks()).listed()
     documents, tokens = (table[name].to_numpy() for name in ("documents", "tokens"))
     kept = kept_words(words, documents, tokens, n_documents, options)
     chosen = [words[place] for place in kept]
-    encoded = pa.array([word.encode("utf-8", "surrogatepass") for word in chosen], pa.large_binary())
-    return Columns(chosen, int(documents[kept].sum()), encoded)
+    return Columns(chosen, int(documents[kept].sum()), EncodedWords.of(chosen).arrow())
 
 
 def given_columns(parts: Iterable[Part], vocabulary: Sequence[str]) -> Columns:
@@ -84,7 +82,11 @@ def _all_words(parts: Iterable[Part]) -> pa.Table:
         if n_rows > _ROWS_AT_ONCE + waiting[0].num_rows:
             waiting = [_summed(waiting)]
             n_rows = waiting[0].num_rows
-    return _summed(waiting) if waiting else pa.table({"word": [], "documents": [], "tokens": []})
+    return (
+        _summed(waiting)
+        if waiting
+        else pa.table({"word": pa.array([], pa.large_binary()), "documents": [], "tokens": []})
+    )
 
 
 def _summed(tables: list[Any]) -> pa.Table:
@@ -129,7 +131,7 @@ def add_parts(
     for n_written, part in enumerate(parts, start=1):
         counts = part.counts()
         if columns.encoded is not None:
-            counts = in_columns(counts, columns.places(part), len(columns.words), ascending=True)
+            counts = in_columns(counts, columns.places(part), len(columns.words))
         D = counts.shape[0]
         names = part.name_lines(row) if named else None
         writer.add(counts, names, layout.typed(part.kept(D)) if layout.forms else None)

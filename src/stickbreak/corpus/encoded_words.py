@@ -1,0 +1,62 @@
+"""Many words as one run of bytes: lists of them would take Python one step for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+
+__all__ = ["EncodedWords"]
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedWords:
+    """Words in UTF-8, one after another.
+
+    Attributes
+    ----------
+    content : ndarray of uint8
+        A half of a surrogate pair is three bytes, like any character.
+    starts : ndarray of int64 of shape (W + 1,)
+        Where each begins, and where the last one ends.
+    """
+
+    content: np.ndarray
+    starts: np.ndarray
+
+    @classmethod
+    def of(cls, words: Sequence[str]) -> Self:
+        """Encode words."""
+        encoded = [word.encode("utf-8", "surrogatepass") for word in words]
+        starts = np.zeros(len(encoded) + 1, np.int64)
+        starts[1:] = np.cumsum([len(word) for word in encoded], dtype=np.int64)
+        return cls(np.frombuffer(b"".join(encoded), np.uint8), starts)
+
+    @classmethod
+    def of_arrow(cls, words: Any) -> Self:
+        """Take the words of an array of Arrow's large binary."""
+        _, starts, content = words.buffers()
+        starts = np.frombuffer(starts, np.int64, len(words) + 1, 8 * words.offset)
+        return cls(np.frombuffer(content or b"", np.uint8), starts)
+
+    def arrow(self) -> Any:
+        """Return them as an array of Arrow's large binary."""
+        import pyarrow as pa
+
+        buffers = [None, pa.py_buffer(self.starts), pa.py_buffer(self.content)]
+        return pa.Array.from_buffers(pa.large_binary(), self.starts.size - 1, buffers)
+
+    def __len__(self) -> int:
+        return self.starts.size - 1
+
+    def listed(self) -> list[str]:
+        """Decode them, all at once."""
+        begin, end = int(self.starts[0]), int(self.starts[-1])
+        content = self.content[begin:end]
+        text = content.tobytes().decode("utf-8", "surrogatepass")
+        first_bytes = np.zeros(content.size + 1, np.int64)
+        np.cumsum((content & 0xC0) != 0x80, out=first_bytes[1:])  # characters up to each byte
+        return [text[first:last] for first, last in pairwise(first_bytes[self.starts - begin].tolist())]
