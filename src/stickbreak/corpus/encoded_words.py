@@ -54,9 +54,23 @@ class EncodedWords:
 
     def listed(self) -> list[str]:
         """Decode them, all at once."""
-        begin, end = int(self.starts[0]), int(self.starts[-1])
-        content = self.content[begin:end]
-        text = content.tobytes().decode("utf-8", "surrogatepass")
-        first_bytes = np.zeros(content.size + 1, np.int64)
-        np.cumsum((content & 0xC0) != 0x80, out=first_bytes[1:])  # characters up to each byte
-        return [text[first:last] for first, last in pairwise(first_bytes[self.starts - begin].tolist())]
+        text = self.content[self.starts[0] : self.starts[-1]].tobytes().decode("utf-8", "surrogatepass")
+        return [text[first:last] for first, last in pairwise(self._characters_before().tolist())]
+
+    def lengths(self) -> np.ndarray:
+        """Return the number of characters of each."""
+        return np.diff(self._characters_before())
+
+    def _characters_before(self) -> np.ndarray:
+        content = self.content[self.starts[0] : self.starts[-1]]
+        characters = np.zeros(content.size + 1, np.int64)
+        np.cumsum((content & 0xC0) != 0x80, out=characters[1:])  # the first bytes of characters
+        return characters[self.starts - self.starts[0]]
+
+    def take(self, places: np.ndarray) -> Self:
+        """Return some of them, in the order of `places`."""
+        sizes = np.diff(self.starts)[places]
+        starts = np.zeros(sizes.size + 1, np.int64)
+        np.cumsum(sizes, out=starts[1:])
+        from_there = np.repeat(self.starts[places] - starts[:-1], sizes)
+        return type(self)(self.content[from_there + np.arange(from_there.size)], starts)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 import numpy as np
+
+from stickbreak.corpus.encoded_words import EncodedWords
 
 __all__ = ["UNCUT", "is_uncut"]
 
@@ -24,7 +25,7 @@ _LONG, _LONG_SOUTH_EAST = 7, 18  # characters; hardly any word of these scripts 
 _SHARE_OF_SCRIPTS, _SHARE_OF_ALL = 1 / 2, 1 / 10
 
 
-def is_uncut(words: Sequence[str], totals: np.ndarray) -> bool:
+def is_uncut(words: EncodedWords, totals: np.ndarray) -> bool:
     """Whether words look like sentences of Chinese, Japanese, Thai, Lao, Khmer or Burmese.
 
     A run of one of these scripts is long if it has 7 or more characters (Thai, Lao, Khmer, Burmese, whose vowels and
@@ -33,7 +34,7 @@ def is_uncut(words: Sequence[str], totals: np.ndarray) -> bool:
 
     Parameters
     ----------
-    words : sequence of str
+    words : EncodedWords
         The different words.
     totals : ndarray of int of shape (len(words),)
         How often each occurs.
@@ -44,14 +45,16 @@ def is_uncut(words: Sequence[str], totals: np.ndarray) -> bool:
 
     Examples
     --------
-    >>> is_uncut(["我昨天去超市买了面包"], np.array([1])), is_uncut(["我", "昨天", "超市", "面包"], np.ones(4, int))
-    (True, False)
+    >>> texts = ["我昨天去超市买了面包"], ["我", "昨天", "超市", "面包"]
+    >>> [is_uncut(EncodedWords.of(words), np.ones(len(words), int)) for words in texts]
+    [True, False]
     """
-    everything = int(np.fromiter(map(len, words), np.int64, len(words)) @ totals)
-    others = np.flatnonzero(~np.fromiter(map(str.isascii, words), np.bool_, len(words)))
+    lengths = words.lengths()
+    everything = int(lengths @ totals)
+    others = np.flatnonzero(lengths < np.diff(words.starts))  # not ASCII
     of_scripts = long = 0
-    for column, total in zip(others.tolist(), totals[others].tolist(), strict=True):
-        for run in _RUN.findall(words[column]):
+    for word, total in zip(words.take(others).listed(), totals[others].tolist(), strict=True):
+        for run in _RUN.findall(word):
             of_scripts += len(run) * total
             least = _LONG_SOUTH_EAST if "\u0e00" <= run[0] < "\u1800" or "\ua9e0" <= run[0] < "\uab00" else _LONG
             if len(run) >= least and not _NAME.fullmatch(run):

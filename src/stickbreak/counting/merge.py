@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from stickbreak.corpus.csr import in_columns
 from stickbreak.corpus.encoded_words import EncodedWords
@@ -15,6 +16,7 @@ from stickbreak.corpus.metadata import Layout
 from stickbreak.corpus.pruning import kept_words
 from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.counting.part import Part
+from stickbreak.fitting.engine import Engine
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -58,11 +60,11 @@ def chosen_columns(parts: Iterable[Part], n_documents: int, options: TextOptions
         If none is left; the message says which option removed them.
     """
     table = _all_words(parts)
-    words = EncodedWords.of_arrow(table["word"].combine_chunks()).listed()
+    words = EncodedWords.of_arrow(table["word"].combine_chunks())
     documents, tokens = (table[name].to_numpy() for name in ("documents", "tokens"))
     kept = kept_words(words, documents, tokens, n_documents, options)
-    chosen = [words[place] for place in kept]
-    return Columns(chosen, int(documents[kept].sum()), EncodedWords.of(chosen).arrow())
+    chosen = words.take(np.array(kept))
+    return Columns(chosen.listed(), int(documents[kept].sum()), chosen.arrow())
 
 
 def given_columns(parts: Iterable[Part], vocabulary: Sequence[str]) -> Columns:
@@ -110,8 +112,9 @@ def add_parts(
     named: bool,
     layout: Layout,
     told: Callable[[int], None],
+    runner: Engine,
 ) -> None:
-    """Write the parts of a collection, one after the other.
+    """Write the parts of a collection, one after the other; as many are made ready at once as there are threads.
 
     Parameters
     ----------
@@ -126,14 +129,20 @@ def add_parts(
         Of the columns that are kept.
     told : callable
         Called with the number of parts that are written.
+    runner : Engine
     """
-    row = 0
-    for n_written, part in enumerate(parts, start=1):
+    rows = np.cumsum([0, *(part.n_documents() for part in parts)]).tolist()
+
+    def ready(number: int) -> tuple[sp.csr_matrix, bytes | None, pa.Table | None]:
+        part = parts[number]
         counts = part.counts()
         if columns.encoded is not None:
             counts = in_columns(counts, columns.places(part), len(columns.words))
-        D = counts.shape[0]
-        names = part.name_lines(row) if named else None
-        writer.add(counts, names, layout.typed(part.kept(D)) if layout.forms else None)
-        row += D
-        told(n_written)
+        names = part.name_lines(rows[number]) if named else None
+        return counts, names, layout.typed(part.kept(counts.shape[0])) if layout.forms else None
+
+    for first in range(0, len(parts), runner.n_threads):
+        at_once = range(first, min(first + runner.n_threads, len(parts)))
+        for number, found in zip(at_once, runner.map(ready, at_once), strict=True):
+            writer.add(*found)
+            told(number + 1)
