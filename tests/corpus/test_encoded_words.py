@@ -1,14 +1,25 @@
 """Words as bytes beside the list of them."""
 
 import numpy as np
-from hypothesis import given
+import pytest
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from stickbreak.corpus import encoded_words
 from stickbreak.corpus.encoded_words import EncodedWords
 
 WORDS = st.lists(st.text(st.sampled_from("abé語😀\u0301\0\n\ud800\udc00") | st.characters(), max_size=6), max_size=12)
 
 
+@pytest.fixture(params=[1, 3, 1 << 16], autouse=True)
+def at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encoded_words, "_AT_ONCE", request.param)
+
+
+ANY_SIZE = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@ANY_SIZE
 @given(WORDS)
 def test_words_come_back_as_they_were(words):
     encoded = EncodedWords.of(words)
@@ -18,6 +29,7 @@ def test_words_come_back_as_they_were(words):
     assert encoded.lengths().tolist() == [len(word) for word in words]
 
 
+@ANY_SIZE
 @given(WORDS, st.integers(0, 3), st.integers(0, 3))
 def test_arrow_has_the_same_words_also_of_a_slice(words, first, left_out):
     array = EncodedWords.of(words).arrow()
@@ -31,6 +43,7 @@ def test_arrow_has_the_same_words_also_of_a_slice(words, first, left_out):
     assert again.listed() == words[first:last][::-1]
 
 
+@ANY_SIZE
 @given(WORDS, st.data())
 def test_some_words_are_taken_in_any_order(words, data):
     places = data.draw(st.lists(st.integers(0, len(words) - 1), max_size=12) if words else st.just([]))

@@ -11,6 +11,8 @@ import numpy as np
 
 __all__ = ["EncodedWords"]
 
+_AT_ONCE = 1 << 16  # words
+
 
 @dataclass(frozen=True, slots=True)
 class EncodedWords:
@@ -62,15 +64,24 @@ class EncodedWords:
         return np.diff(self._characters_before())
 
     def _characters_before(self) -> np.ndarray:
-        content = self.content[self.starts[0] : self.starts[-1]]
-        characters = np.zeros(content.size + 1, np.int64)
-        np.cumsum((content & 0xC0) != 0x80, out=characters[1:])  # the first bytes of characters
-        return characters[self.starts - self.starts[0]]
+        """Return how many characters stand before each, and at the end."""
+        before = np.zeros(self.starts.size, np.int64)
+        for first in range(0, len(self), _AT_ONCE):
+            starts = self.starts[first : first + _AT_ONCE + 1]
+            is_first = (self.content[starts[0] : starts[-1]] & 0xC0) != 0x80  # byte of a character
+            so_far = np.concatenate([np.zeros(1, np.int64), np.cumsum(is_first)])
+            before[first + 1 : first + starts.size] = before[first] + so_far[starts[1:] - starts[0]]
+        return before
 
     def take(self, places: np.ndarray) -> Self:
         """Return some of them, in the order of `places`."""
         sizes = np.diff(self.starts)[places]
         starts = np.zeros(sizes.size + 1, np.int64)
         np.cumsum(sizes, out=starts[1:])
-        from_there = np.repeat(self.starts[places] - starts[:-1], sizes)
-        return type(self)(self.content[from_there + np.arange(from_there.size)], starts)
+        content = np.empty(starts[-1], np.uint8)
+        for first in range(0, places.size, _AT_ONCE):
+            some = slice(first, first + _AT_ONCE)
+            begin, end = starts[first], starts[min(first + _AT_ONCE, places.size)]
+            shifts = np.repeat(self.starts[places[some]] - starts[:-1][some], sizes[some])
+            content[begin:end] = self.content[shifts + np.arange(begin, end)]
+        return type(self)(content, starts)
