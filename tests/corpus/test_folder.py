@@ -1,3 +1,4 @@
+import io
 import json
 import os
 
@@ -6,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stickbreak.corpus import Corpus, folder, open_corpus, read, write_corpus
+from stickbreak.corpus import Corpus, folder, open_corpus, read, stored, write_corpus
 from stickbreak.exceptions import ReadError, WriteError
 
 
@@ -43,6 +44,18 @@ def test_corpus_folder_keeps_unpaired_surrogates(tmp_path):
     corpus = Corpus.from_counts([[1]], ["\ud800"])
     write_corpus(corpus, tmp_path / "c")
     assert open_corpus(tmp_path / "c").words == ("\ud800",)
+
+
+@given(st.lists(st.text() | st.sampled_from(["\ud800", 'a"b\n\\', "é\0"]), max_size=9), st.integers(1, 4))
+def test_strings_that_are_written_many_at_once_are_json_lines(strings, at_once):
+    written = io.BytesIO()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stored, "_AT_ONCE", at_once)
+        stored.append_strings(written, iter(strings))
+    rows = written.getvalue().split(b"\n")
+    assert rows.pop() == b""
+    assert [json.loads(row) for row in rows] == strings
+    assert rows == [stored.json_line(string).rstrip(b"\n") for string in strings]
 
 
 def test_opened_corpus_stays_on_disk(tmp_path):

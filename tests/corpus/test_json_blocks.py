@@ -98,6 +98,11 @@ def encoded(text: str) -> bytes:
 @given(st.lists(lines(), min_size=1, max_size=12), st.sampled_from([(), ("when",), ("when", "id")]), st.booleans())
 @example(['{"id": 7, "text": "a"}', '{"id": "x", "text": "b", "text": "c"}', '{"id": "", "text": null}'], (), True)
 @example(['{"id": "x", "text": "b", "wh\\u0065n": "2024-02"}', '{"id": "y", "text": "c", "when": 3}'], ("when",), True)
+@example(['{"id": "x", "text": "a\tb"}', '{"id": "y", "text": "c"}'], (), True)
+@example(['{"id": "x", "te\txt": "a", "text": "b"}'], (), True)
+@example(['{"id": "x", "text": "b", "text2": "c", "tex": "d", "ids": 3, "i": 4}'], (), True)
+@example(['{"id": "x", "text": "b"]', '{"id": "y", "text": "c"}'], (), True)
+@example(['{"id": "x", "text": "b" "when": "c"}', '{"id": "x", "text": "b"}'], ("when",), True)
 def test_the_kernel_reads_what_python_reads(
     tmp_path: Path, some: list[str], keep: tuple[str, ...], closed: bool
 ) -> None:
@@ -146,12 +151,13 @@ def test_other_json_is_read_as_before(tmp_path: Path, content: str) -> None:
 
 def test_flat_lines_are_left_to_the_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "texts.jsonl"
-    path.write_text('{"id": 3, "text": "a\\nb", "n": [1]}\n' + '{"id": 3, "text": "a\\nb", "n": 1.5}\n' * 30)
+    flat = '{"id": 3, "text": "a\\nb", "n": 1.5}\n', ' { "n" : null ,\t"text" : "é", "id":"x","more":true}\r\n'
+    path.write_text('{"id": 3, "text": "a\\nb", "n": [1]}\n' + "".join(flat) * 15, encoding="utf-8", newline="")
     by_python: list[Any] = []
     real = room.records_of_lines
     monkeypatch.setattr(room, "records_of_lines", lambda *a, **b: by_python.append(a[4]) or real(*a, **b))
     blocks = list(json_blocks(path, Asked(), "utf-8", DEFAULT_LIMITS))
-    assert [number for number, _ in by_python] == [1]
+    assert by_python == [(1, '{"id": 3, "text": "a\\nb", "n": [1]}\n')]
     assert sum(block.ends.size for block in blocks) == 31
 
 

@@ -5,11 +5,13 @@ import json
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stickbreak.corpus import ReadLimits, read, read_texts
 from stickbreak.corpus.reading import lines
+from stickbreak.corpus.reading.decoding import is_utf8
+from stickbreak.corpus.reading.limits import DEFAULT_LIMITS
 from stickbreak.exceptions import ReadError
 
 GOOD = '{"text": "bread and butter"}'
@@ -90,6 +92,52 @@ def test_a_byte_that_is_not_of_the_encoding_is_named(tmp_path):
     assert [next(found), next(found)] == ["good\n", "good\n"]
     with pytest.raises(ReadError, match="line 3 is not UTF-8: byte 0xff at position 12"):
         next(found)
+
+
+NEAR_UTF8 = st.sampled_from([b"a", b"\n", b"\xc3\xa9", b"\xe8\xaa\x9e", b"\xf0\x9f\x98\x80"]) | st.sampled_from(
+    [b"\xed\xa0\x80", b"\xc0\x80", b"\xe0\x80\x80", b"\xf4\x90\x80\x80", b"\xff", b"\xe2\x82", b"\x80", b"\xef\xbb\xbf"]
+)
+
+
+@given(st.binary(max_size=8) | st.lists(NEAR_UTF8, max_size=8).map(b"".join))
+def test_arrow_and_python_agree_on_what_is_utf8(content):
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        assert not is_utf8(content)
+    else:
+        assert is_utf8(content)
+
+
+def all_of(blocks):
+    """Give what blocks of lines hold, each with its number, and the error at their end."""
+    found = []
+    try:
+        for number, block in blocks:
+            text = block if isinstance(block, bytes) else block.encode("utf-8", "surrogatepass")
+            found += enumerate(text.splitlines(keepends=True), start=number)
+    except ReadError as error:
+        return found, str(error)
+    return found, None
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(NEAR_UTF8, max_size=30).map(b"".join),
+    st.sampled_from(["utf-8", "UTF8", "utf-8-sig", "ascii", "latin-1", "cp1252"]),
+    st.sampled_from([4, 20, 1 << 20]),
+    st.sampled_from([b"", b"\xef\xbb\xbf"]),
+)
+def test_lines_in_utf8_are_the_decoded_lines(tmp_path_factory, content, encoding, size, mark):
+    path = tmp_path_factory.mktemp("lines") / "lines.txt"
+    path.write_bytes(mark + content)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lines, "_BLOCK", size)
+        begin = content.find(b"\n", len(content) // 2) + 1 + len(mark)
+        for span in (None, lines.Span(begin, len(mark + content), line=7)):
+            for limits in (DEFAULT_LIMITS, ReadLimits(document_bytes=6)):
+                of_bytes = all_of(lines.utf8_blocks(path, encoding, limits, span))
+                assert of_bytes == all_of(lines.decoded_blocks(path, encoding, limits, span))
 
 
 @given(st.lists(st.integers(0, 12)), st.integers(1, 20), st.booleans())

@@ -20,7 +20,7 @@ from stickbreak.exceptions import InvalidCorpus
 
 EVERYTHING = TextOptions(stop_words=None, min_df=1, max_df=1.0)
 NEAR_WORDS = st.sampled_from(
-    "abcXYZ éÉßİıſK\u0301\u0308\u200c\u200d़िकही語ΣσςⅣ²٣7_- \n™ﬁ\ud800\U0001d400\U00011000\U000e0100"
+    "abcXYZ éÉßİıſK\u0301\u0308\u200c\u200d़िकही語ΣσςⅣ²٣7_- \n™ﬁ\ud800\U0001d400\U00011000\U000e0100\0"
 )
 TEXTS = st.lists(st.text(NEAR_WORDS, max_size=30) | st.text(max_size=30), min_size=1, max_size=6)
 
@@ -90,6 +90,8 @@ def test_block_size_does_not_matter(monkeypatch, block):
 @settings(max_examples=100, deadline=None)
 @given(TEXTS, st.booleans(), st.sampled_from([1, 10, 1 << 16]), st.integers(1, 3))
 @example(["abc " * 30, "é" * 50, "", "ABC"], True, 10, 2)
+@example(["ÉTÉ\0ÀBC", "plain", "ÉTÉ", "aé\u0301b ΟΔΟΣ", "ΟΔΟΣ"], True, 1 << 16, 1)  # a zero byte parts texts inside
+@example(["été", "plain", "e\u0301te\u0301", "x e\u0301te\u0301"], True, 1 << 16, 1)
 def test_blocks_give_the_counts_of_their_texts(texts, lowercase, n_bytes, n_blocks):
     """Bytes of many texts at once, not composed, cut anywhere between documents."""
     before = word_table._BLOCK
@@ -100,7 +102,7 @@ def test_blocks_give_the_counts_of_their_texts(texts, lowercase, n_bytes, n_bloc
         options = dataclasses.replace(EVERYTHING, lowercase=lowercase)
         ordered = [text for i in range(n_blocks) for text in texts[i::n_blocks]]
         counts, encoded = count_blocks(blocks, options)
-        words = [word.decode("utf-8", "surrogatepass") for word in encoded]
+        words = encoded.listed()
     finally:
         word_table._BLOCK = before
     expected = slow_counts(ordered, options)

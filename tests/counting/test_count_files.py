@@ -243,10 +243,12 @@ def test_what_is_done_is_not_counted_again(begun, monkeypatch):
     same(found.open(), read(path, keep="all", text=TextOptions(min_df=1)))
 
 
-def test_other_settings_and_other_input_are_counted_again(begun, monkeypatch):
+@pytest.mark.parametrize("form", [jobs_of_room.FORM, jobs_of_room.FORM - 1])
+def test_other_settings_and_parts_of_another_form_are_counted_again(begun, monkeypatch, form):
     path, out, n_jobs = begun
+    monkeypatch.setattr(jobs_of_room, "FORM", form)
     done = jobs_done(monkeypatch)
-    count_files(path, out, keep="all", text=TextOptions(lowercase=False))
+    count_files(path, out, keep="all", text=TextOptions(lowercase=form != jobs_of_room.FORM))
     assert len(done) == n_jobs
 
 

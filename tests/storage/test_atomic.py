@@ -26,6 +26,17 @@ def test_file_appears_complete(tmp_path):
     assert (tmp_path / "a.txt").read_text() == "new"
 
 
+@pytest.mark.parametrize("lasting", [True, False])
+def test_file_is_waited_for_unless_it_need_not_last(tmp_path, monkeypatch, lasting):
+    waits = []
+    monkeypatch.setattr(os, "fsync", waits.append)
+    with replace_file(tmp_path / "a.txt", lasting=lasting) as temporary:
+        temporary.write_text("new")
+    assert bool(waits) == lasting
+    assert os.listdir(tmp_path) == ["a.txt"]
+    assert (tmp_path / "a.txt").read_text() == "new"
+
+
 @pytest.mark.parametrize("failure", [ValueError, KeyboardInterrupt])
 def test_failed_file_leaves_the_old_one_and_nothing_else(tmp_path, failure):
     (tmp_path / "a.txt").write_text("old")

@@ -34,7 +34,7 @@ def assemble_csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_wo
     return matrix
 
 
-def in_columns(counts: sp.csr_matrix, column_of: np.ndarray, n_words: int, *, ascending: bool = False) -> sp.csr_matrix:
+def in_columns(counts: sp.csr_matrix, column_of: np.ndarray, n_words: int) -> sp.csr_matrix:
     """Put counts into other columns.
 
     Parameters
@@ -45,8 +45,6 @@ def in_columns(counts: sp.csr_matrix, column_of: np.ndarray, n_words: int, *, as
         Where each column goes, no two to the same place; -1: it is left out.
     n_words : int
         Number of columns then.
-    ascending : bool
-        The columns of a row ascend, and do so where they go: they need not be sorted.
 
     Returns
     -------
@@ -58,10 +56,9 @@ def in_columns(counts: sp.csr_matrix, column_of: np.ndarray, n_words: int, *, as
     inside = np.greater_equal(column, 0)
     ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(inside)])[counts.indptr]
     moved = assemble_csr(counts.data[inside], column[inside], ends.astype(dtype), n_words)
-    if not ascending:
-        moved.has_sorted_indices = False
-        moved.sort_indices()
-        moved.has_canonical_format = True
+    moved.has_sorted_indices = False
+    moved.sort_indices()
+    moved.has_canonical_format = True
     return moved
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
+from stickbreak.corpus.encoded_words import EncodedWords
 from stickbreak.corpus.spaceless import UNCUT, is_uncut
 from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.exceptions import InvalidCorpus
@@ -21,7 +21,7 @@ _MUCH = 0.2  # of the words of the texts: where at least this share is left out,
 
 
 def kept_words(
-    words: Sequence[str],
+    words: EncodedWords,
     document_frequency: np.ndarray,
     totals: np.ndarray,
     n_documents: int,
@@ -31,7 +31,7 @@ def kept_words(
 
     Parameters
     ----------
-    words : sequence of str
+    words : EncodedWords
         All different words, without stop words, in any order.
     document_frequency, totals : ndarray of int of shape (len(words),)
         In how many documents each is, and how often it occurs.
@@ -50,17 +50,19 @@ def kept_words(
     InvalidCorpus
         If none is left; the message says which option removed them.
     """
-    if not words:
+    if not len(words):
         raise InvalidCorpus(
             "no word is left: token_pattern finds no words in the texts, or only stop words; change "
             "token_pattern or stop_words"
         )
-    uncut = is_uncut(words, totals.tolist())
+    uncut = is_uncut(words, totals)
     if uncut:
         _LOG.warning("%s", UNCUT)
     least, most = document_limits(options, n_documents)
     rare, common = document_frequency < least, document_frequency > most
-    kept = sorted(np.flatnonzero(~rare & ~common).tolist(), key=words.__getitem__)
+    inside = np.flatnonzero(~rare & ~common)
+    spelled = dict(zip(inside.tolist(), words.take(inside).listed(), strict=True))
+    kept = sorted(spelled, key=spelled.__getitem__)
     if not kept and uncut:
         raise InvalidCorpus(f"no word is left of {len(words)} in {n_documents} documents: {UNCUT}")
     if not kept:

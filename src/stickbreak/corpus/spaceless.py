@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+
+import numpy as np
+
+from stickbreak.corpus.encoded_words import EncodedWords
 
 __all__ = ["UNCUT", "is_uncut"]
 
@@ -22,7 +25,7 @@ _LONG, _LONG_SOUTH_EAST = 7, 18  # characters; hardly any word of these scripts 
 _SHARE_OF_SCRIPTS, _SHARE_OF_ALL = 1 / 2, 1 / 10
 
 
-def is_uncut(words: Iterable[str], totals: Iterable[int]) -> bool:
+def is_uncut(words: EncodedWords, totals: np.ndarray) -> bool:
     """Whether words look like sentences of Chinese, Japanese, Thai, Lao, Khmer or Burmese.
 
     A run of one of these scripts is long if it has 7 or more characters (Thai, Lao, Khmer, Burmese, whose vowels and
@@ -31,9 +34,9 @@ def is_uncut(words: Iterable[str], totals: Iterable[int]) -> bool:
 
     Parameters
     ----------
-    words : iterable of str
+    words : EncodedWords
         The different words.
-    totals : iterable of int
+    totals : ndarray of int of shape (len(words),)
         How often each occurs.
 
     Returns
@@ -42,14 +45,15 @@ def is_uncut(words: Iterable[str], totals: Iterable[int]) -> bool:
 
     Examples
     --------
-    >>> is_uncut(["我昨天去超市买了面包"], [1]), is_uncut(["我", "昨天", "超市", "面包"], [1, 1, 1, 1])
-    (True, False)
+    >>> texts = ["我昨天去超市买了面包"], ["我", "昨天", "超市", "面包"]
+    >>> [is_uncut(EncodedWords.of(words), np.ones(len(words), int)) for words in texts]
+    [True, False]
     """
-    everything = of_scripts = long = 0
-    for word, total in zip(words, totals, strict=True):
-        everything += len(word) * total
-        if word.isascii():
-            continue
+    lengths = words.lengths()
+    everything = int(lengths @ totals)
+    others = np.flatnonzero(lengths < np.diff(words.starts))  # not ASCII
+    of_scripts = long = 0
+    for word, total in zip(words.take(others).listed(), totals[others].tolist(), strict=True):
         for run in _RUN.findall(word):
             of_scripts += len(run) * total
             least = _LONG_SOUTH_EAST if "\u0e00" <= run[0] < "\u1800" or "\ua9e0" <= run[0] < "\uab00" else _LONG

@@ -6,6 +6,7 @@ import json
 import math
 import os
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -112,6 +113,8 @@ def open_array(file: Path, what: str) -> np.ndarray:
 
 
 _as_json = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps makes one each time, which takes longer
+_as_json_lines = json.JSONEncoder(ensure_ascii=False, separators=("\n", ":")).encode
+_AT_ONCE = 1 << 14  # strings
 
 
 def write_strings(file: Path, strings: Sequence[str] | None) -> None:
@@ -124,8 +127,12 @@ def write_strings(file: Path, strings: Sequence[str] | None) -> None:
 
 def append_strings(handle: BinaryIO, strings: Iterable[str]) -> None:
     """Write a JSON string on each line of an open file."""
-    for string in strings:
-        handle.write(json_line(string))
+    left = iter(strings)
+    while some := list(islice(left, _AT_ONCE)):
+        try:
+            handle.write(_as_json_lines(some)[1:-1].encode() + b"\n")
+        except UnicodeEncodeError:
+            handle.writelines(map(json_line, some))
 
 
 def json_line(string: str) -> bytes:

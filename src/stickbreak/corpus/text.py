@@ -13,6 +13,7 @@ import numpy as np
 from stickbreak.corpus.arguments import advice_for, kind_of
 from stickbreak.corpus.corpus import Corpus
 from stickbreak.corpus.csr import in_columns
+from stickbreak.corpus.encoded_words import EncodedWords
 from stickbreak.corpus.pruning import kept_words
 from stickbreak.corpus.text_columns import is_frame, kept_columns, texts_in, texts_of
 from stickbreak.corpus.text_counter import count_all, found_phrases
@@ -92,7 +93,7 @@ def count_texts(
         return replace(corpus, vocabulary=tuple(words), text_options=options)
     document_frequency = np.bincount(counts.indices, minlength=len(words))
     totals = np.bincount(counts.indices, weights=counts.data, minlength=len(words)).astype(np.int64)
-    kept = kept_words(words, document_frequency, totals, counts.shape[0], options)
+    kept = kept_words(EncodedWords.of(words), document_frequency, totals, counts.shape[0], options)
     place = np.full(len(words), -1)
     place[kept] = np.arange(len(kept))
     counts, words = in_columns(counts, place, len(kept)), [words[column] for column in kept]

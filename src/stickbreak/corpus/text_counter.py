@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from stickbreak.corpus.csr import in_columns
+from stickbreak.corpus.encoded_words import EncodedWords
 from stickbreak.corpus.phrases import find_phrases
 from stickbreak.corpus.pruning import document_limits
 from stickbreak.corpus.reading.text_blocks import TextBlock
@@ -98,7 +99,7 @@ def count_all(
 
 def count_blocks(
     blocks: Iterable[TextBlock], options: TextOptions, vocabulary: Sequence[str] | None = None
-) -> tuple[sp.csr_matrix, list[bytes]]:
+) -> tuple[sp.csr_matrix, EncodedWords | None]:
     """Count words as `count_all` does, of texts that come many at once and need not be composed.
 
     Parameters
@@ -110,17 +111,17 @@ def count_blocks(
     Returns
     -------
     counts : csr_matrix of int32 of shape (D, W)
-    words : list of bytes of length W
-        In UTF-8, half of a surrogate pair like any character; empty where a vocabulary says what the columns are.
+    words : EncodedWords or None
+        Of each column; None where a vocabulary says what they are.
     """
     known = None if vocabulary is None else _Known.of(vocabulary)
     if not _is_usual(options, known):
         texts = (normalize("NFC", text) for block in blocks for text in block.texts())
         counts, found = _count_otherwise(texts, options, known)
-        return counts, [] if known else [word.encode("utf-8", "surrogatepass") for word in found]
+        return counts, None if known else EncodedWords.of(found)
     table = _table(options, known)
     counts = table.counts_of_blocks(blocks)
-    return (counts, table.encoded) if known is None else (_of_vocabulary(counts, table.words, known)[0], [])
+    return (counts, table.encoded) if known is None else (_of_vocabulary(counts, table.words, known)[0], None)
 
 
 def _is_usual(options: TextOptions, known: _Known | None) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from stickbreak.corpus.csr import assemble_csr
+from stickbreak.corpus.encoded_words import EncodedWords
 from stickbreak.corpus.kernels.words import DIGIT, LETTER, MARK, count_block, rehash
 from stickbreak.corpus.reading.text_blocks import TextBlock
 from stickbreak.corpus.unicode_words import character_runs
@@ -52,14 +53,13 @@ class WordTable:
     @property
     def words(self) -> list[str]:
         """The words in the order of their columns: that of their first occurrence."""
-        return [word.decode("utf-8") for word in self.encoded]
+        return self.encoded.listed()
 
     @property
-    def encoded(self) -> list[bytes]:
+    def encoded(self) -> EncodedWords:
         """The words in UTF-8, in the same order."""
-        starts = self._starts[self._n_ignored : self._n_words + 1].tolist()
-        content = self._arena[: starts[-1]].tobytes()
-        return [content[begin:end] for begin, end in pairwise(starts)]
+        starts = self._starts[self._n_ignored : self._n_words + 1]
+        return EncodedWords(self._arena[starts[0] : starts[-1]], starts - starts[0])
 
     def counts(self, texts: Iterable[str]) -> sp.csr_matrix:
         """Count texts; none is held after it was taken.
@@ -122,16 +122,26 @@ class WordTable:
         content = block.content.lower() if self._lowercase else block.content  # of bytes: only what is ASCII
         if block.plain.all():
             return content, block.ends
+        rows = np.flatnonzero(~block.plain)
         lengths = np.diff(block.ends, prepend=0)
-        parts, at = [], 0
-        for row in np.flatnonzero(~block.plain).tolist():
-            end = int(block.ends[row])
-            begin = end - int(lengths[row])
-            text = normalize("NFC", block.content[begin:end].decode("utf-8", "surrogatepass"))
-            prepared = self._prepare(text).encode("utf-8", "surrogatepass")
-            parts += [content[at:begin], prepared]
-            lengths[row], at = len(prepared), end
-        return b"".join([*parts, content[at:]]), np.cumsum(lengths)
+        ends = block.ends[rows].tolist()
+        spans = list(zip((block.ends[rows] - lengths[rows]).tolist(), ends, strict=True))
+        prepared = self._composed([block.content[begin:end] for begin, end in spans])
+        lengths[rows] = [len(text) for text in prepared]
+        parts: list[bytes] = []
+        for at, (begin, _), text in zip([0, *ends], spans, prepared, strict=False):
+            parts += content[at:begin], text
+        return b"".join([*parts, content[ends[-1] :]]), np.cumsum(lengths)
+
+    def _composed(self, texts: list[bytes]) -> list[bytes]:
+        """Compose texts and prepare them, all in one string, which is quicker than one by one."""
+        given = b"\0".join(texts).decode("utf-8", "surrogatepass").split("\0")
+        together = "\0".join([normalize("NFC", text) for text in given])
+        prepared = self._prepare(together).encode("utf-8", "surrogatepass").split(b"\0")
+        if len(prepared) == len(texts):
+            return prepared
+        alone = (normalize("NFC", text.decode("utf-8", "surrogatepass")) for text in texts)  # one holds a zero byte
+        return [self._prepare(text).encode("utf-8", "surrogatepass") for text in alone]
 
     def _count(self, content: np.ndarray, ends: np.ndarray, *, ascii_only: bool) -> _Entries:
         self._make_room(content.size)
@@ -158,12 +168,12 @@ class WordTable:
         """Let the table grow to hold all words that a text of this size can bring."""
         most = self._n_words + n_bytes // _SHORTEST + 1
         if self._hashes.size < most:
-            size = max(most, 2 * self._n_words)
+            size = max(most, 2 * self._hashes.size)
             self._hashes, self._starts = _longer(self._hashes, size), _longer(self._starts, size + 1)
             self._document_of, self._place_of = _longer(self._document_of, size), _longer(self._place_of, size)
         used = int(self._starts[self._n_words])
         if self._arena.size < used + n_bytes:
-            self._arena = _longer(self._arena, max(used + n_bytes, 2 * used))
+            self._arena = _longer(self._arena, max(used + n_bytes, 2 * self._arena.size))
         if self._slots.size < 2 * most:
             self._slots = np.zeros(1 << (2 * most - 1).bit_length(), np.int32)
             rehash(self._slots, self._hashes, self._n_words)

@@ -21,7 +21,7 @@ from stickbreak.counting.merge import add_parts, chosen_columns, given_columns
 from stickbreak.counting.part import Part
 from stickbreak.counting.parts_folder import folder_of_parts
 from stickbreak.exceptions import InputError, InvalidCorpus, NoDocuments, WriteError
-from stickbreak.fitting.engine import engine
+from stickbreak.fitting.engine import Engine, engine
 from stickbreak.fitting.executor import count_jobs
 from stickbreak.storage.atomic import TAKEN, told_as_write_error
 from stickbreak.storage.places import PathLike, place_of
@@ -160,9 +160,9 @@ def count_files(
         with engine(n_jobs) as runner:
             told = _teller(callback, "count", len(jobs), before=len(jobs) - len(missing))
             new = iter(runner.run(count_job, missing, counting, told))
-        parts = [part for done in known for part in (done or next(new)).parts]
-        told = _teller(callback, "write", len(parts))
-        sizes = _write(target, parts, counting, pieces[0], told, overwrite=overwrite)
+            parts = [part for done in known for part in (done or next(new)).parts]
+            told = _teller(callback, "write", len(parts))
+            sizes = _write(target, parts, counting, pieces[0], told, runner, overwrite=overwrite)
     return Counted(target, *sizes, n_jobs=len(jobs), n_jobs_before=len(jobs) - len(missing))
 
 
@@ -212,6 +212,7 @@ def _write(
     counting: Counting,
     first: Piece,
     told: Callable[[int], None],
+    runner: Engine,
     *,
     overwrite: bool,
 ) -> tuple[int, int, int]:
@@ -237,6 +238,6 @@ def _write(
         text_options=counting.options,
         overwrite=overwrite,
     ) as writer:
-        add_parts(writer, parts, columns, named=named, layout=layout, told=told)
+        add_parts(writer, parts, columns, named=named, layout=layout, told=told, runner=runner)
         n_tokens = int(writer.n_tokens)
     return n_documents, n_words, n_tokens

@@ -16,7 +16,7 @@ from stickbreak.corpus.reading.pieces import Piece
 from stickbreak.corpus.reading.text_blocks import TextBlock
 from stickbreak.corpus.text_counter import count_blocks
 from stickbreak.corpus.text_settings import TextOptions
-from stickbreak.counting.part import Part, write_part
+from stickbreak.counting.part import FORM, Part, write_part
 from stickbreak.storage.atomic import replace_file
 
 __all__ = ["Counting", "Done", "Job", "count_job", "done_before", "jobs_of"]
@@ -58,7 +58,7 @@ class Counting:
     ) -> Self:
         """Return what all jobs share."""
         of_text = {name: value for name, value in options.as_plain().items() if name not in _OF_PRUNING}
-        digest = _digest([version("stickbreak"), of_text, vocabulary, keep, step])
+        digest = _digest([version("stickbreak"), FORM, of_text, vocabulary, keep, step])
         return cls(folder, options, vocabulary, keep, step, digest)
 
 
@@ -107,9 +107,9 @@ def count_job(counting: Counting, job: Job) -> Done:
         counts, words = count_blocks(portion, counting.options, counting.vocabulary)
         kept = portion.gatherer.gathered() if counting.keep else None
         names = b"".join(portion.names), portion.n_named
-        write_part(path, counts, words if counting.vocabulary is None else None, names, kept)
+        write_part(path, counts, words, names, kept)
         parts.append(Part(path))
-    with replace_file(_mark(counting, name)) as temporary:
+    with replace_file(_mark(counting, name), lasting=False) as temporary:
         temporary.write_text(json.dumps(len(parts)), encoding="ascii")
     return Done(tuple(parts))
 

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from stickbreak.corpus.csr import in_columns
+from stickbreak.corpus.encoded_words import EncodedWords
 from stickbreak.corpus.folder_writer import CorpusWriter
 from stickbreak.corpus.metadata import Layout
 from stickbreak.corpus.pruning import kept_words
 from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.counting.part import Part
+from stickbreak.fitting.engine import Engine
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -56,15 +59,12 @@ def chosen_columns(parts: Iterable[Part], n_documents: int, options: TextOptions
     InvalidCorpus
         If none is left; the message says which option removed them.
     """
-    import pyarrow as pa
-
     table = _all_words(parts)
-    words = [word.decode("utf-8", "surrogatepass") for word in table["word"].to_pylist()]
+    words = EncodedWords.of_arrow(table["word"].combine_chunks())
     documents, tokens = (table[name].to_numpy() for name in ("documents", "tokens"))
     kept = kept_words(words, documents, tokens, n_documents, options)
-    chosen = [words[place] for place in kept]
-    encoded = pa.array([word.encode("utf-8", "surrogatepass") for word in chosen], pa.large_binary())
-    return Columns(chosen, int(documents[kept].sum()), encoded)
+    chosen = words.take(np.array(kept))
+    return Columns(chosen.listed(), int(documents[kept].sum()), chosen.arrow())
 
 
 def given_columns(parts: Iterable[Part], vocabulary: Sequence[str]) -> Columns:
@@ -84,7 +84,11 @@ def _all_words(parts: Iterable[Part]) -> pa.Table:
         if n_rows > _ROWS_AT_ONCE + waiting[0].num_rows:
             waiting = [_summed(waiting)]
             n_rows = waiting[0].num_rows
-    return _summed(waiting) if waiting else pa.table({"word": [], "documents": [], "tokens": []})
+    return (
+        _summed(waiting)
+        if waiting
+        else pa.table({"word": pa.array([], pa.large_binary()), "documents": [], "tokens": []})
+    )
 
 
 def _summed(tables: list[Any]) -> pa.Table:
@@ -108,8 +112,9 @@ def add_parts(
     named: bool,
     layout: Layout,
     told: Callable[[int], None],
+    runner: Engine,
 ) -> None:
-    """Write the parts of a collection, one after the other.
+    """Write the parts of a collection, one after the other; as many are made ready at once as there are threads.
 
     Parameters
     ----------
@@ -124,14 +129,20 @@ def add_parts(
         Of the columns that are kept.
     told : callable
         Called with the number of parts that are written.
+    runner : Engine
     """
-    row = 0
-    for n_written, part in enumerate(parts, start=1):
+    rows = np.cumsum([0, *(part.n_documents() for part in parts)]).tolist()
+
+    def ready(number: int) -> tuple[sp.csr_matrix, bytes | None, pa.Table | None]:
+        part = parts[number]
         counts = part.counts()
         if columns.encoded is not None:
-            counts = in_columns(counts, columns.places(part), len(columns.words), ascending=True)
-        D = counts.shape[0]
-        names = part.name_lines(row) if named else None
-        writer.add(counts, names, layout.typed(part.kept(D)) if layout.forms else None)
-        row += D
-        told(n_written)
+            counts = in_columns(counts, columns.places(part), len(columns.words))
+        names = part.name_lines(rows[number]) if named else None
+        return counts, names, layout.typed(part.kept(counts.shape[0])) if layout.forms else None
+
+    for first in range(0, len(parts), runner.n_threads):
+        at_once = range(first, min(first + runner.n_threads, len(parts)))
+        for number, found in zip(at_once, runner.map(ready, at_once), strict=True):
+            writer.add(*found)
+            told(number + 1)

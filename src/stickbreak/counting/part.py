@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -13,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import scipy.sparse as sp
 
-from stickbreak.corpus.csr import assemble_csr, in_columns
+from stickbreak.corpus.csr import assemble_csr
+from stickbreak.corpus.encoded_words import EncodedWords
 from stickbreak.corpus.metadata import Gathered
 from stickbreak.exceptions import ReadError
 from stickbreak.storage.atomic import replace_file
@@ -21,15 +21,18 @@ from stickbreak.storage.atomic import replace_file
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Part", "write_part"]
+__all__ = ["FORM", "Part", "write_part"]
+
+FORM = 2
+"""Of the files of parts: those of another one are counted again."""
 
 _DAMAGED = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, MemoryError)
 
 
 def write_part(
-    path: Path, counts: sp.csr_matrix, words: Sequence[bytes] | None, names: tuple[bytes, int], kept: Gathered | None
+    path: Path, counts: sp.csr_matrix, words: EncodedWords | None, names: tuple[bytes, int], kept: Gathered | None
 ) -> None:
-    """Write counts, their words in the order of the alphabet.
+    """Write counts and what belongs to them.
 
     Parameters
     ----------
@@ -37,26 +40,21 @@ def write_part(
         An .npz file.
     counts : csr_matrix of int32 of shape (D, W)
         No duplicates; the columns of a row in any order.
-    words : sequence of bytes or None
-        The word of each column, in UTF-8; None: the columns stay as they are.
+    words : EncodedWords or None
+        The word of each column; None: they are those of a vocabulary.
     names : tuple of (bytes, int)
         Of the documents, each a JSON string on a line, an empty line where there is none; and how many there are.
     kept : Gathered or None
         Columns beside the counts.
     """
-    encoded: list[bytes] = []
-    if words is not None:
-        order = sorted(range(len(words)), key=words.__getitem__)  # of bytes: that of the letters
-        rank = np.empty(len(words), np.int64)
-        rank[order] = np.arange(len(words))
-        counts, encoded = in_columns(counts, rank, len(words)), [words[place] for place in order]
+    encoded = EncodedWords.of([]) if words is None else words
     n_words = counts.shape[1]
     arrays: dict[str, Any] = {
         "data": counts.data,
         "indices": counts.indices,
         "indptr": counts.indptr,
-        "words": np.frombuffer(b"".join(encoded), np.uint8),
-        "word_ends": np.cumsum([0, *map(len, encoded)], dtype=np.int64),
+        "words": encoded.content,
+        "word_starts": encoded.starts,
         "documents": np.bincount(counts.indices, minlength=n_words),
         "tokens": np.bincount(counts.indices, weights=counts.data, minlength=n_words).astype(np.int64),
         "names": np.frombuffer(names[0], np.uint8),
@@ -66,7 +64,7 @@ def write_part(
     if kept is not None:
         arrays["kept"] = _as_arrow(kept.table)
         arrays["forms"] = _as_json({name: sorted(forms) for name, forms in kept.forms().items()})
-    with replace_file(path) as temporary, open(temporary, "wb") as file:
+    with replace_file(path, lasting=False) as temporary, open(temporary, "wb") as file:
         np.savez(file, **arrays)
 
 
@@ -114,7 +112,7 @@ class Part:
             ) from error
 
     def counts(self) -> sp.csr_matrix:
-        """Return the counts, canonical."""
+        """Return the counts; the columns of a row in any order, but those of a vocabulary ascend."""
         data, indices, indptr, sizes = self._read("data", "indices", "indptr", "sizes")
         return assemble_csr(data, indices, indptr, int(sizes[1]))
 
@@ -132,9 +130,8 @@ class Part:
         """Return the words, in bytes, with the documents and the tokens of each."""
         import pyarrow as pa
 
-        content, ends, documents, tokens = self._read("words", "word_ends", "documents", "tokens")
-        buffers = [None, pa.py_buffer(ends), pa.py_buffer(content)]
-        words = pa.Array.from_buffers(pa.large_binary(), ends.size - 1, buffers)
+        content, starts, documents, tokens = self._read("words", "word_starts", "documents", "tokens")
+        words = EncodedWords(content, starts).arrow()
         return pa.table({"word": words, "documents": documents[: len(words)], "tokens": tokens[: len(words)]})
 
     def has_names(self) -> bool:

@@ -49,7 +49,7 @@ _OVERTAKEN = (errno.ENOENT, errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)  # ano
 
 
 @contextlib.contextmanager
-def replace_file(path: PathLike) -> Iterator[Path]:
+def replace_file(path: PathLike, *, lasting: bool = True) -> Iterator[Path]:
     """Give a temporary path near `path`; rename it onto `path` when the block ends without an error.
 
     Parameters
@@ -57,6 +57,9 @@ def replace_file(path: PathLike) -> Iterator[Path]:
     path : str or PathLike
         The file to be written; an existing file is replaced, and stays as it is until the new one is
         complete. A symbolic link is followed.
+    lasting : bool
+        Wait until the file is on the disk. Without that it stays after the process is killed, but may be damaged
+        where the machine loses its power: for files that are needed for minutes, and looked at before they are used.
 
     Yields
     ------
@@ -86,10 +89,12 @@ def replace_file(path: PathLike) -> Iterator[Path]:
         with _workplace(target) as workplace:
             temporary = workplace / target.name
             yield temporary
-            _flush(temporary)
+            if lasting:
+                _flush(temporary)
             os.replace(temporary, target)
-        with contextlib.suppress(OSError):  # the new file is in its place
-            _flush_directory(target.parent)
+        if lasting:
+            with contextlib.suppress(OSError):  # the new file is in its place
+                _flush_directory(target.parent)
 
 
 @contextlib.contextmanager

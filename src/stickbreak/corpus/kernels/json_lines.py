@@ -39,93 +39,73 @@ def scan_lines(block, keys, key_ends, spans, forms, good, starts):
     int
         The number of lines.
     """
-    at, line = 0, 0
-    while at < block.size:
-        forms[line] = MISSING
-        after = _object(block, at, keys, key_ends, spans[line], forms[line])
-        good[line] = after >= 0
-        if after < 0:
-            after = at
-            while after < block.size and block[after] != _END:
-                after += 1
-            after = min(after + 1, block.size)
-        starts[line], starts[line + 1] = at, after
-        at, line = after, line + 1
-    return line
-
-
-@njit(cache=True, inline="always")
-def _object(block, at, keys, key_ends, spans, forms):
-    """Read a line that is one flat object; return where the next line begins, or -1."""
-    n = block.size
-    at = _after_blanks(block, at)
-    if at >= n or block[at] != _OPEN:
-        return -1
-    while True:
-        at = _after_blanks(block, at + 1)  # after { or a comma
-        if at >= n or block[at] != _QUOTE:
-            return -1
-        begin = at + 1
-        at, form = _string(block, begin)
-        if at < 0 or form == ESCAPED:
-            return -1
-        key = _place(block, begin, at, keys, key_ends)
-        at = _after_blanks(block, at + 1)
-        if at >= n or block[at] != _COLON:
-            return -1
-        at = _after_blanks(block, at + 1)
-        if at >= n:
-            return -1
-        if block[at] == _QUOTE:
-            begin = at + 1
-            end, form = _string(block, begin)
-            at = end + 1
-        else:
-            begin = at
-            end, form = _scalar(block, begin)
-            at = end
-        if end < 0:
-            return -1
-        if key >= 0:  # the last of several, as Python does
-            spans[key, 0], spans[key, 1], forms[key] = begin, end, form
-        at = _after_blanks(block, at)
-        if at >= n or (block[at] != _COMMA and block[at] != _CLOSE):
-            return -1
-        if block[at] == _CLOSE:
-            break
-    at = _after_blanks(block, at + 1)
-    if at >= n:
-        return n
-    return at + 1 if block[at] == _END else -1
-
-
-@njit(cache=True, inline="always")
-def _after_blanks(block, at):
-    while at < block.size and (block[at] == _BLANK or block[at] == _TAB or block[at] == _RETURN):
-        at += 1
-    return at
-
-
-@njit(cache=True, inline="always")
-def _string(block, at):
-    """Return where a string ends that begins behind a quote, and what it is; -1 if it is not one that JSON allows."""
-    form, high = PLAIN, 0
-    while at < block.size:
-        byte = block[at]
-        if byte == _QUOTE:
-            return at, STRING if form == PLAIN and high >= 0x80 else form
-        if byte < _BLANK:
-            break
-        high |= byte
-        if byte == _ESCAPE:
-            form = ESCAPED
-            length = _length_of_escape(block, at)
-            if length == 0:
-                break
-            at += length
-        else:
+    at, line, n = 0, 0, block.size
+    while at < n:
+        starts[line] = at
+        for k in range(key_ends.size):
+            forms[line, k] = MISSING
+        while at < n and (block[at] == _BLANK or block[at] == _TAB or block[at] == _RETURN):
             at += 1
-    return -1, form
+        fine = at < n and block[at] == _OPEN
+        more = fine
+        while more:
+            at += 1  # after { or a comma
+            while at < n and (block[at] == _BLANK or block[at] == _TAB or block[at] == _RETURN):
+                at += 1
+            fine = at < n and block[at] == _QUOTE
+            at += 1
+            begin = at
+            while at < n and block[at] != _QUOTE and block[at] != _ESCAPE and block[at] >= _BLANK:
+                at += 1
+            fine = fine and at < n and block[at] == _QUOTE
+            key = _place(block, begin, at, keys, key_ends)
+            at += 1
+            while at < n and (block[at] == _BLANK or block[at] == _TAB or block[at] == _RETURN):
+                at += 1
+            fine = fine and at < n and block[at] == _COLON
+            at += 1
+            while at < n and (block[at] == _BLANK or block[at] == _TAB or block[at] == _RETURN):
+                at += 1
+            fine = fine and at < n
+            begin, end, form = at, at, PLAIN
+            if fine and block[at] == _QUOTE:
+                at += 1
+                begin = at
+                high = 0
+                while at < n and block[at] != _QUOTE and block[at] >= _BLANK:
+                    high |= block[at]
+                    size = 1
+                    if block[at] == _ESCAPE:
+                        form, size = ESCAPED, _length_of_escape(block, at)
+                        if size == 0:
+                            fine, size = False, 1
+                    at += size
+                fine = fine and at < n and block[at] == _QUOTE
+                if form == PLAIN and high >= 0x80:
+                    form = STRING
+                end = at
+                at += 1
+            elif fine:
+                at, form = _scalar(block, at)
+                fine, end = at >= 0, at
+            if fine and key >= 0:  # the last of several, as Python does
+                spans[line, key, 0], spans[line, key, 1], forms[line, key] = begin, end, form
+            while fine and at < n and (block[at] == _BLANK or block[at] == _TAB or block[at] == _RETURN):
+                at += 1
+            fine = fine and at < n and (block[at] == _COMMA or block[at] == _CLOSE)
+            more = fine and block[at] == _COMMA
+        at += 1
+        while fine and at < n and (block[at] == _BLANK or block[at] == _TAB or block[at] == _RETURN):
+            at += 1
+        fine = fine and (at >= n or block[at] == _END)
+        if not fine:
+            at = starts[line]
+            while at < n and block[at] != _END:
+                at += 1
+        at = min(at + 1, n)
+        good[line], starts[line + 1] = fine, at
+        line += 1
+    return line
 
 
 @njit(cache=True, inline="always")
@@ -206,16 +186,17 @@ def _after_digits(block, at):
 @njit(cache=True, inline="always")
 def _place(block, begin, end, keys, key_ends):
     """Return which of the keys stands here; -1: none."""
-    first = 0
+    key, first = -1, 0
     for k in range(key_ends.size):
-        if key_ends[k] - first == end - begin:
+        size = key_ends[k] - first
+        if size == end - begin and key < 0:
             i = 0
-            while i < end - begin and block[begin + i] == keys[first + i]:
+            while i < size and block[begin + i] == keys[first + i]:
                 i += 1
-            if i == end - begin:
-                return k
+            if i == size:
+                key = k
         first = key_ends[k]
-    return -1
+    return key
 
 
 @njit(cache=True, nogil=True)
@@ -240,9 +221,10 @@ def copy_texts(block, spans, forms, out, ends, plain):
     for d in range(forms.size):
         first, form = to, forms[d]
         if form == PLAIN or form == STRING:
-            for i in range(spans[d, 0], spans[d, 1]):
-                out[to] = block[i]
-                to += 1
+            given, copied = block[spans[d, 0] : spans[d, 1]], out[to:]  # of slices: many bytes at once
+            for i in range(given.size):
+                copied[i] = given[i]
+            to += given.size
         elif form == ESCAPED:
             to = _unescape(block, spans[d, 0], spans[d, 1], out, to)
         high = 0

@@ -5,9 +5,11 @@ from __future__ import annotations
 import codecs
 from collections.abc import Iterable, Iterator
 
+import numpy as np
+
 from stickbreak.exceptions import InputError, ReadError
 
-__all__ = ["checked_encoding", "decoded", "decoded_pieces", "encoding_of", "line_end_of"]
+__all__ = ["checked_encoding", "decoded", "decoded_pieces", "encoding_of", "is_utf8", "line_end_of"]
 
 _MARKS = (  # the longer ones first: that of UTF-32 begins as that of UTF-16
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -146,6 +148,27 @@ def decoded(content: bytes, encoding: str, where: str, offset: int = 0) -> str:
         raise _undecodable(error, encoding, where, offset) from error
     except UnicodeError as error:  # of codecs that say no more: "idna", "punycode"
         raise _undecodable_at_all(error, encoding, where) from error
+
+
+def is_utf8(content: bytes) -> bool:
+    """Whether bytes are valid UTF-8; other threads go on while Arrow looks.
+
+    Parameters
+    ----------
+    content : bytes
+
+    Returns
+    -------
+    bool
+    """
+    import pyarrow as pa
+
+    ends = pa.py_buffer(np.array([0, len(content)], np.int64))
+    try:
+        pa.Array.from_buffers(pa.large_string(), 1, [None, ends, pa.py_buffer(content)]).validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 def decoded_pieces(pieces: Iterable[bytes], encoding: str, where: str) -> Iterator[str]:

@@ -24,14 +24,14 @@ from stickbreak.corpus.metadata import column_of_values
 from stickbreak.corpus.reading.fields import Asked, Fields
 from stickbreak.corpus.reading.json_sources import json_line_fields, json_records, records_of_lines
 from stickbreak.corpus.reading.limits import ReadLimits
-from stickbreak.corpus.reading.lines import Span, decoded_blocks
+from stickbreak.corpus.reading.lines import Span, count_line_ends, utf8_blocks
 from stickbreak.corpus.reading.text_blocks import TextBlock, blocks_of
 from stickbreak.exceptions import ReadError
 from stickbreak.storage.urls import Location
 
 __all__ = ["json_blocks"]
 
-_AT_ONCE = 1 << 20  # characters: most that are scanned at once
+_AT_ONCE = 1 << 20  # bytes: most that are scanned at once
 _MOST_OTHERS = 1 / 8  # of the lines of a block: with more of them Python reads it all
 _NO_TEXT, _NO_NAME = (MISSING, WHOLE, OTHER), (ESCAPED, OTHER)  # Python reads such a line, or refuses it
 
@@ -55,44 +55,52 @@ def json_blocks(
     ------
     TextBlock
     """
-    blocks = decoded_blocks(path, encoding, limits, span)
+    blocks = utf8_blocks(path, encoding, limits, span)
     begin = next(blocks, None)
     if span is None:
-        alone = begin is None or "\n" not in begin[1].strip()  # perhaps one object around a list of documents
+        alone = begin is None or "\n" not in _text(begin[1]).strip()  # perhaps one object around a list of documents
         fields = None if alone else json_line_fields(path, asked, encoding, limits)
     if begin is None or fields is None or fields.more:
         yield from blocks_of(json_records(path, asked, encoding, limits, span, fields if span is not None else None))
         return
     first = True
-    for number, text in _together(chain([begin], blocks)):
-        scanned = _Scanned.of(text.encode("utf-8", "surrogatepass"), fields)
+    for number, lines in _together(chain([begin], blocks)):
+        scanned = _Scanned.of(lines, fields)
         for begin_of_run, end, good in scanned.runs():
             if good:
                 yield scanned.block(begin_of_run, end)
             else:
-                lines = number + begin_of_run, scanned.text(begin_of_run, end)
-                yield from blocks_of(records_of_lines(path, asked, encoding, limits, lines, fields, first=first))
+                others = number + begin_of_run, scanned.text(begin_of_run, end)
+                yield from blocks_of(records_of_lines(path, asked, encoding, limits, others, fields, first=first))
             first = False
 
 
-def _together(blocks: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+def _text(lines: bytes) -> str:
+    return lines.decode("utf-8", "surrogatepass")
+
+
+def _together(blocks: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
     """Put blocks together until they are large: in some encodings each is a single line."""
     first, size = 0, 0
-    parts: list[str] = []
+    parts: list[bytes] = []
     try:
-        for number, text in blocks:
+        for number, lines in blocks:
             first = first if parts else number
-            parts.append(text)
-            size += len(text)
+            parts.append(lines)
+            size += len(lines)
             if size >= _AT_ONCE:
-                yield first, "".join(parts)
+                yield first, _joined(parts)
                 parts, size = [], 0
     except ReadError:  # the lines before it may hold an error of their own
         if parts:
-            yield first, "".join(parts)
+            yield first, _joined(parts)
         raise
     if parts:
-        yield first, "".join(parts)
+        yield first, _joined(parts)
+
+
+def _joined(parts: list[bytes]) -> bytes:
+    return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +130,7 @@ class _Scanned:
         """Scan lines."""
         keys = tuple(dict.fromkeys((fields.text, *([] if fields.name is None else [fields.name]), *fields.keep)))
         encoded = [key.encode("utf-8", "surrogatepass") for key in keys]
-        n = content.count(b"\n") + (not content.endswith(b"\n"))
+        n = count_line_ends(content) + (not content.endswith(b"\n"))
         spans, forms = np.empty((n, len(keys), 2), np.int64), np.empty((n, len(keys)), np.uint8)
         good, starts = np.empty(n, np.bool_), np.zeros(n + 1, np.int64)
         ends = np.cumsum([len(key) for key in encoded], dtype=np.int64)
@@ -150,7 +158,7 @@ class _Scanned:
 
     def text(self, begin: int, end: int) -> str:
         """Return lines as they are."""
-        return self.content[self.starts[begin] : self.starts[end]].decode("utf-8", "surrogatepass")
+        return _text(self.content[self.starts[begin] : self.starts[end]])
 
     def block(self, begin: int, end: int) -> TextBlock:
         """Return lines that were understood."""

@@ -7,13 +7,34 @@ import io
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
-from stickbreak.corpus.reading.decoding import checked_encoding, decoded, decoded_pieces, encoding_of, line_end_of
+import numpy as np
+
+from stickbreak.corpus.reading.decoding import (
+    checked_encoding,
+    decoded,
+    decoded_pieces,
+    encoding_of,
+    is_utf8,
+    line_end_of,
+)
 from stickbreak.corpus.reading.files import is_packed, open_binary, reading, start_of, too_long, unpacks_too_far
 from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
 from stickbreak.storage.urls import Location
 
-__all__ = ["Span", "binary_lines", "decoded_blocks", "decoded_chunks", "decoded_lines", "line_starts"]
+__all__ = [
+    "Span",
+    "binary_lines",
+    "count_line_ends",
+    "decoded_blocks",
+    "decoded_chunks",
+    "decoded_lines",
+    "line_starts",
+    "utf8_blocks",
+]
+
+Lines = TypeVar("Lines", str, bytes)
 
 _ALWAYS_LINES = 1_000_000  # that any packed file may have
 _LEAST_OF_A_LINE = 32  # bytes that a line of a packed file counts for: reading one costs as much as that
@@ -149,9 +170,46 @@ def decoded_blocks(
         As of `decoded_lines`, once all lines before have been given.
     """
     encoding = encoding_of(start_of(path), checked_encoding(encoding), str(path))
-    most = _most_unpacked(path, limits)
     lines_end = line_end_of(encoding) == b"\n"
     blocks = _decoded_blocks(path, encoding, limits, span) if lines_end else _wide_lines(path, encoding, limits)
+    yield from _not_too_many(blocks, path, limits)
+
+
+def utf8_blocks(
+    path: Location, encoding: str = "utf-8", limits: ReadLimits = DEFAULT_LIMITS, span: Span | None = None
+) -> Iterator[tuple[int, bytes]]:
+    """Give the lines of a text file as `decoded_blocks` does, but in UTF-8: as they are in the file where it is UTF-8.
+
+    Parameters
+    ----------
+    path, encoding, limits, span
+        As of `decoded_lines`.
+
+    Yields
+    ------
+    number : int
+        Of the first line.
+    lines : bytes
+        Whole lines, with their ends; a half of a surrogate pair is three bytes.
+
+    Raises
+    ------
+    ReadError
+        As of `decoded_blocks`.
+    """
+    found = encoding_of(start_of(path), checked_encoding(encoding), str(path))
+    if codecs.lookup(found).name == "utf-8":
+        yield from _not_too_many(_checked_blocks(path, found, limits, span), path, limits)
+        return
+    for number, block in decoded_blocks(path, encoding, limits, span):
+        yield number, block.encode("utf-8", "surrogatepass")
+
+
+def _not_too_many(
+    blocks: Iterator[tuple[int, Lines]], path: Location, limits: ReadLimits
+) -> Iterator[tuple[int, Lines]]:
+    """Refuse a packed file that has far too many lines."""
+    most = _most_unpacked(path, limits)
     for number, block in blocks:
         if number > _ALWAYS_LINES and number * _LEAST_OF_A_LINE > most:  # a gigabyte of them packs into a megabyte
             raise unpacks_too_far(path, most)
@@ -166,27 +224,60 @@ def _most_unpacked(path: Location, limits: ReadLimits) -> float:
 
 def _decoded_blocks(path: Location, encoding: str, limits: ReadLimits, span: Span | None) -> Iterator[tuple[int, str]]:
     """Decode many lines at once; one at a time where that fails, for the message names the line."""
-    number, offset = (1, 0) if span is None else (span.line, span.begin)
     together = codecs.lookup(encoding).name in _TOGETHER
-    for block in _binary_blocks(path, limits, span):
+    for number, offset, block in _binary_blocks(path, limits, span):
         try:
             text = block.decode(encoding) if together else None
         except UnicodeDecodeError:
             text = None
         if text is None:
-            for line in io.BytesIO(block):
-                text = decoded(line, encoding, f"{path}, line {number}", offset)
-                yield number, text.removeprefix("\ufeff") if offset == 0 else text
-                number, offset = number + 1, offset + len(line)
+            yield from _decoded_one_by_one(block, path, encoding, number, offset)
         else:
             yield number, text.removeprefix("\ufeff") if offset == 0 else text
-            number, offset = number + block.count(b"\n"), offset + len(block)
 
 
-def _binary_blocks(path: Location, limits: ReadLimits, span: Span | None) -> Iterator[bytes]:
-    """Give whole lines, about a mebibyte of them; none is held that is longer than the limit."""
+def _decoded_one_by_one(
+    block: bytes, path: Location, encoding: str, number: int, offset: int
+) -> Iterator[tuple[int, str]]:
+    for line in io.BytesIO(block):
+        text = decoded(line, encoding, f"{path}, line {number}", offset)
+        yield number, text.removeprefix("\ufeff") if offset == 0 else text
+        number, offset = number + 1, offset + len(line)
+
+
+def _checked_blocks(
+    path: Location, encoding: str, limits: ReadLimits, span: Span | None
+) -> Iterator[tuple[int, bytes]]:
+    """Give lines that are UTF-8 as they are; the message about what is not names the line."""
+    for number, offset, block in _binary_blocks(path, limits, span):
+        if is_utf8(block):
+            yield number, block.removeprefix(codecs.BOM_UTF8) if offset == 0 else block
+        else:
+            for line_number, line in _decoded_one_by_one(block, path, encoding, number, offset):
+                yield line_number, line.encode("utf-8")
+
+
+def count_line_ends(block: bytes) -> int:
+    r"""Count the bytes "\n"; threads go on meanwhile, as they do not with `bytes.count`.
+
+    Parameters
+    ----------
+    block : bytes
+
+    Returns
+    -------
+    int
+    """
+    return int(np.count_nonzero(np.frombuffer(block, np.uint8) == ord("\n")))
+
+
+def _binary_blocks(path: Location, limits: ReadLimits, span: Span | None) -> Iterator[tuple[int, int, bytes]]:
+    """Give whole lines, about a mebibyte of them, with the number and place of the first.
+
+    None is held that is longer than the limit.
+    """
     longest = limits.document_bytes
-    number = 1 if span is None else span.line
+    number, offset = (1, 0) if span is None else (span.line, span.begin)
     with open_binary(path, limits) as file:
         left: float = math.inf
         if span is not None:
@@ -200,13 +291,14 @@ def _binary_blocks(path: Location, limits: ReadLimits, span: Span | None) -> Ite
                 break
             left -= len(block)
             begin = block.rfind(b"\n", 0, -1) + 1  # of the last line
-            number += block.count(b"\n", 0, begin)
+            n_ends = count_line_ends(block)
             if len(block) - begin > longest:
+                closed = block.endswith(b"\n")
                 if begin:
-                    yield block[:begin]
-                raise too_long(f"line {number} of {path}", limits)
-            number += block.endswith(b"\n")
-            yield block
+                    yield number, offset, block[:begin]
+                raise too_long(f"line {number + n_ends - closed} of {path}", limits)
+            yield number, offset, block
+            number, offset = number + n_ends, offset + len(block)
 
 
 def _wide_lines(path: Location, encoding: str, limits: ReadLimits) -> Iterator[tuple[int, str]]:
