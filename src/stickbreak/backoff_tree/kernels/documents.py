@@ -21,13 +21,14 @@ from stickbreak.backoff_tree.kernels.trees import (
     take_token,
     write_path,
 )
+from stickbreak.numerics.borrowing import borrowed
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_arrays import copy
 from stickbreak.numerics.kernel_random import open_stream, uniform
 from stickbreak.numerics.prefetch import prefetch
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def draw_leaf(
     node, below, finder, delta_doc, given_doc, rate_doc, delta_word, rate_word, from_word, w, begin, size, leaf, mass,
     level, offset, row, row_start, next_level, next_start, own, own_entry, gone, lost, queue, candidate, weight, rng,
@@ -70,6 +71,9 @@ def sweep_documents(
     changes them. log_p (D,) takes the log probability of each document's words, each given all other tokens. `peak`
     is C of (T6), `first` the number of the first document, `n_tokens` N of the whole collection.
     """
+    doc_start, word, z, below, scale, log_p = borrowed((doc_start, word, z, below, scale, log_p))
+    of_documents, of_words, words = borrowed(of_documents), borrowed(of_words), borrowed(words)
+    directory, scratch = borrowed(directory), borrowed(scratch)
     delta_doc, rate_doc, given_doc = of_documents.delta, of_documents.rate, of_documents.given
     delta_word, rate_word, given, from_word = of_words.delta, of_words.rate, of_words.given, of_words.from_here
     start, sizes, leaf, count, mass = words.start, words.size, words.leaf, words.n, words.mass
@@ -115,7 +119,7 @@ def sweep_documents(
         log_p[d] = score
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def entry_of(z, a, w, begin, leaf, level, d_start, offset, row):
     """Return the entry of leaf z, below node a of the directory's last level, counted from the word's first."""
     at = d_start[w] + offset[level] + a

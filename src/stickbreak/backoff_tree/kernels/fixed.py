@@ -9,6 +9,7 @@ from stickbreak.backoff_tree.kernels.lacking import weigh_lacking
 from stickbreak.backoff_tree.kernels.products import NOWHERE, weigh
 from stickbreak.backoff_tree.kernels.shapes import first_leaf, node_at, of_node
 from stickbreak.backoff_tree.kernels.trees import add_token, clear_document, open_document, take_token, write_path
+from stickbreak.numerics.borrowing import borrowed
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import mix, open_stream
 
@@ -22,6 +23,9 @@ def sample_documents(
     Each token is placed given those before it, then all are sampled again pass by pass; passes after the first n_burn
     go to `samples` (passes, N). The random numbers of a document come from its words, not from its place.
     """
+    doc_start, word, below, samples = borrowed((doc_start, word, below, samples))
+    of_documents, of_words, words = borrowed(of_documents), borrowed(of_words), borrowed(words)
+    directory, scratch = borrowed(directory), borrowed(scratch)
     delta_doc, rate_doc, given_doc = of_documents.delta, of_documents.rate, of_documents.given
     delta_word, rate_word, from_word = of_words.delta, of_words.rate, of_words.from_here
     start, sizes, leaf, mass = words.start, words.size, words.leaf, words.mass
@@ -65,6 +69,10 @@ def predict_words(
     `missing` (L + 1,) holds running sums over leaves of what the words' probabilities there lack to one; words take
     it by their `share` (W,). `prob` is parallel to `held_word`.
     """
+    doc_start, samples, below, missing, share, prob = borrowed((doc_start, samples, below, missing, share, prob))
+    held_start, held_word, words = borrowed(held_start), borrowed(held_word), borrowed(words)
+    of_documents, of_words = borrowed(of_documents), borrowed(of_words)
+    directory, scratch = borrowed(directory), borrowed(scratch)
     rate_doc, given_doc = of_documents.rate, of_documents.given
     rate_word, from_word = of_words.rate, of_words.from_here
     start, sizes, leaf, mass = words.start, words.size, words.leaf, words.mass
