@@ -32,6 +32,7 @@ def sample_documents(
     d_start, d_level, offset, row = directory.start, directory.level, directory.offset, directory.row
     node, path, nowhere, trail, finder = scratch.node, scratch.path, scratch.own, scratch.trail, scratch.finder
     queue, candidate, weight, rng = scratch.queue, scratch.candidate, scratch.weight, scratch.rng
+    share, sums = scratch.share, scratch.sums
     for d in range(first, last):
         content = np.uint64(0)
         for i in range(doc_start[d], doc_start[d + 1]):
@@ -52,7 +53,7 @@ def sample_documents(
                     node, below, finder, delta_doc, given_doc, rate_doc, delta_word, rate_word, from_word, w, start[w],
                     np.int64(sizes[w]), leaf, mass, np.int64(d_level[w]), offset, row, d_start[w],
                     np.int64(d_level[after]), d_start[after], nowhere, np.int64(NOWHERE), 0, 0.0, queue, candidate,
-                    weight, rng,
+                    weight, share, sums, False, rng,
                 )  # fmt: skip
                 z[i] = new
                 write_path(path, new, finder)

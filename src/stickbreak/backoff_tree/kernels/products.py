@@ -259,6 +259,23 @@ def draw_by_nodes(h, low, high, below, finder, delta_word, from_word, w, begin, 
 
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
+def draw_at_node(
+    x, at, low, high, h, node, below, finder, delta_doc, given_doc, rate_doc, delta_word, from_word, w, begin, leaf,
+    mass, own, own_entry, gone, lost, rng,
+):  # fmt: skip
+    """Draw a leaf below a node of both trees by x, somewhere in what the node adds to the product.  math.md (T4)"""
+    first, entry = begin + w, np.int64(NOWHERE)
+    v, d = mass[first + high] - mass[first + low], np.float64(high - low)
+    if own[h] == node[at, ID]:
+        v, d, entry = v - lost, d - gone, own_entry
+    if x < node[at, ENTRIES] * of_node(node[at, ID], h, rate_doc) * tau_of(node[at, ID], h, v, d, from_word):
+        return draw_from_word(
+            h, low, high, below, finder, delta_word, from_word, w, begin, leaf, mass, entry, gone, lost, rng
+        )
+    return draw_from_document(node, at, h, below, finder, delta_doc, given_doc, rng)
+
+
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def draw_from_product(
     total, n_nodes, node, below, finder, delta_doc, given_doc, rate_doc, delta_word, from_word, w, begin, leaf, mass,
     own, own_entry, gone, lost, queue, weight, rng,
@@ -284,12 +301,7 @@ def draw_from_product(
         h = ~h
     if h == depth:
         return np.int64(node[at, ID])
-    first, entry = begin + w, np.int64(NOWHERE)
-    v, d = mass[first + high] - mass[first + low], np.float64(high - low)
-    if own[h] == node[at, ID]:
-        v, d, entry = v - lost, d - gone, own_entry
-    if x < node[at, ENTRIES] * of_node(node[at, ID], h, rate_doc) * tau_of(node[at, ID], h, v, d, from_word):
-        return draw_from_word(
-            h, low, high, below, finder, delta_word, from_word, w, begin, leaf, mass, entry, gone, lost, rng
-        )
-    return draw_from_document(node, at, h, below, finder, delta_doc, given_doc, rng)
+    return draw_at_node(
+        x, at, low, high, h, node, below, finder, delta_doc, given_doc, rate_doc, delta_word, from_word, w, begin,
+        leaf, mass, own, own_entry, gone, lost, rng,
+    )  # fmt: skip
