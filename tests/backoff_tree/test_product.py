@@ -134,6 +134,20 @@ def test_draws_have_the_distribution_of_the_dense_product(seed, left_out, shares
         assert found[expected == 0].sum() == 0
 
 
+@BOTH_WAYS
+@pytest.mark.parametrize("z", [0, 4, 9])
+def test_a_token_of_a_word_with_few_leaves_its_node_to_the_others(z, shares):
+    """What is taken out is a fifth of the word or more, at nodes of its directory and below."""
+    shape, delta, n = TreeShape((3, 2, 2)), [0.1, 0.1, 0.1], 20_000
+    document, word, scale = Counter(range(12)) + Counter([0, 0, 4, 9]), Counter([0, 4, 4, 8, 9]), np.ones(12)
+    pair = Pair(shape, document, delta, word, delta, scale, shares=shares)
+    pair.seed(z)
+    found = np.bincount([pair.draw_without(z, scale)[0] for _ in range(n)], minlength=12)
+    tree = Tree(shape.branching, delta)
+    expected = tree.mass(document) * tree.mass(without(word, z), scale)
+    assert stats.chisquare(found, expected / expected.sum() * n).pvalue > FALSE_ALARM
+
+
 @pytest.mark.parametrize("missing", ["document", "word", "both"])
 def test_draw_from_one_tree_alone_has_its_distribution(missing):
     shape, n = TreeShape((2, 3, 2)), 20_000
