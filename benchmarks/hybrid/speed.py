@@ -19,9 +19,9 @@ from benchmarks.harness.corpora import Split, load_split
 from benchmarks.harness.tables import table
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.sources import Held
-from stickbreak.corpus.tokens import Tokens
+from stickbreak.corpus.tokens import written_out
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.hybrid.document_sampler import SAMPLERS, Sweeps, TableFactors, sample, words_of
+from stickbreak.hybrid.document_sampler import SAMPLERS, Sweeps, TableFactors, in_own_words, sample
 from stickbreak.hybrid.global_step import take_step
 from stickbreak.hybrid.laps import HybridLaps, Rules, Steps
 from stickbreak.hybrid.minibatches import Room
@@ -52,21 +52,20 @@ class Costs:
     def __init__(self, state: HybridState, corpus: Corpus, batch_size: int, executor: ThreadExecutor) -> None:
         rows = range(0, min(corpus.n_documents, 1000), batch_size)
         self._state, self._executor, self._factors, self._tables = state, executor, TableFactors(), Tables()
-        self._minibatches = [Tokens.from_corpus(corpus[begin : begin + batch_size]) for begin in rows]
-        self._n_resampled = sum(tokens.word.size for tokens in self._minibatches) * (BURN_IN + SAVED)
+        self._minibatches = [in_own_words(*written_out(corpus[begin : begin + batch_size])) for begin in rows]
+        self._n_resampled = sum(tokens.word.size for _, tokens in self._minibatches) * (BURN_IN + SAVED)
         self.topics_of_a_token = 0.0
 
     def round(self, sampler: str) -> dict[str, float]:
         """Return the cost of one pass; the globals stay as they are."""
         spent = dict.fromkeys(("weights", "sampling", "step"), 0.0)
         there, n_tokens = 0, 0
-        for number, tokens in enumerate(self._minibatches):
-            words, word = words_of(tokens)
+        for number, (words, tokens) in enumerate(self._minibatches):
             began = time.process_time()
             weights = weigh(words, self._state, PRIORS, self._tables, self._executor, sparse=sampler == "sparse")
             weighed = time.process_time()
             sweeps, key = Sweeps(BURN_IN, SAVED, sampler), np.uint64(number)
-            found = sample(tokens, word, weights, PRIORS.alpha, self._factors, sweeps, key, self._executor)
+            found = sample(tokens, tokens.word, weights, PRIORS.alpha, self._factors, sweeps, key, self._executor)
             copied, state = time.process_time(), deepcopy(self._state)
             sampled = time.process_time()
             self._tables.give_back(weights, self._executor)

@@ -8,6 +8,7 @@ import numpy as np
 
 from stickbreak.backoff_tree.blocks import LEAVES, Blocks
 from stickbreak.backoff_tree.kernels import documents as document_kernels
+from stickbreak.backoff_tree.kernels.crowded import set_shares
 from stickbreak.backoff_tree.kernels.lists import entry_mass
 from stickbreak.backoff_tree.kernels.trees import open_document, write_path
 from stickbreak.backoff_tree.lists import directories
@@ -52,9 +53,9 @@ def word_lists(counts, n_words=1):
 
 
 class Pair:
-    """A document's tree and a word's tree as the kernels see them."""
+    """A document's tree and a word's tree as the kernels see them; `shares`: looked at level by level."""
 
-    def __init__(self, shape, document, delta_doc, word, delta_word, scale, nodes=NONE):
+    def __init__(self, shape, document, delta_doc, word, delta_word, scale, nodes=NONE, *, shares=False):
         self.shape, self.below = shape, shape.below
         self.doc = Discounts.of(delta_doc, shape, nodes.documents)
         self.word = Discounts.of(delta_word, shape, nodes.words)
@@ -62,8 +63,14 @@ class Pair:
         self.directory = directories(self.lists, scale, self.word, shape, ONE)
         z = np.array([y for y in document.elements()], np.int32)
         self.n_tokens = z.size
-        self.scratch = s = Scratch.of(max(1, z.size), shape)
+        self.shares, self.scratch = shares, Scratch.of(max(1, z.size), shape, crowded=shares)
+        s = self.scratch
         open_document(z, 0, z.size, s.node, s.path, s.trail, s.finder)
+        if shares:
+            set_shares(
+                s.node, shape.depth, self.doc.given, self.doc.rate, self.word.rate, self.word.from_here,
+                self.directory.offset, s.share, s.queue, False,
+            )  # fmt: skip
 
     def seed(self, key):
         open_stream(self.scratch.rng, key, 0)
@@ -75,7 +82,8 @@ class Pair:
         return document_kernels.draw_leaf(
             s.node, self.below, s.finder, self.doc.delta, self.doc.given, self.doc.rate, self.word.delta,
             self.word.rate, self.word.from_here, 0, 0, np.int64(a.size[0]), a.leaf, a.mass, level, b.offset, b.row,
-            start, level, start, s.own, own_entry, gone, lost, s.queue, s.candidate, s.weight, s.rng,
+            start, level, start, s.own, own_entry, gone, lost, s.queue, s.candidate, s.weight, s.share, s.sums,
+            self.shares, s.rng,
         )  # fmt: skip
 
     def draw_without(self, z, scale):

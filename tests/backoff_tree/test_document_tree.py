@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from stickbreak.backoff_tree.kernels.crowded import set_shares, write_shares
 from stickbreak.backoff_tree.kernels.shapes import node_of
 from stickbreak.backoff_tree.kernels.trees import (
     add_token,
@@ -11,7 +12,7 @@ from stickbreak.backoff_tree.kernels.trees import (
     write_path,
 )
 from stickbreak.backoff_tree.shape import TreeShape
-from stickbreak.backoff_tree.state import Scratch
+from stickbreak.backoff_tree.state import Discounts, Scratch
 
 from .reference import Document, Tree
 
@@ -62,6 +63,30 @@ def test_ten_thousand_tokens_in_and_out_equal_the_twin(seed):
             assert found == expected_nodes(twin.root)
             assert n_used(found) + n_free(s.node) == room * shape.depth + 1
     assert nodes(s.node)[1:3] == (np.unique(z).size, room)
+
+
+def test_shares_follow_the_tokens_of_a_crowded_document(seed):
+    rng, shape, room = np.random.default_rng(seed), TreeShape((2, 3, 2)), 40
+    s = Scratch.of(room, shape, crowded=True)
+    document, word = (Discounts.of(rng.uniform(0.05, 0.2, 3), shape) for _ in range(2))
+    discounts = document.given, document.rate, word.rate, word.from_here
+    offset = np.concatenate(([0], np.cumsum(shape.n_nodes + 1)))
+    z = rng.integers(12, size=room).astype(np.int32)
+    open_document(z, 0, room, s.node, s.path, s.trail, s.finder)
+    set_shares(s.node, 3, *discounts, offset, s.share, s.queue, False)
+    for _ in range(300):
+        i = int(rng.integers(room))
+        for change in (take_token, add_token):
+            write_path(s.path, np.int64(z[i]), s.finder)
+            change(s.node, s.path, s.trail)
+            write_shares(s.node, s.path, s.trail, *discounts, offset, s.share)
+            z[i] = rng.integers(4) if change is take_token else z[i]  # some leaves become empty
+        again = np.zeros_like(s.share)
+        set_shares(s.node, 3, *discounts, offset, again, s.queue, False)
+        np.testing.assert_array_equal(s.share, again)
+    assert (s.share[:, 1] > 0).sum() < s.share.shape[0] - 8, "no leaf became empty"
+    set_shares(s.node, 3, *discounts, offset, s.share, s.queue, True)
+    assert not s.share.any()
 
 
 def test_a_cleared_tree_takes_as_many_leaves_as_it_has_room_for():

@@ -52,13 +52,16 @@ def random_nodes(rng, shape, share=0.5):
     return OfBoth(*map(NodeDiscounts, found))
 
 
-def random_pair(rng, paths):
+BOTH_WAYS = pytest.mark.parametrize("shares", [False, True], ids=["by nodes", "by levels"])
+
+
+def random_pair(rng, paths, *, shares=False):
     """Trees of a document and a word as kernels and as the definition have them."""
     shape = taxonomy_of(paths)
     nodes, L = random_nodes(rng, shape), shape.n_leaves
     document, word = (random_counts(rng, L, int(rng.integers(1, 40)), all_of=True) for _ in range(2))
     deltas, scale = [0.5 * random_delta(rng, shape.depth) for _ in range(2)], rng.uniform(0.3, 3.0, size=L)
-    pair = Pair(shape, document, deltas[0], word, deltas[1], scale, nodes)
+    pair = Pair(shape, document, deltas[0], word, deltas[1], scale, nodes, shares=shares)
     pair.seed(int(rng.integers(2**60)))
     trees = [Dense(shape.branching, delta, own.of) for delta, own in zip(deltas, nodes, strict=True)]
     return pair, document, word, trees, scale
@@ -70,11 +73,12 @@ def product_of(document, word, trees, scale):
     return (trees[0].kept(n) + trees[0].smoothing(n)) * (trees[1].kept(m) * scale + trees[1].smoothing(m))
 
 
+@BOTH_WAYS
 @pytest.mark.parametrize("paths", SHAPES, ids=len)
-def test_mass_of_the_product_is_that_of_the_definition(paths, seed):
+def test_mass_of_the_product_is_that_of_the_definition(paths, seed, shares):
     rng, seen = np.random.default_rng(seed), set()
     for _ in range(100):
-        pair, document, word, trees, scale = random_pair(rng, paths)
+        pair, document, word, trees, scale = random_pair(rng, paths, shares=shares)
         dense = product_of(document, word, trees, scale)
         assert pair.draw()[1] * pair.n_tokens == pytest.approx(dense.sum(), rel=1e-11)
         z = int(rng.choice(sorted(word)))
@@ -86,11 +90,12 @@ def test_mass_of_the_product_is_that_of_the_definition(paths, seed):
 
 
 @pytest.mark.parametrize("paths", SHAPES, ids=len)
+@BOTH_WAYS
 @pytest.mark.parametrize("left_out", [False, True], ids=["", "left out"])
-def test_draws_have_the_law_of_the_product(paths, left_out, seed):
+def test_draws_have_the_law_of_the_product(paths, left_out, seed, shares):
     rng, n = np.random.default_rng(seed), 4000
     for _ in range(12):
-        pair, document, word, trees, scale = random_pair(rng, paths)
+        pair, document, word, trees, scale = random_pair(rng, paths, shares=shares)
         z = int(rng.choice(sorted(word)))
         rest = word - Counter([z]) if left_out else word
         if not rest:

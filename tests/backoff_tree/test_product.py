@@ -21,14 +21,20 @@ def counter(n):
     return Counter({z: int(count) for z, count in enumerate(n) if count > 0})
 
 
-def of_oracle(case):
+def of_oracle(case, *, shares=False):
     shape = TreeShape(tuple(case["branching"]))
     return Pair(
-        shape, counter(case["n1"]), case["delta1"], counter(case["n2"]), case["delta2"], np.array(case["scale2"])
+        shape,
+        counter(case["n1"]),
+        case["delta1"],
+        counter(case["n2"]),
+        case["delta2"],
+        np.array(case["scale2"]),
+        shares=shares,
     )
 
 
-def random_pair(rng, *, crowded=False):
+def random_pair(rng, *, crowded=False, shares=False):
     """Two trees; `crowded` leaves are all below the first nodes, so that the word's directory does not part them."""
     shape = random_shape(rng)
     L = shape.n_leaves
@@ -37,7 +43,8 @@ def random_pair(rng, *, crowded=False):
     deltas = random_delta(rng, shape.depth), random_delta(rng, shape.depth)
     scale = rng.uniform(0.3, 3.0, size=L)
     trees = Tree(shape.branching, deltas[0]), Tree(shape.branching, deltas[1])
-    return Pair(shape, document, deltas[0], word, deltas[1], scale), document, word, trees, scale
+    pair = Pair(shape, document, deltas[0], word, deltas[1], scale, shares=shares)
+    return pair, document, word, trees, scale
 
 
 def test_reference_has_the_twelve_numbers_of_figure_1():
@@ -57,35 +64,42 @@ def test_figure_1_comes_out_of_the_kernels():
         assert pair.draw()[1] * 5 == pytest.approx(expected, rel=1e-12)
 
 
+BOTH_WAYS = pytest.mark.parametrize("shares", [False, True], ids=["by nodes", "by levels"])
+
+
+@BOTH_WAYS
 @pytest.mark.parametrize("case", ORACLE["product"], ids=lambda case: str(case["branching"]))
-def test_product_has_the_mass_of_the_oracle(case):
-    pair = of_oracle(case)
+def test_product_has_the_mass_of_the_oracle(case, shares):
+    pair = of_oracle(case, shares=shares)
     pair.seed(0)
     assert pair.draw()[1] * sum(case["n1"]) == pytest.approx(case["root_tau"], rel=1e-12)
 
 
+@BOTH_WAYS
 @pytest.mark.parametrize("case", ORACLE["product"], ids=lambda case: str(case["branching"]))
-def test_draws_have_the_distribution_of_the_oracle(case):
-    pair, n = of_oracle(case), 20_000
+def test_draws_have_the_distribution_of_the_oracle(case, shares):
+    pair, n = of_oracle(case, shares=shares), 20_000
     pair.seed(3)
     found = np.bincount([pair.draw()[0] for _ in range(n)], minlength=len(case["n1"]))
     assert stats.chisquare(found, np.array(case["distribution"]) * n).pvalue > FALSE_ALARM
 
 
-def test_mass_of_the_product_is_that_of_the_dense_one(seed):
+@BOTH_WAYS
+def test_mass_of_the_product_is_that_of_the_dense_one(seed, shares):
     rng = np.random.default_rng(seed)
-    for _ in range(200):
-        pair, document, word, (doc_tree, word_tree), scale = random_pair(rng)
+    for case in range(200):
+        pair, document, word, (doc_tree, word_tree), scale = random_pair(rng, crowded=case % 3 == 0, shares=shares)
         pair.seed(1)
         dense = doc_tree.mass(document) * word_tree.mass(word, scale)
         assert pair.draw()[1] * pair.n_tokens == pytest.approx(dense.sum(), rel=1e-11)
 
 
-def test_mass_without_a_token_is_that_of_the_word_without_it(seed):
+@BOTH_WAYS
+def test_mass_without_a_token_is_that_of_the_word_without_it(seed, shares):
     rng = np.random.default_rng(seed + 1)
     seen = Counter()
-    for _ in range(200):
-        pair, document, word, (doc_tree, word_tree), scale = random_pair(rng)
+    for case in range(200):
+        pair, document, word, (doc_tree, word_tree), scale = random_pair(rng, crowded=case % 3 == 0, shares=shares)
         z = int(rng.choice(sorted(word)))
         rest = without(word, z)
         seen[word[z] == 1, bool(rest)] += 1
@@ -95,11 +109,12 @@ def test_mass_without_a_token_is_that_of_the_word_without_it(seed):
     assert len(seen) == 3, "a kind of token was not tried"
 
 
+@BOTH_WAYS
 @pytest.mark.parametrize("left_out", [False, True])
-def test_draws_have_the_distribution_of_the_dense_product(seed, left_out):
+def test_draws_have_the_distribution_of_the_dense_product(seed, left_out, shares):
     rng, n = np.random.default_rng(seed + 2), 4000
-    for _ in range(25):
-        pair, document, word, (doc_tree, word_tree), scale = random_pair(rng)
+    for case in range(25):
+        pair, document, word, (doc_tree, word_tree), scale = random_pair(rng, crowded=case % 3 == 0, shares=shares)
         pair.seed(int(rng.integers(2**60)))
         rest, z = word, 0
         if left_out:
@@ -117,6 +132,20 @@ def test_draws_have_the_distribution_of_the_dense_product(seed, left_out):
         kept = wanted > 0
         assert kept.sum() < 2 or stats.chisquare(observed[kept], wanted[kept]).pvalue > FALSE_ALARM
         assert found[expected == 0].sum() == 0
+
+
+@BOTH_WAYS
+@pytest.mark.parametrize("z", [0, 4, 9])
+def test_a_token_of_a_word_with_few_leaves_its_node_to_the_others(z, shares):
+    """What is taken out is a fifth of the word or more, at nodes of its directory and below."""
+    shape, delta, n = TreeShape((3, 2, 2)), [0.1, 0.1, 0.1], 20_000
+    document, word, scale = Counter(range(12)) + Counter([0, 0, 4, 9]), Counter([0, 4, 4, 8, 9]), np.ones(12)
+    pair = Pair(shape, document, delta, word, delta, scale, shares=shares)
+    pair.seed(z)
+    found = np.bincount([pair.draw_without(z, scale)[0] for _ in range(n)], minlength=12)
+    tree = Tree(shape.branching, delta)
+    expected = tree.mass(document) * tree.mass(without(word, z), scale)
+    assert stats.chisquare(found, expected / expected.sum() * n).pvalue > FALSE_ALARM
 
 
 @pytest.mark.parametrize("missing", ["document", "word", "both"])

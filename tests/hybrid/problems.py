@@ -10,7 +10,8 @@ import numpy as np
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.hybrid.document_sampler import Sweeps, TableFactors, sample, words_of
+from stickbreak.hybrid.document_sampler import Sweeps, TableFactors, in_own_words, sample
+from stickbreak.hybrid.global_step import take_step
 from stickbreak.hybrid.kernels.words import fill_alias
 from stickbreak.hybrid.state import HybridState
 from stickbreak.hybrid.word_topics import WordTopics
@@ -57,9 +58,15 @@ def expected_counts(state):
 
 def found_under(tokens, state, priors, sweeps: Sweeps, key, executor=ONE_THREAD):
     """Return what `sample` finds in documents under a state."""
-    words, word = words_of(tokens)
+    words, own = in_own_words(tokens.start, tokens.word)
     weights = weigh(words, state, priors, Tables(), executor, sparse=sweeps.sampler == "sparse")
-    return sample(tokens, word, weights, priors.alpha, TableFactors(), sweeps, np.uint64(key), executor)
+    return sample(own, own.word, weights, priors.alpha, TableFactors(), sweeps, np.uint64(key), executor)
+
+
+def step_to(state, tokens, found, *given):
+    """Take a step on what was found in documents."""
+    words, own = in_own_words(tokens.start, tokens.word)
+    take_step(state, own, words, found, *given)
 
 
 def sample_copies(words, e, phi, n_copies, sweeps: Sweeps, key, executor=ONE_THREAD, tables=None):

@@ -298,7 +298,7 @@ def test_minibatches_of_a_lap_are_of_nearly_the_same_size(monkeypatch):
     sizes, learn = [], steps.Steps.learn
 
     def noted(self, state, drawn, n_documents):
-        sizes.append(drawn.load().n_documents)
+        sizes.append(drawn.tokens()[1].n_documents)
         return learn(self, state, drawn, n_documents)
 
     monkeypatch.setattr(steps.Steps, "learn", noted)

@@ -5,15 +5,15 @@ import pytest
 
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.hybrid.document_sampler import Found, Sweeps, words_of
-from stickbreak.hybrid.global_step import LEAST_TOKENS, take_step
+from stickbreak.hybrid.document_sampler import Found, Sweeps
+from stickbreak.hybrid.global_step import LEAST_TOKENS
 from stickbreak.hybrid.starts import random_state
 from stickbreak.hybrid.state import Priors
 from stickbreak.hybrid.word_topics import WordTopics
 from stickbreak.numerics import scaled
 
 from ..sampling.reference import Stream
-from .problems import expected_counts, found_under, state_of
+from .problems import expected_counts, found_under, state_of, step_to
 
 WORDS = np.array([1, 3, 4, 6], np.int32)  # those of the made-up minibatch
 KEY = np.uint64(7)
@@ -48,7 +48,7 @@ def test_lazy_step_is_the_dense_one(seed):
     state, (tokens, found), share, size = some_state(seed), minibatch(seed), 12.0, 0.3
     expected = 0.7 * expected_counts(state) + 0.3 * share / 3 * counted(tokens, found.z, 4)
     tables = 0.7 * state.tables + 0.3 * share / 3 * found.tables
-    take_step(state, tokens, WORDS, found, share, size, KEY)
+    step_to(state, tokens, found, share, size, KEY)
     np.testing.assert_allclose(expected_counts(state), expected, rtol=1e-12)
     np.testing.assert_allclose(state.tokens, expected.sum(axis=0), rtol=1e-12)
     np.testing.assert_allclose(state.tables, tables, rtol=1e-12)
@@ -76,7 +76,7 @@ def test_many_steps_are_the_dense_ones_and_round_what_is_little(seed):
                     S[w, k] = least if stays else 0.0
                     kept, forgotten = kept + stays, forgotten + (not stays)
         tables = 0.7 * tables + 0.3 * 2.0 / 3 * found.tables
-        take_step(state, tokens, WORDS, found, 2.0, size, key)
+        step_to(state, tokens, found, 2.0, size, key)
         moved += np.count_nonzero(state.pairs.first != first)
         np.testing.assert_allclose(expected_counts(state), S, rtol=1e-9)
         np.testing.assert_allclose(state.tokens, S.sum(axis=0), rtol=1e-9, atol=1e-12)
@@ -94,7 +94,7 @@ def test_rounding_changes_nothing_on_average(seed):
     n, total, squares = 400, np.zeros((8, 50)), np.zeros((8, 50))
     for key in range(n):
         state = state_of(counts)
-        take_step(state, tokens, WORDS, found, 3.0, 0.1, np.uint64(key))
+        step_to(state, tokens, found, 3.0, 0.1, np.uint64(key))
         total += expected_counts(state)
         squares += expected_counts(state) ** 2
     error = np.sqrt(np.maximum(squares / n - (total / n) ** 2, 0.0) / n)
@@ -110,7 +110,7 @@ def test_what_a_step_adds_is_not_forgotten_in_the_next():
     """However little a token adds: otherwise a pair could never grow."""
     state, (tokens, found) = state_of(np.zeros((8, 4))), minibatch(0)
     for _ in range(20):
-        take_step(state, tokens, WORDS, found, 1.0, 1e-5, KEY)
+        step_to(state, tokens, found, 1.0, 1e-5, KEY)
     N = counted(tokens, found.z, 4)
     np.testing.assert_allclose(expected_counts(state), 20 * 1e-5 / 3 * N, rtol=1e-3)
 
@@ -121,7 +121,7 @@ def test_many_steps_do_not_underflow(seed, monkeypatch):
         monkeypatch.setattr(scaled, "SMALLEST_SCALE", smallest)
         for t in range(20):
             tokens, found = minibatch(seed + t)
-            take_step(state, tokens, WORDS, found, 12.0, 0.5, KEY)
+            step_to(state, tokens, found, 12.0, 0.5, KEY)
         state.check()
     assert states[0].pairs.scale < 1e-3 < states[1].pairs.scale
     np.testing.assert_allclose(*(expected_counts(state) for state in states), rtol=1e-12)
@@ -129,7 +129,7 @@ def test_many_steps_do_not_underflow(seed, monkeypatch):
 
 def test_step_of_size_one_leaves_nothing_of_before(seed):
     state, (tokens, found) = some_state(seed), minibatch(seed)
-    take_step(state, tokens, WORDS, found, 12.0, 1.0, KEY)
+    step_to(state, tokens, found, 12.0, 1.0, KEY)
     np.testing.assert_allclose(expected_counts(state), 12.0 / 3 * counted(tokens, found.z, 4), rtol=1e-12)
     assert state.pairs.scale == 1.0
     state.check()
@@ -140,7 +140,7 @@ def test_step_of_size_one_leaves_the_tokens_of_the_minibatch_scaled_up(sweeps):
     corpus, _ = planted_lda(20, 30, n_topics=4, mean_tokens=30, seed=1)
     tokens, state = Tokens.from_corpus(corpus), random_state(corpus, 6, 0, 1.0)
     found = found_under(tokens, state, Priors(1.0, 1.0, 0.1), sweeps, 3)
-    take_step(state, tokens, words_of(tokens)[0], found, 10.0, 1.0, KEY)
+    step_to(state, tokens, found, 10.0, 1.0, KEY)
     assert state.tokens.sum() == pytest.approx(10.0 * corpus.n_tokens)
     np.testing.assert_allclose(expected_counts(state).sum(axis=1), 10.0 * corpus.counts.toarray().sum(axis=0))
     assert 20 * 10 <= state.tables.sum() <= state.tokens.sum()
@@ -150,7 +150,7 @@ def test_lists_come_back_as_they_were_packed(seed):
     state = some_state(seed, 30)
     for t in range(5):
         tokens, found = minibatch(seed + t, n_topics=30)
-        take_step(state, tokens, WORDS, found, 2.0, 0.3, KEY)
+        step_to(state, tokens, found, 2.0, 0.3, KEY)
     again = WordTopics.unpacked(state.pairs.packed(), 30, state.pairs.scale)
     for name, array in state.pairs.packed().items():
         np.testing.assert_array_equal(again.packed()[name], array)

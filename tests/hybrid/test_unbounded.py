@@ -12,7 +12,6 @@ from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.fitting.requirements import check_bytes
 from stickbreak.hybrid import new_topics
 from stickbreak.hybrid.document_sampler import SAMPLERS, Found, Sweeps
-from stickbreak.hybrid.global_step import take_step
 from stickbreak.hybrid.new_topics import make_room
 from stickbreak.hybrid.state import Priors
 from stickbreak.hybrid.word_weights import G_WEIGHTS, WEIGHTS, topic_weights
@@ -21,7 +20,7 @@ from stickbreak.storage.persistence import read_folder, write_folder
 
 from ..sampling.laws import ALARM, chi_square
 from . import reference
-from .problems import expected_counts, found_under, state_of
+from .problems import expected_counts, found_under, state_of, step_to
 
 ALPHA, GAMMA, ETA, W = 1.3, 0.8, 0.4, 3
 
@@ -97,8 +96,8 @@ def step_in(column, state, size, n_tokens=6):
     z = np.full((1, n_tokens), column, np.int32)
     of_topics = np.bincount(z[0], minlength=state.n_topics)
     words = np.arange(n_tokens) % W
-    take_step(
-        state, copies(words, 1), np.arange(W, dtype=np.int32), Found(z, of_topics, of_topics.clip(max=2), -1.0),
+    step_to(
+        state, copies(words, 1), Found(z, of_topics, of_topics.clip(max=2), -1.0),
         1.0, size, np.uint64(n_tokens),
     )  # fmt: skip
     make_room(state, W)

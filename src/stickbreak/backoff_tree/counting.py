@@ -15,6 +15,7 @@ from stickbreak.fitting.executor import Executor, ThreadExecutor, shards
 from stickbreak.numerics.arrays import Int, Int32
 
 _SHARD_ENTRIES = 1 << 16
+_DIGIT = 11  # bits: as many heads as stay near the processor
 
 
 def count_tokens(blocks: Blocks, n_leaves: int, engine: Engine) -> WordCounts:
@@ -40,6 +41,10 @@ def summed(n_leaves: int, parts: Sequence[WordCounts]) -> WordCounts:
 
 def listed(word: Int32, z: Int32, n_words: int) -> WordCounts:
     """Count tokens, given by word and leaf."""
+    for shift in range(0, int(z.max(initial=0)).bit_length(), _DIGIT):
+        tokens = np.empty_like(word), np.empty_like(z)
+        list_kernels.sort_by_digit(word, z, shift, np.zeros((1 << _DIGIT) + 1, np.int64), *tokens)
+        word, z = tokens
     start = np.concatenate(([0], np.cumsum(np.bincount(word, minlength=n_words))))
     leaf, n = np.empty(word.size, np.int32), np.empty(word.size, np.int32)
     size = np.empty(n_words, np.int32)

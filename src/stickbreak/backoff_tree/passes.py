@@ -9,6 +9,7 @@ import numpy as np
 
 from stickbreak.backoff_tree.blocks import Job
 from stickbreak.backoff_tree.kernels import documents as document_kernels
+from stickbreak.backoff_tree.kernels.crowded import LEAVES_A_TOKEN
 from stickbreak.backoff_tree.lists import directories, lists_of, with_room
 from stickbreak.backoff_tree.shape import Shape
 from stickbreak.backoff_tree.state import Directory, Discounts, Scratch, WordCounts, WordLeaves
@@ -69,10 +70,11 @@ def sampled(task: Pass, job: Job) -> tuple[Any, Float]:
     """
     trees, shape = task.trees, task.trees.shape
     start, word = job.tokens()
+    longest = int(np.diff(start).max(initial=1))
     z, log_p = job.leaves.load().copy(), np.zeros(start.size - 1)
     document_kernels.sweep_documents(
         job.first, task.n_tokens, start, word, z, shape.below, task.of_documents, trees.discounts, trees.words,
         trees.directory, trees.scale, task.peak, task.key, task.at_once,
-        Scratch.of(int(np.diff(start).max(initial=1)), shape), log_p,
+        Scratch.of(longest, shape, crowded=LEAVES_A_TOKEN * longest >= shape.n_leaves), log_p,
     )  # fmt: skip
     return job.leaves.kept(z), log_p

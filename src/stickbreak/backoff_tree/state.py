@@ -111,11 +111,13 @@ class Scratch(NamedTuple):
     queue: Int32  # (rows, 4)
     candidate: Int32  # (rows,)
     weight: Float  # (rows,)
+    share: Float  # (nodes, 2) in the rows of a directory, or (0, 2): of documents with tokens at many of the leaves
+    sums: Float  # (depth + 1,)
     rng: NDArray[np.uint64]  # (1,)
 
     @classmethod
-    def of(cls, room: int, shape: Shape) -> Scratch:
-        """Return scratch for documents of at most `room` tokens."""
+    def of(cls, room: int, shape: Shape, *, crowded: bool = False) -> Scratch:
+        """Return scratch for documents of at most `room` tokens, some of which may be `crowded`."""
         depth = shape.depth
         rows = max(1, int(room)) * depth + 1
         return cls(
@@ -127,5 +129,7 @@ class Scratch(NamedTuple):
             queue=np.zeros((rows, 4), np.int32),
             candidate=np.zeros(rows, np.int32),
             weight=np.zeros(rows),
+            share=np.zeros((int(np.sum(shape.n_nodes + 1)) if crowded else 0, 2)),
+            sums=np.zeros(depth + 1),
             rng=np.zeros(1, np.uint64),
         )

@@ -384,7 +384,7 @@ class Forming:
 
 
 def _some_of(shards: list[Shard], n_counts: int, n_documents: int = 1) -> list[Shard]:
-    """Return shards at equal steps that have about as many stored counts and documents, or more; all if there are less."""
+    """Return shards at equal steps, with about as many stored counts and documents or more; all if there are less."""
     counts, documents = sum(shard.word.size for shard in shards), sum(shard.indptr.size - 1 for shard in shards)
     return shards[:: max(1, min(counts // n_counts, documents // n_documents))]
 

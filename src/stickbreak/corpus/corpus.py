@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from stickbreak.corpus.csr import assemble_csr, row_sums
+from stickbreak.corpus.csr import assemble_csr, row_sums, rows_of
 from stickbreak.corpus.halves import split_halves
 from stickbreak.corpus.metadata import checked_metadata
 from stickbreak.corpus.selection import held_out_rows, selected_rows
@@ -182,10 +182,10 @@ class Corpus:
             rows = np.arange(start, stop, step)
         else:
             rows = selected_rows(selection, self.n_documents, "document")
-        names = None if self.names is None else tuple(self.names[row] for row in rows)
         from_start = np.where(np.less(rows, 0), rows + self.n_documents, rows)
+        names = None if self.names is None else tuple(map(self.names.__getitem__, from_start.tolist()))
         metadata = None if self.metadata is None else self.metadata.take(from_start)
-        return replace(self, counts=self.counts[rows], names=names, metadata=metadata, place=None)
+        return replace(self, counts=rows_of(self.counts, from_start), names=names, metadata=metadata, place=None)
 
     def _contiguous(self, start: int, stop: int) -> Corpus:
         pointers = self.counts.indptr[start : stop + 1]

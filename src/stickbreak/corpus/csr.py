@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["assemble_csr", "in_columns", "row_blocks", "row_of_entry", "row_sums"]
+__all__ = ["assemble_csr", "entries_of", "in_columns", "row_blocks", "row_of_entry", "row_sums", "rows_of"]
 
 _BLOCK = 1 << 20  # entries
 
@@ -32,6 +32,42 @@ def assemble_csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_wo
     matrix.data, matrix.indices, matrix.indptr = data, indices, indptr
     matrix.has_canonical_format = True
     return matrix
+
+
+def entries_of(counts: sp.csr_matrix, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Find the entries of some rows; of a few rows, faster than SciPy does.
+
+    Parameters
+    ----------
+    counts : csr_matrix of shape (D, W)
+    rows : ndarray of int of shape (n,)
+        From 0 to D - 1, in any order; a row may come several times.
+
+    Returns
+    -------
+    ends : ndarray of int64 of shape (n + 1,)
+        Row rows[i] has the entries ends[i] .. ends[i + 1] - 1 of `places`.
+    places : ndarray of int64
+        Where they are in the arrays of `counts`.
+    """
+    rows = rows.astype(np.int64, copy=False)
+    begin = counts.indptr[rows].astype(np.int64)
+    sizes = counts.indptr[rows + 1] - begin
+    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+    return ends, np.repeat(begin - ends[:-1], sizes) + np.arange(ends[-1])
+
+
+def rows_of(counts: sp.csr_matrix, rows: np.ndarray) -> sp.csr_matrix:
+    """Return some rows of a canonical matrix, as `entries_of` finds them.
+
+    Returns
+    -------
+    csr_matrix of shape (n, W)
+    """
+    (ends, places), n_words = entries_of(counts, rows), counts.shape[1]
+    dtype = np.int32 if max(places.size, n_words) < 2**31 else np.int64
+    indices = counts.indices[places].astype(dtype, copy=False)
+    return assemble_csr(counts.data[places], indices, ends.astype(dtype), n_words)
 
 
 def in_columns(counts: sp.csr_matrix, column_of: np.ndarray, n_words: int) -> sp.csr_matrix:

@@ -92,6 +92,8 @@ def _libraries() -> ThreadpoolController:
 
 def shards(sizes: NDArray[Any], target: int) -> list[tuple[int, int]]:
     """Cut rows into runs of about `target` total size each: [(first, last), ...], by the sizes alone."""
+    if len(sizes) and np.sum(sizes) < 2 * target:
+        return [(0, len(sizes))]
     total = np.concatenate(([0], np.cumsum(sizes)))
     n_shards = int(min(max(1, total[-1] // target), max(1, len(sizes))))
     if n_shards == 1:  # of small collections, soon found

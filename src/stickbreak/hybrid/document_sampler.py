@@ -100,12 +100,25 @@ class TableFactors:
         return self._factors
 
 
-def words_of(tokens: Tokens) -> tuple[Int32, Int32]:
-    """Return the words of a minibatch, increasing, and the place of each token's word among them."""
-    occurs = np.diff(tokens.word_start) > 0
-    words = np.flatnonzero(occurs).astype(np.int32)
-    place = (np.cumsum(occurs) - 1).astype(np.int32)
-    return words, place[tokens.word]
+def in_own_words(start: Int, word: Int32) -> tuple[Int32, Tokens]:
+    """Return the words of some documents, increasing, and their tokens, whose words are numbered among these.
+
+    It takes no longer in a collection of many words.
+
+    Parameters
+    ----------
+    start : ndarray of shape (D + 1,)
+        Document d has the tokens start[d] .. start[d + 1] - 1.
+    word : ndarray of shape (N,)
+        The word of each token.
+    """
+    by_word = np.argsort(word, kind="stable").astype(np.int32)
+    ordered = word[by_word]
+    first = np.flatnonzero(np.concatenate(([ordered.size > 0], ordered[1:] != ordered[:-1])))
+    word_start = np.append(first, ordered.size)
+    place = np.empty_like(word)
+    place[by_word] = np.repeat(np.arange(first.size, dtype=np.int32), np.diff(word_start))
+    return ordered[first], Tokens(start, place, first.size, by_word, word_start)
 
 
 def sample(

@@ -28,7 +28,7 @@ def take_step(
     state : HybridState
         Changed in place.
     tokens : Tokens
-        The minibatch.
+        The minibatch, its words numbered by their places in `words`.
     words : ndarray of shape (B,)
         Its words.
     found : Found
@@ -47,8 +47,8 @@ def take_step(
             state.pairs = state.known.pairs(state.n_words, state.n_topics)
         else:
             state.pairs.add_to(state.known.word, state.known.topic, size * state.known.count)
-    start, least = tokens.word_start[[*words, words[-1] + 1]], min(LEAST_TOKENS, 0.5 * amount)
-    lost = state.pairs.add(words, start, tokens.by_word, found.z, amount, least, key)
+    least = min(LEAST_TOKENS, 0.5 * amount)
+    lost = state.pairs.add(words, tokens.word_start, tokens.by_word, found.z, amount, least, key)
     state.tokens = np.maximum((1.0 - size) * state.tokens + amount * found.tokens - lost, 0.0)
     state.tables = (1.0 - size) * state.tables + amount * found.tables
     if state.known is not None:

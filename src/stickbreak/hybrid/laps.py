@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.corpus.sources import Source
-from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.checkpoint import whole_number
 from stickbreak.fitting.executor import Executor
 from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
 from stickbreak.fitting.requirements import check_many
 from stickbreak.fitting.steps import step_size
-from stickbreak.hybrid.document_sampler import Sweeps, words_of
+from stickbreak.hybrid.document_sampler import Sweeps
 from stickbreak.hybrid.global_step import take_step
 from stickbreak.hybrid.learning import learn_from
 from stickbreak.hybrid.minibatches import Asked, Drawn, Room, sample_all
@@ -82,24 +81,22 @@ class Steps:
             What `Found.log_p` says.
         n_tokens : int
         """
-        minibatch, rules = drawn.load(), self.rules
-        tokens = Tokens.from_corpus(minibatch)
+        rules, (words, tokens) = self.rules, drawn.tokens()
         if tokens.word.size == 0:
             return 0.0, 0
-        words, word = words_of(tokens)
-        check_many("saved_sweeps", rules.sweeps.saved, BYTES_OF_SWEEP * word.size)
+        check_many("saved_sweeps", rules.sweeps.saved, BYTES_OF_SWEEP * tokens.word.size)
         if state.unbounded:
             make_room(state, words.size)
         priors, step = rules.priors_of(state), state.n_steps + 1
         asked, keys = Asked(state, priors, rules.sweeps), drawn.keys(rules.seed, step)
-        found = sample_all(asked, drawn, keys, tokens, words, word, self._room, self._executor)
-        share, size = n_documents / minibatch.n_documents, self.size(step)
+        found = sample_all(asked, drawn, keys, tokens, words, self._room, self._executor)
+        share, size = n_documents / tokens.n_documents, self.size(step)
         state.whole = False
         take_step(state, tokens, words, found, share, size, key_of(rules.seed, step, "rounding of the step"))
         if rules.learn:
             learn_from(state, rules.learn, priors, tokens.lengths, share, size)
         state.whole = True
-        return found.log_p, int(word.size)
+        return found.log_p, int(tokens.word.size)
 
 
 class HybridLaps:

@@ -10,11 +10,12 @@ from typing import NamedTuple
 import numpy as np
 
 from stickbreak.corpus import Corpus
+from stickbreak.corpus.csr import entries_of
 from stickbreak.corpus.sources import Held, Source
-from stickbreak.corpus.tokens import Tokens
+from stickbreak.corpus.tokens import Tokens, written_out
 from stickbreak.fitting.engine import workers_of
 from stickbreak.fitting.executor import Executor, ThreadExecutor
-from stickbreak.hybrid.document_sampler import Found, Part, Sweeps, TableFactors, sample_parts, words_of
+from stickbreak.hybrid.document_sampler import Found, Part, Sweeps, TableFactors, in_own_words, sample_parts
 from stickbreak.hybrid.state import HybridState, Priors
 from stickbreak.hybrid.word_weights import Tables, weigh
 from stickbreak.numerics.arrays import Int, Int32
@@ -35,9 +36,9 @@ class Drawn:
         """Return one minibatch that is at hand."""
         return cls(Held(minibatch), [np.arange(minibatch.n_documents)])
 
-    def load(self) -> Corpus:
-        """Return the documents of all of them, one minibatch after the other."""
-        return self.documents.load(np.concatenate(self.rows))
+    def tokens(self) -> tuple[Int32, Tokens]:
+        """Return what `in_own_words` does of the documents of all of them, one minibatch after the other."""
+        return _tokens_of(self.documents, np.concatenate(self.rows))
 
     def keys(self, seed: int, step: int) -> list[np.uint64]:
         """Return the key of the random numbers of each."""
@@ -75,17 +76,15 @@ class Room:
 
 def sample_minibatch(asked: Asked, job: Job) -> Found:
     """Sample one minibatch; topics are numbered in as few bytes as they need, for the way back."""
-    tokens = Tokens.from_corpus(job.documents.load(job.rows))
-    words, word = words_of(tokens)
-    (found,) = _sampled(asked, words, [Part(tokens.start, word, job.key)], Room(), ThreadExecutor())
+    words, tokens = _tokens_of(job.documents, job.rows)
+    (found,) = _sampled(asked, words, [Part(tokens.start, tokens.word, job.key)], Room(), ThreadExecutor())
     narrow = np.uint16 if asked.state.n_topics <= 1 << 16 else np.int32
     return replace(found, z=found.z.astype(narrow))
 
 
 def sample_all(
-    asked: Asked, drawn: Drawn, keys: Sequence[np.uint64], tokens: Tokens, words: Int32, word: Int32, room: Room,
-    executor: Executor,
-) -> Found:  # fmt: skip
+    asked: Asked, drawn: Drawn, keys: Sequence[np.uint64], tokens: Tokens, words: Int32, room: Room, executor: Executor
+) -> Found:
     """Sample the minibatches of a step, and return what they found together.
 
     Parameters
@@ -95,9 +94,8 @@ def sample_all(
     keys : sequence of uint64
         Of each minibatch.
     tokens : Tokens
-        Of all of them, one minibatch after the other.
-    words, word : ndarray
-        What `words_of` returned of these.
+        Of all of them, one minibatch after the other; the words are numbered by their places in `words`.
+    words : ndarray of shape (B,)
     room : Room
     executor : Executor
     """
@@ -108,8 +106,20 @@ def sample_all(
     bounds, parts = np.cumsum([0, *(rows.size for rows in drawn.rows)]).tolist(), []
     for (first, last), key in zip(pairwise(bounds), keys, strict=True):
         start = tokens.start[first : last + 1]
-        parts.append(Part(start - start[0], word[start[0] : start[-1]], key))
+        parts.append(Part(start - start[0], tokens.word[start[0] : start[-1]], key))
     return _together(_sampled(asked, words, parts, room, executor))
+
+
+def _tokens_of(documents: Source, rows: Int) -> tuple[Int32, Tokens]:
+    """Return what `in_own_words` does of some documents; of those at hand no corpus is made."""
+    if not isinstance(documents, Held) or not documents.corpus.is_integer:
+        return in_own_words(*written_out(documents.load(rows)))
+    counts = documents.corpus.counts
+    ends, places = entries_of(counts, rows)
+    times = counts.data[places]
+    word = np.repeat(counts.indices[places], times).astype(np.int32, copy=False)
+    start = np.concatenate(([0], np.cumsum(times, dtype=np.int64)))[ends]
+    return in_own_words(start, word)
 
 
 def _sampled(asked: Asked, words: Int32, parts: Sequence[Part], room: Room, executor: Executor) -> list[Found]:

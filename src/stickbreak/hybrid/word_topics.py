@@ -28,13 +28,15 @@ class WordTopics:
     topic: Int32  # (P,)
     count: Float  # (P,)
     holders: Int  # (K,)  words that have a topic
-    scale: float = 1.0
+    scale: float
+    end: int  # of what is used of the store
 
     @classmethod
     def from_pairs(cls, size: Int, topic: Int32, count: Float, n_topics: int, scale: float = 1.0) -> WordTopics:
         """Take lists that stand one after another."""
         first, holders = np.cumsum(size) - size, np.bincount(topic, minlength=n_topics)
-        return cls(first.astype(np.int64), size.astype(np.int64), size.astype(np.int64), topic, count, holders, scale)
+        size = size.astype(np.int64)
+        return cls(first.astype(np.int64), size, size.copy(), topic, count, holders, scale, int(size.sum()))
 
     @classmethod
     def from_dense(cls, counts: Float) -> WordTopics:
@@ -116,7 +118,7 @@ class WordTopics:
     def copy(self) -> WordTopics:
         """Return the same lists in arrays of their own."""
         words = self.first.copy(), self.size.copy(), self.room.copy()
-        return WordTopics(*words, self.topic.copy(), self.count.copy(), self.holders.copy(), self.scale)
+        return WordTopics(*words, self.topic.copy(), self.count.copy(), self.holders.copy(), self.scale, self.end)
 
     def drop(self, topics: Int) -> None:
         """Forget all pairs of some topics."""
@@ -174,24 +176,24 @@ class WordTopics:
         ndarray of shape (K,)
             What the topics have lost by that.
         """
-        lost, done, end = np.zeros(self.n_topics), 0, int((self.first + self.room).max(initial=0))
+        lost, done = np.zeros(self.n_topics), 0
         while True:
-            done, end = word_kernels.add_tokens(
-                done, words, start, tokens, z, amount / self.scale, least / self.scale, key, end,
+            done, self.end = word_kernels.add_tokens(
+                done, words, start, tokens, z, amount / self.scale, least / self.scale, key, self.end,
                 self.first, self.size, self.room, self.topic, self.count, self.holders, lost,
             )  # fmt: skip
             if done == words.size:
                 return self.scale * lost
-            end = self._make_room(start[done + 1] - start[done], z.shape[0])
+            self._make_room(start[done + 1] - start[done], z.shape[0])
 
-    def _make_room(self, n_tokens: int, n_sweeps: int) -> int:
-        """Close the gaps, and make room for the next list at least; return where the free end of the store begins."""
+    def _make_room(self, n_tokens: int, n_sweeps: int) -> None:
+        """Close the gaps, and make room for the next list at least."""
         used = int(self.size.sum())
         free = max(used // 4, 1024, 2 * (int(self.size.max(initial=0)) + n_tokens * n_sweeps))
         self.topic = self._one_after_another(self.topic, used + free)
         self.count = self._one_after_another(self.count, used + free)
         self.first, self.room = np.cumsum(self.size) - self.size, self.size.copy()
-        return used
+        self.end = used
 
     def _one_after_another(self, store: NDArray[Any], size: int) -> NDArray[Any]:
         """Return a part of the store without gaps, in an array of some size."""

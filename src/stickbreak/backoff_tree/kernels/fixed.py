@@ -9,6 +9,7 @@ from stickbreak.backoff_tree.kernels.lacking import weigh_lacking
 from stickbreak.backoff_tree.kernels.products import NOWHERE, weigh
 from stickbreak.backoff_tree.kernels.shapes import first_leaf, node_at, of_node
 from stickbreak.backoff_tree.kernels.trees import add_token, clear_document, open_document, take_token, write_path
+from stickbreak.numerics.borrowing import borrowed
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import mix, open_stream
 
@@ -22,12 +23,16 @@ def sample_documents(
     Each token is placed given those before it, then all are sampled again pass by pass; passes after the first n_burn
     go to `samples` (passes, N). The random numbers of a document come from its words, not from its place.
     """
+    doc_start, word, below, samples = borrowed((doc_start, word, below, samples))
+    of_documents, of_words, words = borrowed(of_documents), borrowed(of_words), borrowed(words)
+    directory, scratch = borrowed(directory), borrowed(scratch)
     delta_doc, rate_doc, given_doc = of_documents.delta, of_documents.rate, of_documents.given
     delta_word, rate_word, from_word = of_words.delta, of_words.rate, of_words.from_here
     start, sizes, leaf, mass = words.start, words.size, words.leaf, words.mass
     d_start, d_level, offset, row = directory.start, directory.level, directory.offset, directory.row
     node, path, nowhere, trail, finder = scratch.node, scratch.path, scratch.own, scratch.trail, scratch.finder
     queue, candidate, weight, rng = scratch.queue, scratch.candidate, scratch.weight, scratch.rng
+    share, sums = scratch.share, scratch.sums
     for d in range(first, last):
         content = np.uint64(0)
         for i in range(doc_start[d], doc_start[d + 1]):
@@ -48,7 +53,7 @@ def sample_documents(
                     node, below, finder, delta_doc, given_doc, rate_doc, delta_word, rate_word, from_word, w, start[w],
                     np.int64(sizes[w]), leaf, mass, np.int64(d_level[w]), offset, row, d_start[w],
                     np.int64(d_level[after]), d_start[after], nowhere, np.int64(NOWHERE), 0, 0.0, queue, candidate,
-                    weight, rng,
+                    weight, share, sums, False, rng,
                 )  # fmt: skip
                 z[i] = new
                 write_path(path, new, finder)
@@ -65,6 +70,10 @@ def predict_words(
     `missing` (L + 1,) holds running sums over leaves of what the words' probabilities there lack to one; words take
     it by their `share` (W,). `prob` is parallel to `held_word`.
     """
+    doc_start, samples, below, missing, share, prob = borrowed((doc_start, samples, below, missing, share, prob))
+    held_start, held_word, words = borrowed(held_start), borrowed(held_word), borrowed(words)
+    of_documents, of_words = borrowed(of_documents), borrowed(of_words)
+    directory, scratch = borrowed(directory), borrowed(scratch)
     rate_doc, given_doc = of_documents.rate, of_documents.given
     rate_word, from_word = of_words.rate, of_words.from_here
     start, sizes, leaf, mass = words.start, words.size, words.leaf, words.mass

@@ -10,7 +10,7 @@ from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import uniform
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def weigh_lacking(node, below, rate_doc, given_doc, missing, queue, weight):
     """Sum a document's mass times what is lacking there, over leaves: node by node.                 math.md (T12)
 
@@ -36,7 +36,7 @@ def weigh_lacking(node, below, rate_doc, given_doc, missing, queue, weight):
     return total, end
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def lacking_leaf(first, last, missing, rng):
     """Draw one of the leaves first .. last - 1 in proportion to what the words lack there."""
     x = missing[first] + uniform(rng) * (missing[last] - missing[first])
@@ -51,7 +51,7 @@ def lacking_leaf(first, last, missing, rng):
     return low
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def draw_lacking(node, below, rate_doc, given_doc, missing, queue, weight, rng):
     """Draw a leaf by the document's mass times what the words lack there.                          math.md (T12)"""
     if node[0, TOKENS] == 0:

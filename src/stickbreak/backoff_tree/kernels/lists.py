@@ -7,8 +7,26 @@ from stickbreak.numerics.compiling import njit
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def sort_by_digit(word, z, shift, heads, sorted_word, sorted_z):
+    """Sort tokens by the digit of their leaves `shift` bits from the right; equal ones stay in their order.
+
+    `heads` (number of digits + 1,), zeros of a power of two and one, is written.
+    """
+    last = heads.size - 2
+    for i in range(z.size):
+        heads[((z[i] >> shift) & last) + 1] += 1
+    for digit in range(last + 1):
+        heads[digit + 1] += heads[digit]
+    for i in range(z.size):
+        digit = (z[i] >> shift) & last
+        at = heads[digit]
+        sorted_word[at], sorted_z[at] = word[i], z[i]
+        heads[digit] = at + 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def list_leaves(word, z, start, free, size, leaf, count):
-    """Count tokens by word and leaf, the lists of the words one after another.                      math.md (T2)
+    """Count tokens, by leaf in ascending order, by word: the lists one after another.               math.md (T2)
 
     `start` (W + 1,) is where the tokens of each word would begin; `free` begins as these, and is written.
     """
@@ -18,7 +36,6 @@ def list_leaves(word, z, start, free, size, leaf, count):
     end = 0
     for w in range(size.size):
         begin = end
-        leaf[start[w] : start[w + 1]].sort()
         for i in range(start[w], start[w + 1]):
             if end > begin and leaf[i] == leaf[end - 1]:
                 count[end - 1] += 1
@@ -117,7 +134,7 @@ def fill_directories(first, last, start, size, leaf, mass, below, d_start, d_lev
                 row[at + a, 1] = mass[begin + w + j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def lower_bound(values, low, high, wanted):
     """Return the first place in values[low:high], ascending, that is not below `wanted`."""
     while high - low > 8:

@@ -21,7 +21,7 @@ NOWHERE = -1  # of a token that is in no list
 _FEW = 6  # entries of a word that are looked at one by one
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def tau_of(a, h, v, d, from_word):
     """Return tau of node a of level h from the masses v of its d entries; of a leaf, what it keeps. math.md (T2)"""
     if from_word.ndim == 1:
@@ -29,7 +29,7 @@ def tau_of(a, h, v, d, from_word):
     return max(v + d * from_word[h, a], 0.0)  # v has all that its entries give: less what they give above a    (T15)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def part_of(h, a, entries, tokens, v, d, depth, given_doc, rate_doc, rate_word, from_word):
     """Return the part of the product that node a of level h adds.                                   math.md (T3)"""
     tau, kept = tau_of(a, h, v, d, from_word), tokens - entries * of_node(a, h, given_doc)
@@ -38,7 +38,7 @@ def part_of(h, a, entries, tokens, v, d, depth, given_doc, rate_doc, rate_word, 
     return entries * of_node(a, h, rate_doc) * tau + of_node(a, h, rate_word) * d * kept
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def call_children(node, at, up, row, candidate, end):
     """Note the children of a node, and ask for what the word has there; return the end of the notes."""
     child = node[at, CHILD]
@@ -50,7 +50,7 @@ def call_children(node, at, up, row, candidate, end):
     return end
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def weigh(
     node, below, finder, given_doc, rate_doc, rate_word, from_word, w, begin, size, leaf, mass, level, offset, row,
     row_start, next_level, next_start, own, gone, lost, queue, candidate, weight,
@@ -103,7 +103,7 @@ def weigh(
     )  # fmt: skip
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def weigh_below(
     q, end, total, node, below, finder, given_doc, rate_doc, rate_word, from_word, begin, first, leaf, mass, own,
     gone, lost, queue, weight,
@@ -155,7 +155,7 @@ def weigh_below(
     return total, end
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def draw_from_document(node, at, h, below, finder, delta_doc, given_doc, rng):
     """Draw a leaf from what the document has at a node of level h without the smoothing of h itself and above.
 
@@ -178,7 +178,7 @@ def draw_from_document(node, at, h, below, finder, delta_doc, given_doc, rng):
     return leaf_by_discounts(z, h + 1, x, below, finder, delta_doc, rng)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def leaf_by_discounts(z, h, x, below, finder, delta, rng):
     """Return a leaf below the node above leaf z whose discount x falls into; they are laid end to end from level h."""
     depth = below.shape[0] - 1
@@ -188,7 +188,7 @@ def leaf_by_discounts(z, h, x, below, finder, delta, rng):
     return leaf_near(z, h, below, finder, rng)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def draw_from_word(
     h, low, high, below, finder, delta_word, from_word, w, begin, leaf, mass, own_entry, gone, lost, rng
 ):
@@ -225,7 +225,7 @@ def draw_from_word(
     return leaf_by_discounts(leaf[begin + j], h, uniform(rng) * from_word[h], below, finder, delta_word, rng)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def draw_by_nodes(h, low, high, below, finder, delta_word, from_word, w, begin, leaf, mass, own_entry, gone, lost, rng):
     """As `draw_from_word` where nodes have discounts of their own.                                  math.md (T15)
 
@@ -258,7 +258,24 @@ def draw_by_nodes(h, low, high, below, finder, delta_word, from_word, w, begin, 
     return leaf_by_discounts(z, h, x, below, finder, delta_word, rng)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
+def draw_at_node(
+    x, at, low, high, h, node, below, finder, delta_doc, given_doc, rate_doc, delta_word, from_word, w, begin, leaf,
+    mass, own, own_entry, gone, lost, rng,
+):  # fmt: skip
+    """Draw a leaf below a node of both trees by x, somewhere in what the node adds to the product.  math.md (T4)"""
+    first, entry = begin + w, np.int64(NOWHERE)
+    v, d = mass[first + high] - mass[first + low], np.float64(high - low)
+    if own[h] == node[at, ID]:
+        v, d, entry = v - lost, d - gone, own_entry
+    if x < node[at, ENTRIES] * of_node(node[at, ID], h, rate_doc) * tau_of(node[at, ID], h, v, d, from_word):
+        return draw_from_word(
+            h, low, high, below, finder, delta_word, from_word, w, begin, leaf, mass, entry, gone, lost, rng
+        )
+    return draw_from_document(node, at, h, below, finder, delta_doc, given_doc, rng)
+
+
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def draw_from_product(
     total, n_nodes, node, below, finder, delta_doc, given_doc, rate_doc, delta_word, from_word, w, begin, leaf, mass,
     own, own_entry, gone, lost, queue, weight, rng,
@@ -284,12 +301,7 @@ def draw_from_product(
         h = ~h
     if h == depth:
         return np.int64(node[at, ID])
-    first, entry = begin + w, np.int64(NOWHERE)
-    v, d = mass[first + high] - mass[first + low], np.float64(high - low)
-    if own[h] == node[at, ID]:
-        v, d, entry = v - lost, d - gone, own_entry
-    if x < node[at, ENTRIES] * of_node(node[at, ID], h, rate_doc) * tau_of(node[at, ID], h, v, d, from_word):
-        return draw_from_word(
-            h, low, high, below, finder, delta_word, from_word, w, begin, leaf, mass, entry, gone, lost, rng
-        )
-    return draw_from_document(node, at, h, below, finder, delta_doc, given_doc, rng)
+    return draw_at_node(
+        x, at, low, high, h, node, below, finder, delta_doc, given_doc, rate_doc, delta_word, from_word, w, begin,
+        leaf, mass, own, own_entry, gone, lost, rng,
+    )  # fmt: skip

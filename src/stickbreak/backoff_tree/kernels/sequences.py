@@ -11,6 +11,7 @@ from stickbreak.backoff_tree.kernels.lacking import draw_lacking
 from stickbreak.backoff_tree.kernels.products import NOWHERE
 from stickbreak.backoff_tree.kernels.shapes import first_leaf
 from stickbreak.backoff_tree.kernels.trees import ENTRIES, TOKENS, add_token, clear_document, take_token, write_path
+from stickbreak.numerics.borrowing import borrowed
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import uniform
 from stickbreak.prediction.kernels.sequences import log_averages, open_particle
@@ -26,6 +27,11 @@ def score_documents(
     As its namesake for dense topics. share (W,) is what a word takes of the lacking mass, and for a word that the fit
     never saw its probability; other words share `known`. A word that was never seen says nothing about leaves.
     """
+    start, word, content, below, missing, spread, share = borrowed(
+        (start, word, content, below, missing, spread, share)
+    )
+    of_documents, of_words, words = borrowed(of_documents), borrowed(of_words), borrowed(words)
+    directory, scratch = borrowed(directory), borrowed(scratch)
     delta_doc, rate_doc, given_doc = of_documents.delta, of_documents.rate, of_documents.given
     delta_word, rate_word, from_word = of_words.delta, of_words.rate, of_words.from_here
     start_w, sizes, leaf_w, mass = words.start, words.size, words.leaf, words.mass
@@ -62,7 +68,7 @@ def score_documents(
                     new, found = draw_leaf(
                         node, below, finder, delta_doc, given_doc, rate_doc, delta_word, rate_word, from_word, w,
                         start_w[w], size, leaf_w, mass, level, offset, row, d_start[w], level, d_start[w], nowhere,
-                        np.int64(NOWHERE), 0, 0.0, queue, candidate, weight, rng,
+                        np.int64(NOWHERE), 0, 0.0, queue, candidate, weight, scratch.share, scratch.sums, False, rng,
                     )  # fmt: skip
                     found /= peak
                     lost = share[w] * (max(lacking, 0.0) / n_before if n_before > 0 else missing[n_leaves] / n_leaves)

@@ -14,13 +14,13 @@ from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import uniform
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def node_of(z, inverse):
     """Return the node of leaf z at a level; `inverse` is 1 / leaves below a node of it."""
     return np.int64((z + 0.5) * inverse)  # exact: z + 1/2 is half a leaf away from the next node
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def node_at(z, h, finder):
     """Return the node of leaf z at level h."""
     if finder.ndim == 1:
@@ -28,7 +28,7 @@ def node_at(z, h, finder):
     return np.int64(finder[h, z])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def first_leaf(a, h, below):
     """Return the first leaf of node a of level h; the number of leaves for the node after the last."""
     if below.ndim == 1:
@@ -36,7 +36,7 @@ def first_leaf(a, h, below):
     return below[h, a]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def of_node(a, h, values):
     """Return what node a of level h has: the number of its level, or one of its own."""
     if values.ndim == 1:
@@ -44,7 +44,7 @@ def of_node(a, h, values):
     return values[h, a]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def leaf_near(z, h, below, finder, rng):
     """Draw one of the leaves below the node of leaf z at level h, uniformly."""
     a = node_at(z, h, finder)

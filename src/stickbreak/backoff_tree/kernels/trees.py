@@ -13,7 +13,7 @@ ID, CHILD, NEXT, ENTRIES, TOKENS, N_COLUMNS = 0, 1, 2, 3, 4, 5
 NOBODY = -1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def child_of(node, at, wanted):
     """Return the row of the child with this number, NOBODY if there is none."""
     child = node[at, CHILD]
@@ -22,14 +22,14 @@ def child_of(node, at, wanted):
     return child
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def write_path(path, z, finder):
     """Write the node of leaf z at each level."""
     for h in range(path.size):
         path[h] = node_at(z, h, finder)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def clear_document(node, n_tokens, depth):
     """Make an empty tree with room for a number of tokens."""
     node[0, ID], node[0, CHILD], node[0, ENTRIES], node[0, TOKENS] = 0, NOBODY, 0, 0
@@ -39,7 +39,7 @@ def clear_document(node, n_tokens, depth):
     node[n_rows - 1, NEXT] = NOBODY
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def add_token(node, path, trail):
     """Put a token at the leaf whose `path` is given into the tree; `trail` takes the rows on the way."""
     at, depth = 0, path.size - 1
@@ -61,7 +61,7 @@ def add_token(node, path, trail):
         node[at, TOKENS] += 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def take_token(node, path, trail):
     """Take a token at the leaf whose `path` is given out of the tree; rows without tokens become free."""
     at, depth = 0, path.size - 1
@@ -89,7 +89,7 @@ def take_token(node, path, trail):
         h -= 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def open_document(z, begin, end, node, path, trail, finder):
     """Make the tree of a document whose tokens begin .. end - 1 are at leaves z."""
     clear_document(node, end - begin, path.size - 1)

@@ -4,8 +4,7 @@ The topics of the document stand in a list: place[k] is where topic k stands, -1
 weight of a topic of the document is without the word, `opened` its share for a token that opens a table. What the word
 is to topic k, phi_kw, is base_k + delta_wk; delta of the topic at place j is in column at[j].
 
-The loop over tokens takes no array out of another and hands none to an inlined function: each would cost a reference
-count, and together they take longer than the draw.
+References to arrays are not counted (`numerics/borrowing.py`): together that took longer than the draw.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ import math
 
 import numpy as np
 
+from stickbreak.numerics.borrowing import borrowed
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import open_stream, uniform
 
@@ -30,7 +30,7 @@ def _rest_mass(base, delta, b, e, place):
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def _walk_rest(base, delta, b, e, place, u):
     """Return the topic that is not in the document at which the sum of e_k phi_kw passes u.
 
@@ -49,7 +49,7 @@ def _walk_rest(base, delta, b, e, place, u):
     return chosen if chosen >= 0 else largest
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def _draw(own, smooth, first, end, entry_topic, entry_sum, prob, alias, rng):
     """Draw k in proportion to q_w(k) = e_k phi_kw, in the document or not.                    math.md (B3)"""
     u = uniform(rng) * (own + smooth)
@@ -67,14 +67,14 @@ def _draw(own, smooth, first, end, entry_topic, entry_sum, prob, alias, rng):
     return k if x - k < prob[k] else np.int64(alias[k])
 
 
-@njit(cache=True, nogil=True, inline="always", error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def _weigh(j, e, topic, n, m, factors, coef, opened):
     """coef_j = opened_j + what joining a table is worth, without the word.                    math.md (B2)"""
     opened[j] = e[topic[j]] * factors[n[j], m[j], 0]
     coef[j] = opened[j] + factors[n[j], m[j], 1]
 
 
-@njit(cache=True, nogil=True, inline="always", error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def _enter(k, e, base, column, topic, place, n, m, own_e, own_base, at, n_here):
     """Add a topic to the end of the document's list; return how many there are."""
     topic[n_here], place[k] = k, n_here
@@ -82,7 +82,7 @@ def _enter(k, e, base, column, topic, place, n, m, own_e, own_base, at, n_here):
     return n_here + 1
 
 
-@njit(cache=True, nogil=True, inline="always", error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def _leave(j, topic, place, n, m, own_e, own_base, at, coef, opened, n_here):
     """Take the topic at place j out of the list; return how many there are."""
     last = n_here - 1
@@ -94,7 +94,7 @@ def _leave(j, topic, place, n, m, own_e, own_base, at, coef, opened, n_here):
     return last
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def _start(word, alpha, globals_, weights, factors, sparse, scratch):
     """Draw the topics of a document token by token; return how many it has and the score.     math.md (B4), (B6)"""
     e, base, prob, alias, mean_base = globals_.e, globals_.base, globals_.prob, globals_.alias, globals_.mean_base
@@ -134,7 +134,7 @@ def _start(word, alpha, globals_, weights, factors, sparse, scratch):
     return n_here, score
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def _sweep(word, n_here, globals_, weights, factors, sparse, scratch):
     """Resample every token of a document; return how many topics it has, -1 if the factors are too narrow.
 
@@ -215,6 +215,8 @@ def sample_documents(
     or the document in which a topic would have more tables than the factors know: all is to be done again with wider
     factors then, which changes no draw.
     """
+    start, word, factors, z, tables, score = borrowed((start, word, factors, z, tables, score))
+    globals_, weights, scratch = borrowed(globals_), borrowed(weights), borrowed(scratch)
     burn_in, n_saved = schedule
     topic, m, place, now, rng = scratch.topic, scratch.m, scratch.place, scratch.now, scratch.rng
     for d in range(first, last):
