@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from stickbreak.numerics.borrowing import borrowed
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_eta import of_word, part_of, total_of
 from stickbreak.numerics.kernel_random import open_stream, uniform
@@ -31,6 +32,8 @@ def sweep(first, last, start, word, z, documents, words, topics, labels, alpha, 
     `topics.beta` holds beta_k and as its last entry beta_u, the weight of all topics without tokens. Topics of labels
     stay, also without tokens. Returns the document at which the numbers for topics ran out; `last` when all are done.
     """
+    start, word, z, eta = borrowed((start, word, z, eta))
+    documents, words, topics = borrowed(documents), borrowed(words), borrowed(topics)
     w_start, w_size, entry = words.start, words.size, words.entry
     n_k, n_d, here, place, coef = topics.n, topics.n_d, topics.here, topics.place, topics.coef
     totals, free, rng, beta, rest = topics.totals, topics.free, topics.rng, topics.beta, topics.beta.size - 1

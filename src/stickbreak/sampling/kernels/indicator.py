@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from stickbreak.numerics.borrowing import borrowed
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_eta import of_word, part_of, total_of
 from stickbreak.numerics.kernel_random import open_stream, uniform
@@ -60,6 +61,8 @@ def sweep(first, last, start, word, z, documents, words, topics, factors, alpha,
     Returns `last` when all are done; else the document at which the numbers for topics ran out, or in which a topic has
     as many tables as the factors know: then totals[RESUME] is the token to go on with.
     """
+    start, word, z, factors, eta = borrowed((start, word, z, factors, eta))
+    documents, words, topics = borrowed(documents), borrowed(words), borrowed(topics)
     w_start, w_size, entry = words.start, words.size, words.entry
     n_k, m_k, n_d, m_d, here, place = topics.n, topics.m, topics.n_d, topics.m_d, topics.here, topics.place
     coef, opened, seated, weight = topics.coef, topics.opened, topics.seated, topics.prior

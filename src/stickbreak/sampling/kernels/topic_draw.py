@@ -72,7 +72,7 @@ def put_word(start, size, entry, w, k, at):
     entry[s] += _ONE
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def word_mass(entry, begin, end, coef):
     """Sum of n_kw coef_k over the topics of a word."""
     mass = 0.0
