@@ -119,14 +119,24 @@ def test_options_reach_collapsed_inference(run, documents, tmp_path):
     assert model._kept is None  # the model on disk is not as large as the documents
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_option_of_another_method_is_refused(refuse, documents, tmp_path, method):
+def refused_options(method):
     """One option in four for each method, by turns, and those that few methods refuse: one line refuses them all."""
     shift, refused = list(METHODS).index(method), []
     for place, option in enumerate(model_options().values()):
         by_turns = (place + shift) % 4 == 0 or len(METHODS) - len(option.parameters) < 5
         if method not in option.parameters and by_turns:
             refused.append(option)
+    return refused
+
+
+def test_each_option_is_refused_by_some_method():
+    tried = {option.names[0] for method in METHODS for option in refused_options(method)}
+    assert tried == {option.names[0] for option in model_options().values() if len(option.parameters) < len(METHODS)}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_option_of_another_method_is_refused(refuse, documents, tmp_path, method):
+    refused = refused_options(method)
     assert len(refused) > 5
     for option in refused:
         name, value = option.names[0], (*option.choices, "1")[0]

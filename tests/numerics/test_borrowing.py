@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import sys
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 import pytest
+from numba.core.errors import TypingError
 
-from stickbreak import HybridHDP
+from stickbreak import BackoffTreeTopics, GibbsHDP, HybridHDP
+from stickbreak.backoff_tree.kernels.documents import sweep_documents
 from stickbreak.corpus import planted_lda
 from stickbreak.hybrid.kernels.documents import sample_documents
 from stickbreak.numerics.borrowing import borrowed
 from stickbreak.numerics.compiling import njit
+from stickbreak.sampling.kernels import direct, indicator
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 
@@ -90,11 +93,29 @@ def test_references_to_borrowed_arrays_are_not_counted(kernel, counts: bool) -> 
     assert ("NRT_incref" in own) == ("NRT_decref" in own) == counts
 
 
-def test_sweep_of_the_hybrid_counts_no_references_in_its_loops() -> None:
+@pytest.mark.parametrize(
+    ("model", "kernel", "most"),
+    [
+        (HybridHDP(n_topics=3, n_laps=1, init="random", random_state=0), sample_documents, 6),
+        (GibbsHDP(n_topics=3, n_laps=1, init="random", random_state=0), indicator.sweep, 6),
+        (GibbsHDP(n_topics=3, n_laps=1, init="random", representation="direct", random_state=0), direct.sweep, 6),
+        (BackoffTreeTopics(n_topics=16, n_laps=1, random_state=0), sweep_documents, 30),
+    ],
+)
+def test_sweep_counts_no_references_in_its_loops(model: Any, kernel: Any, most: int) -> None:
     corpus, _ = planted_lda(20, 30, n_topics=3, mean_tokens=10, seed=0)
-    HybridHDP(n_topics=3, n_laps=1, init="random", random_state=0).fit(corpus)
-    signature = sample_documents.signatures[0]
-    again = numba.jit(**sample_documents.targetoptions)(sample_documents.py_func)  # of a cached one Numba shows nothing
+    model.fit(corpus)
+    signature = kernel.signatures[0]
+    again = numba.jit(**kernel.targetoptions)(kernel.py_func)  # of a cached one Numba shows nothing
     again.compile(signature)
-    code = again.inspect_llvm(signature)
-    assert code.count("call void @NRT_incref") <= 6, "the six arrays that are not in tuples"
+    count = again.inspect_llvm(signature).count("call void @NRT_incref")
+    assert count <= most, "arrays that are not in tuples"
+
+
+def test_what_holds_references_and_is_no_array_is_not_borrowed() -> None:
+    @njit(cache=False)
+    def kernel(values):
+        return len(borrowed(values))
+
+    with pytest.raises(TypingError, match="borrow arrays, and tuples of arrays and numbers"):
+        kernel(numba.typed.List([1.0, 2.0]))

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Corpus"]
 
+FEW = 8  # times as many documents as are chosen, from which on SciPy takes longer
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Corpus:
@@ -185,7 +187,9 @@ class Corpus:
         from_start = np.where(np.less(rows, 0), rows + self.n_documents, rows)
         names = None if self.names is None else tuple(map(self.names.__getitem__, from_start.tolist()))
         metadata = None if self.metadata is None else self.metadata.take(from_start)
-        return replace(self, counts=rows_of(self.counts, from_start), names=names, metadata=metadata, place=None)
+        few = from_start.size < self.n_documents // FEW
+        counts = rows_of(self.counts, from_start) if few else self.counts[from_start]
+        return replace(self, counts=counts, names=names, metadata=metadata, place=None)
 
     def _contiguous(self, start: int, stop: int) -> Corpus:
         pointers = self.counts.indptr[start : stop + 1]

@@ -14,6 +14,7 @@ from typing import Any, TypeVar, cast
 from llvmlite import ir
 from numba.core import types
 from numba.core.cgutils import unpack_tuple
+from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 Arrays = TypeVar("Arrays")
@@ -26,6 +27,8 @@ def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
         parts = [_without_owner(context, builder, *part) for part in zip(kinds, values, strict=True)]
         return context.make_tuple(builder, kind, parts)
     if not isinstance(kind, types.Array):
+        if context.data_model_manager[kind].contains_nrt_meminfo():
+            raise TypingError(f"{kind} cannot be borrowed; borrow arrays, and tuples of arrays and numbers")
         return value
     place = context.make_array(kind)(context, builder, value)
     for name in ("meminfo", "parent"):

@@ -45,7 +45,7 @@ class Topics(NamedTuple):
 
 
 # Kernels take the arrays out of their tuples once, at the top: a tuple's array that is taken out within a loop costs a
-# reference count each time.
+# reference count each time, unless it is borrowed.
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
