@@ -78,6 +78,7 @@ def house(tmp_path, monkeypatch):
     (tmp_path / "no_folder").write_text("")  # a home in which nothing can be written, for root too
     (tmp_path / "tmp").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # two sources of one size and second are one to it
     yield House(tmp_path)
     for name in ("stickbreak_callee", "stickbreak_caller"):
         sys.modules.pop(name, None)
