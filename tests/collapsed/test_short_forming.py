@@ -16,7 +16,7 @@ from stickbreak.collapsed.memory import InMemory
 from stickbreak.collapsed.plans import OF_MANY_SHORT, OF_SHORT, Plan
 from stickbreak.collapsed.predictive import is_due
 from stickbreak.collapsed.rules import Rules
-from stickbreak.collapsed.shards import Aside
+from stickbreak.collapsed.shards import Aside, Shard, Shares
 from stickbreak.collapsed.state import Priors
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.evaluation import document_completion
@@ -279,3 +279,16 @@ def test_a_damaged_state_is_refused(name: str, value: Any, short: tuple[Corpus, 
         arrays[name] = arrays[name][:-1]
     with pytest.raises(ModelFormatError, match="damaged"):
         model.continue_fit(corpus, n_laps=1)
+
+
+@pytest.mark.parametrize(
+    ("n_shards", "words", "documents", "kept"),
+    [(10, 100, 10, [0, 3, 6, 9]), (10, 100, 3, list(range(10))), (10, 5, 10, list(range(10))), (0, 0, 0, [])],
+)
+def test_some_of_many_documents_judge(n_shards: int, words: int, documents: int, kept: list[int]) -> None:
+    """300 stored counts and 20 documents are enough."""
+    numbers = np.zeros(words, np.int64)
+    shards = [
+        Shard(d, np.zeros(documents + 1, np.int64), numbers, numbers, Shares.none(words)) for d in range(n_shards)
+    ]
+    assert [shard.first for shard in trials._some_of(shards, 300, 20)] == kept

@@ -18,8 +18,8 @@ from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import uniform
 from stickbreak.numerics.special import FAST
 
-LEAST_TOKENS = 32  # of a document that is looked at in this way ...
-LEAVES_A_TOKEN = 16  # ... in a tree of at most so many leaves for each
+LEAST_TOKENS = 32  # of a crowded document, at least
+LEAVES_A_TOKEN = 16  # of the tree, at most, for each token of a crowded document
 BLOCK = 16  # nodes, or entries, whose mass is summed before one of them is looked for
 
 
