@@ -31,9 +31,13 @@ class Totals(NamedTuple):
 
 
 def lists_of(counts: WordCounts) -> WordLeaves:
-    """Return the lists of words, which share the memory of the counts; the mass sums are not there yet."""
+    """Return the lists of words, which share the memory of the counts; the mass sums are not there yet.
+
+    Counts that may only be read, of a model in a mapped file, are copied: all kernels would be compiled again for them.
+    """
     size = np.diff(counts.start).astype(np.int32)
-    return WordLeaves(counts.start, size, counts.leaf, counts.n, np.zeros(counts.leaf.size + size.size))
+    start, leaf = np.require(counts.start, requirements="W"), np.require(counts.leaf, requirements="W")
+    return WordLeaves(start, size, leaf, np.require(counts.n, requirements="W"), np.zeros(leaf.size + size.size))
 
 
 def with_room(counts: WordCounts, of_word: Int) -> WordLeaves:

@@ -27,7 +27,7 @@ class Discounts(NamedTuple):
     @classmethod
     def of(cls, delta: Float, shape: Shape, nodes: NodeDiscounts = NONE.words) -> Discounts:
         """Return the sums for one discount a level, and those of nodes in their places."""
-        delta = np.ascontiguousarray(delta, np.float64)
+        delta = np.require(delta, np.float64, ["C", "W"])
         paths = nodes.above(shape)
         if paths.free.ndim == 2:
             return cls._of_nodes(paths.free * delta + paths.own, shape)

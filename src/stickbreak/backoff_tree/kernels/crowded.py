@@ -107,9 +107,9 @@ def weigh_all(rows, level, depth, offset, finder, leaves, masses, own, gone, los
     for h in range(depth + 1):
         shares = share[offset[h] : offset[h + 1]]
         if h <= level:
-            part = mass_of_nodes(0, shares.shape[0] - 1, rows[offset[h] : offset[h + 1]], shares)
+            part = mass_of_nodes(np.int64(0), shares.shape[0] - 1, rows[offset[h] : offset[h + 1]], shares)
         else:
-            part = mass_of_entries(0, leaves.size, h, depth, leaves, masses, finder, shares)
+            part = mass_of_entries(np.int64(0), leaves.size, h, depth, leaves, masses, finder, shares)
         if own[h] >= 0:
             part -= gone * shares[own[h], 0] + lost * shares[own[h], 1]
         total += max(part, 0.0)
@@ -120,7 +120,7 @@ def weigh_all(rows, level, depth, offset, finder, leaves, masses, own, gone, los
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def find_node(x, rows, own, gone, lost, shares):
     """Return the node of a level of the directory into whose part x falls; NOWHERE if none has a part."""
-    n, first, chosen = shares.shape[0] - 1, 0, np.int64(NOWHERE)
+    n, first, chosen = shares.shape[0] - 1, np.int64(0), np.int64(NOWHERE)
     while first + BLOCK < n:
         part = mass_of_nodes(first, first + BLOCK, rows, shares)
         if first <= own < first + BLOCK:
@@ -145,7 +145,7 @@ def find_node(x, rows, own, gone, lost, shares):
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def find_node_of_entries(x, h, depth, leaves, masses, finder, own, own_entry, gone, lost, shares):
     """Return the node of a level below the directory into whose part x falls; NOWHERE if none has a part."""
-    n, first, chosen = leaves.size, 0, np.int64(NOWHERE)
+    n, first, chosen = leaves.size, np.int64(0), np.int64(NOWHERE)
     while first + BLOCK < n:
         part = mass_of_entries(first, first + BLOCK, h, depth, leaves, masses, finder, shares)
         if first <= own_entry < first + BLOCK:

@@ -53,14 +53,15 @@ def draw_leaf(
     alone = size - gone == 0
     if n_tokens == 0 and alone:
         return np.int64(uniform(rng) * n_leaves), 0.0
+    root = np.int64(0)
     if n_tokens == 0:  # the document says nothing: uniform
         total = mass[begin + w + size] - lost + (size - gone) * of_node(0, 0, from_word)
         z = draw_from_word(
-            0, 0, size, below, finder, delta_word, from_word, w, begin, leaf, mass, own_entry, gone, lost, rng
+            root, root, size, below, finder, delta_word, from_word, w, begin, leaf, mass, own_entry, gone, lost, rng
         )
         return z, total / n_leaves
     if alone:  # the word says nothing: constant in z
-        return draw_from_document(node, 0, -1, below, finder, delta_doc, given_doc, rng), 0.0
+        return draw_from_document(node, root, np.int64(-1), below, finder, delta_doc, given_doc, rng), 0.0
     if crowded and is_quicker(node[0, ENTRIES], size, level, below.shape[0] - 1, offset):
         total = weigh_all(
             row[row_start:], level, below.shape[0] - 1, offset, finder, leaf[begin : begin + size],
@@ -109,11 +110,11 @@ def sweep_documents(
         length = doc_start[d + 1] - doc_start[d]
         crowded = share.shape[0] > 0 and length >= LEAST_TOKENS and first_leaf(1, 0, below) <= LEAVES_A_TOKEN * length
         if crowded:
-            set_shares(node, depth, given_doc, rate_doc, rate_word, from_word, offset, share, queue, False)
+            set_shares(node, depth, given_doc, rate_doc, rate_word, from_word, offset, share, queue, np.bool_(False))
         score = 0.0
         own[:] = NOBODY
         for i in range(doc_start[d], doc_start[d + 1]):
-            w, old = word[i], np.int64(z[i])
+            w, old = np.int64(word[i]), np.int64(z[i])
             begin, level = start[w], np.int64(d_level[w])
             write_path(path, old, finder)
             take_token(node, path, trail)
@@ -122,8 +123,9 @@ def sweep_documents(
             own_entry, gone, lost = np.int64(NOWHERE), 0, 0.0
             if at_once:
                 change_leaf(
-                    w, old, -1, scale, given, start, sizes, leaf, count, mass, finder, d_start, d_level, offset, row
-                )
+                    w, old, np.int64(-1), scale, given, start, sizes, leaf, count, mass, finder, d_start, d_level,
+                    offset, row,
+                )  # fmt: skip
             else:
                 copy(path, own)
                 own_entry = entry_of(old, path[level], w, begin, leaf, level, d_start, offset, row)
@@ -145,10 +147,11 @@ def sweep_documents(
                 write_shares(node, path, trail, given_doc, rate_doc, rate_word, from_word, offset, share)
             if at_once:
                 change_leaf(
-                    w, new, 1, scale, given, start, sizes, leaf, count, mass, finder, d_start, d_level, offset, row
-                )
+                    w, new, np.int64(1), scale, given, start, sizes, leaf, count, mass, finder, d_start, d_level,
+                    offset, row,
+                )  # fmt: skip
         if crowded:
-            set_shares(node, depth, given_doc, rate_doc, rate_word, from_word, offset, share, queue, True)
+            set_shares(node, depth, given_doc, rate_doc, rate_word, from_word, offset, share, queue, np.bool_(True))
         log_p[d] = score
 
 

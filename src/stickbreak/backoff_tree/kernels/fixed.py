@@ -47,13 +47,13 @@ def sample_documents(
                 if sweep > 0:
                     write_path(path, before[i], finder)
                     take_token(node, path, trail)
-                w = word[i]
+                w = np.int64(word[i])
                 after = word[min(i + 1, word.size - 1)]
                 new, _ = draw_leaf(
                     node, below, finder, delta_doc, given_doc, rate_doc, delta_word, rate_word, from_word, w, start[w],
                     np.int64(sizes[w]), leaf, mass, np.int64(d_level[w]), offset, row, d_start[w],
-                    np.int64(d_level[after]), d_start[after], nowhere, np.int64(NOWHERE), 0, 0.0, queue, candidate,
-                    weight, share, sums, False, rng,
+                    np.int64(d_level[after]), d_start[after], nowhere, np.int64(NOWHERE), np.int64(0), 0.0, queue,
+                    candidate, weight, share, sums, np.bool_(False), rng,
                 )  # fmt: skip
                 z[i] = new
                 write_path(path, new, finder)
@@ -90,7 +90,7 @@ def predict_words(
                 lost, _ = weigh_lacking(node, below, rate_doc, given_doc, missing, queue, weight)
                 lost /= n_tokens
             for i in range(held_start[d], held_start[d + 1]):
-                w = held_word[i]
+                w = np.int64(held_word[i])
                 size, begin = np.int64(sizes[w]), start[w]
                 found = 0.0
                 if n_tokens == 0:
@@ -100,7 +100,7 @@ def predict_words(
                     total, _ = weigh(
                         node, below, finder, given_doc, rate_doc, rate_word, from_word, w, begin, size, leaf, mass,
                         np.int64(d_level[w]), offset, row, d_start[w], np.int64(d_level[after]), d_start[after],
-                        nowhere, 0, 0.0, queue, candidate, weight,
+                        nowhere, np.int64(0), 0.0, queue, candidate, weight,
                     )  # fmt: skip
                     found = total / n_tokens
                 prob[i] += found / peak + lost * share[w]

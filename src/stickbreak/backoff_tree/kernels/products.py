@@ -4,6 +4,9 @@ An entry is a leaf with tokens. The mass v that an entry keeps, and the discount
 the mass that a tree has: node a of level h has v(a) = sum of v, d(a) = desc+(a) and tau(a) = v(a) + d(a) times the
 discounts from level h on. The walk goes level by level through the nodes of the document that the word has, too: so
 what is asked of the word at one node does not wait for the answer at another.
+
+Whole numbers and flags are handed on as np.int64 and np.bool_: for a constant, or an int32, Numba would compile the
+function, and all that it calls, once more.
 """
 
 from __future__ import annotations
@@ -67,10 +70,12 @@ def weigh(
     v, d = mass[first + size], np.float64(size)
     if own[0] == 0:
         v, d = v - lost, d - gone
-    total = part_of(0, 0, node[0, ENTRIES], node[0, TOKENS], v, d, depth, given_doc, rate_doc, rate_word, from_word)
+    root = np.int64(0)
+    entries, tokens = node[0, ENTRIES], node[0, TOKENS]
+    total = part_of(root, root, entries, tokens, v, d, depth, given_doc, rate_doc, rate_word, from_word)
     queue[0, 0], queue[0, 1], queue[0, 2], queue[0, 3] = 0, 0, size, 0
     weight[0] = total
-    q, end, c = 0, 1, 0
+    q, end, c = np.int64(0), np.int64(1), 0
     c_end = call_children(node, 0, row_start + offset[1], row, candidate, 0) if level > 0 else 0
     for h in range(1, level + 1):
         up, up_below, up_next = row_start + offset[h], row_start + offset[h + 1], next_start + offset[h]
@@ -78,7 +83,7 @@ def weigh(
         q = end
         while c < last:
             child = candidate[c]
-            a = node[child, ID]
+            a = np.int64(node[child, ID])
             c += 1
             if h <= next_level:
                 prefetch(row, up_next + a)
@@ -119,10 +124,8 @@ def weigh_below(
             z, at = np.int64(leaf[begin + low]), child_of(node, at, node_at(leaf[begin + low], h, finder))
             while at >= 0:  # that entry counts, as its node does
                 v = mass[first + high] - mass[first + low] - (lost if node[at, ID] == own[h] else 0.0)
-                entries, tokens = node[at, ENTRIES], node[at, TOKENS]
-                total += part_of(
-                    h, node[at, ID], entries, tokens, v, 1.0, depth, given_doc, rate_doc, rate_word, from_word
-                )
+                a, entries, tokens = np.int64(node[at, ID]), node[at, ENTRIES], node[at, TOKENS]
+                total += part_of(h, a, entries, tokens, v, 1.0, depth, given_doc, rate_doc, rate_word, from_word)
                 queue[end, 0], queue[end, 1], queue[end, 2], queue[end, 3] = at, low, high, ~h
                 weight[end] = total
                 end += 1
@@ -141,7 +144,7 @@ def weigh_below(
                     continue
             else:  # children of the document's node
                 here, child = child, node[child, NEXT]
-                a = node[here, ID]
+                a = np.int64(node[here, ID])
                 start = lower_bound(leaf, begin + low, begin + high, first_leaf(a, h, below))
                 lo, hi = start - begin, lower_bound(leaf, start, begin + high, first_leaf(a + 1, h, below)) - begin
             d = np.float64(hi - lo) - (gone if a == own[h] else 0)
@@ -222,7 +225,8 @@ def draw_from_word(
     j = low + np.int64(uniform(rng) * d)
     if own_entry >= 0 and gone > 0 and j >= own_entry:
         j += 1
-    return leaf_by_discounts(leaf[begin + j], h, uniform(rng) * from_word[h], below, finder, delta_word, rng)
+    z = np.int64(leaf[begin + j])
+    return leaf_by_discounts(z, h, uniform(rng) * from_word[h], below, finder, delta_word, rng)
 
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
@@ -296,7 +300,8 @@ def draw_from_product(
             q = middle + 1
     if q > 0:
         x -= weight[q - 1]
-    at, low, high, h = queue[q, 0], np.int64(queue[q, 1]), np.int64(queue[q, 2]), np.int64(queue[q, 3])
+    at, low = np.int64(queue[q, 0]), np.int64(queue[q, 1])
+    high, h = np.int64(queue[q, 2]), np.int64(queue[q, 3])
     if h < 0:
         h = ~h
     if h == depth:

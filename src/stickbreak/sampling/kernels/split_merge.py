@@ -92,7 +92,7 @@ def propose(start, word, topic, tables, side, n, size, eta, scans, rng):
         side[tables[s]] = s
         _add(start, word, tables[s], n, size, s, 1.0)
     for _ in range(scans + 1 if scans > 0 else 0):
-        scan(start, word, topic, tables, side, n, size, eta, True, rng)
+        scan(start, word, topic, tables, side, n, size, eta, np.bool_(True), rng)
     return scan(start, word, topic, tables, side, n, size, eta, split, rng)
 
 

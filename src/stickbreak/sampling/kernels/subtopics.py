@@ -65,7 +65,7 @@ def judge(picked, members, side, words, n_k, beta, n_topics, alpha, scale, gamma
     settle, log_pair = passes if picked.settles else 0, picked.log_pair
     log_u, v, log_q = log1p(-uniform(rng)), 0.0, 0.0
     if splits:
-        log_q = propose(members, anchors, mass, eta, settle, side, True, -inf, n, size, rng)
+        log_q = propose(members, anchors, mass, eta, settle, side, np.bool_(True), -inf, n, size, rng)
         log_pair = _log_partner(words, n, size, first, n_topics, n_k, weight)
     else:
         v = log(beta[first] / beta[second])
@@ -73,7 +73,7 @@ def judge(picked, members, side, words, n_k, beta, n_topics, alpha, scale, gamma
     few = n_topics if splits else n_topics - 1
     log_ratio += log(gamma) + log_pair + log(few / (few + 1.0)) + log(S * (S - 1.0)) - log(size[0] * size[1])
     if not splits and log_u <= -log_ratio:  # else it cannot be accepted: log q is no more than zero
-        log_q = propose(members, anchors, mass, eta, settle, side, False, log_u + log_ratio, n, size, rng)
+        log_q = propose(members, anchors, mass, eta, settle, side, np.bool_(False), log_u + log_ratio, n, size, rng)
     log_ratio -= log_q
     return log_u <= (log_ratio if splits else -log_ratio), v, n, size
 
