@@ -128,16 +128,17 @@ class Chain:
             beta = draw_weights(self._counts, self.concentrations.gamma, rng, self._labelled)
             rules = settings.subtopic_trials, settings.subtopic_passes
             trials = trials.plus(self._after(*state.subtopics(self._counts, beta, self._now(executor), *rules)))
-        self.concentrations = resample(
-            self.concentrations,
-            settings.learn,
-            settings.priors or {},
-            self._counts,
-            state.lengths,
-            self._stream("concentrations"),
-            settings.known,
-            self._labelled,
-        )
+        if settings.learn:
+            self.concentrations = resample(
+                self.concentrations,
+                settings.learn,
+                settings.priors or {},
+                self._counts,
+                state.lengths,
+                self._stream("concentrations"),
+                settings.known,
+                self._labelled,
+            )
         state.finish(self._counts, self.concentrations, self._stream("corpus weights"))
         return trials
 

@@ -111,6 +111,8 @@ def cut(tokens: Tokens, n_shards: int) -> list[tuple[int, int]]:
     """Cut the documents into runs of about as many tokens: n_shards of them, or fewer where documents are long."""
     start = tokens.sampled
     most = min(n_shards, max(1, int(start[-1])))  # a token each: more cut nothing
+    if most == 1:
+        return [(0, tokens.n_sampled)] if tokens.n_sampled else []
     inner = np.linspace(0, start[-1], most + 1)[1:-1]
     edges = np.unique(np.concatenate(([0], np.searchsorted(start, inner), [tokens.n_sampled])))
     return [(int(first), int(last)) for first, last in pairwise(edges)]
