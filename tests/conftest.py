@@ -12,7 +12,7 @@ import gc
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -37,10 +37,30 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(skip)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, Any, Any]:
+    """Collect no garbage while tests are found, of which there is hardly any: it would be a third of that time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
 def pytest_collection_finish() -> None:
-    """Leave tests and modules, which stay, out of garbage collections: in a forked process each would copy them all."""
+    """Leave tests and modules, which stay, out of garbage collections: in a forked process each would copy them all.
+
+    What Numba and shared fits leave is looked through less often than Python does by itself.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(5000, 10, 20)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Look for tests alone, not for examples in their docstrings, which have none."""
+    return [found for found in (yield) if type(found) is pytest.Module]
 
 
 @pytest.fixture

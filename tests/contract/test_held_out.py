@@ -10,8 +10,10 @@ import stickbreak
 from stickbreak.evaluation import Completion
 from stickbreak.exceptions import InputError, ModelFormatError, WriteError
 from stickbreak.model.held_out import save_held_out
+from stickbreak.model.joining import JoinedTopics
 from stickbreak.prediction.held_out import HeldOutScore
 
+JOINING = [name for name in OF_WORDS if getattr(stickbreak, name)._join_topics is not JoinedTopics._join_topics]
 SCORE = HeldOutScore(Completion(-6.25, -6.5, 120.0, 12), -7.5)
 
 
@@ -30,7 +32,7 @@ def test_score_is_saved_and_a_call_that_changes_topics_drops_it(name, tmp_path):
     assert stickbreak.load(tmp_path / "on").held_out_ is None
 
 
-@pytest.mark.parametrize("name", [name for name in SMALL if hasattr(fitted(name), "partial_fit")])
+@pytest.mark.parametrize("name", [name for name in SMALL if hasattr(unfitted(name), "partial_fit")])
 def test_step_of_a_stream_drops_the_score(name):
     model = noted(name)
     model.partial_fit(data_of(name))
@@ -49,7 +51,7 @@ def test_joins_new_topics_and_a_new_fit_drop_the_score_and_what_changes_no_topic
     assert model.note_held_out(-6.0).update(corpus).held_out_ is None
 
 
-@pytest.mark.parametrize("name", [name for name in OF_WORDS if fitted(name).joins_topics])
+@pytest.mark.parametrize("name", JOINING)
 def test_joining_no_topics_keeps_the_score_as_the_topics_predict_what_they_did(name, tmp_path):
     model, documents = noted(name), data_of(name)
     for groups in ([], [[0]], [[k] for k in range(model.n_topics_)]):
