@@ -49,7 +49,8 @@ def p_value(rows, draw):
     """Draw N_DRAWS times from each row ((key, state) -> next state); return the P-value of all together."""
     total = np.zeros(2)
     for number, (start, following) in enumerate(rows):
-        seen = Counter(draw(start, number * N_DRAWS + i) for i in range(N_DRAWS))
+        keys = np.arange(N_DRAWS, dtype=np.uint64) + np.uint64(number * N_DRAWS)  # of the type that chains have
+        seen = Counter(draw(start, key) for key in keys)
         assert set(seen) <= set(following), "a state that cannot be reached"
         total += statistic([seen[x] for x in following], list(following.values()))
     return chi2.sf(*total)
@@ -122,7 +123,8 @@ def test_direct_assignment_step_has_the_exact_law():
     counts = counts_of(z, m)
 
     def draw(token, key):
-        tokens, documents, topic = alone(E.words[token]), documents_of(z, m, E.document[token]), np.array([z[token]])
+        tokens, documents = alone(E.words[token]), documents_of(z, m, E.document[token])
+        topic = np.array([z[token]], np.int32)
         one_pass(
             tokens,
             counts,
