@@ -25,9 +25,9 @@ def compiled_by(fresh_python, *commands):
 
 
 def commands_of(method, documents, folder):
-    """The default path of a method; the sampler with fewer sweeps."""
-    model = folder / method
-    shorter = ["--laps", 30] if method == "gibbs" else []
+    """The default path of a method; samplers with fewer sweeps."""
+    model, sweeps = folder / method, {"gibbs": 30, "pachinko": 120, "hierarchical-pachinko": 120}
+    shorter = ["--laps", sweeps[method]] if method in sweeps else []
     return [
         ["fit", documents, "--out", model, "--method", method, "--held-out", "0.1", "--quiet", *shorter],
         ["transform", model, documents, "--out", folder / "weights.npz"],

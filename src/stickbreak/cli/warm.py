@@ -19,7 +19,12 @@ from stickbreak.exceptions import InputError, WriteError
 _VECTORS = "vectors"  # both methods of vectors, which share their kernels
 _WORDS = tuple(name for name, method in METHODS.items() if method.data == "documents")
 _FAMILIES = (*_WORDS, _VECTORS)
-_SHORTER = {"gibbs": {"n_laps": 20}}  # where the default is long on any documents
+_SHORTER = {  # where the default is long on any documents
+    "gibbs": {"n_laps": 20},
+    "pachinko": {"n_laps": 60},
+    "hierarchical-pachinko": {"n_laps": 60},
+}
+_BESIDE = {"collapsed": {"n_topics": 12, "births": False, "n_laps": 20}}  # topics become empty: not in every fit
 
 
 def warm(
@@ -99,6 +104,8 @@ def _fit_words(method: str) -> None:
         model = stickbreak.load(out, getattr(stickbreak, METHODS[method].estimator))
         model.transform(corpus)
         evaluate(model, corpus)
+    if method in _BESIDE:
+        getattr(stickbreak, METHODS[method].estimator)(**_BESIDE[method], random_state=0).fit(corpus)
 
 
 def _fit_vectors() -> None:
