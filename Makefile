@@ -15,11 +15,12 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOCK := uv pip compile --quiet --universal --python-version 3.11 \
 	--no-emit-index-url --no-emit-find-links --generate-hashes --no-header
 
-.PHONY: help demo test fuzz docs cli-docs pyright bench bench-quick lock release-check check-min clean
+.PHONY: help demo test check fuzz docs cli-docs pyright bench bench-quick lock release-check check-min clean
 
 help:
 	@echo "make demo      topics of the documentation of Python's standard library, with a report, in demo/"
 	@echo "make test      format, lint, types, spelling and tests, a worker for each core (another number: WORKERS=4; 0: this process)"
+	@echo "make check     the same without the tests"
 	@echo "make fuzz      trials by chance of files, saved models, kills and numbers, for many hours (a short run:"
 	@echo "               make fuzz INPUTS=10000 LOADS=1000; another one: SEED=1; failing inputs are kept in fuzz-failures/)"
 	@echo "make pyright   what an editor says of examples/ and tests/typing/ (pyright brings Node.js along: 283 MB)"
@@ -35,21 +36,25 @@ help:
 demo: $(VENV)/run.stamp
 	$(BIN)/stickbreak demo --out demo
 
-# Kernels are compiled before the workers would each compile their own, by two processes, while mypy looks at types. A
-# file stays whole: its tests share fits.
+# Kernels are compiled before the workers would each compile their own: by two processes, while the rest of the
+# environment is installed and the source is checked. A file stays whole: its tests share fits.
 FIRST = collapsed variational hybrid gibbs lda
 SECOND = tree pachinko hierarchical-pachinko nested-crp nested-hdp online-hdp split-merge-online vectors
 # Some environments forbid Python to keep what it compiles of our own source: then each of hundreds of processes would
 # compile it again.
 test: export PYTHONDONTWRITEBYTECODE :=
-test: $(VENV)/dev.stamp
+test: $(VENV)/run.stamp
+	@$(BIN)/stickbreak warm --quiet $(FIRST:%=--method %) & first=$$!; \
+	$(BIN)/stickbreak warm --quiet $(SECOND:%=--method %) & second=$$!; \
+	$(MAKE) --no-print-directory check || { kill $$first $$second; exit 1; }; \
+	wait $$first && wait $$second
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+
+check: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/codespell $(PROSE)
-	$(BIN)/mypy & types=$$!; \
-	$(BIN)/stickbreak warm --quiet $(FIRST:%=--method %) & first=$$!; \
-	$(BIN)/stickbreak warm --quiet $(SECOND:%=--method %) && wait $$first && wait $$types
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+	$(BIN)/mypy
 
 # Each trial runs even if one before it has failed.
 fuzz: $(VENV)/dev.stamp
