@@ -7,7 +7,9 @@ import numpy as np
 from stickbreak.collapsed.aside import share_apart
 from stickbreak.collapsed.cvb0 import ALONE
 from stickbreak.collapsed.memory import InMemory
+from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.shards import Aside
+from stickbreak.collapsed.state import Priors
 from stickbreak.collapsed.trials import Forming
 from stickbreak.corpus import Corpus
 
@@ -33,6 +35,28 @@ def formed(corpus, rules):
     documents = InMemory(corpus)
     documents.set_aside(Aside(apart=0.05, apart_seed=rules.seed), ALONE)
     return Forming.of(documents, rules, ALONE)
+
+
+FORM = Rules(1, 500, Priors(1.0, 1.0, 0.05), 1 / 15, ("alpha",), 0, 60, True, 0.1, "auto")  # of fits that form topics
+
+
+def begun(corpus, rules=FORM):
+    """What forms the topics of a corpus."""
+    forming = formed(corpus, rules)
+    assert forming is not None
+    return forming
+
+
+def go_on(forming, passes):
+    """Make passes until so many are made."""
+    while forming.trial.passes < passes:
+        forming.go_on()
+    return forming
+
+
+def near(truth, topic_word, far=0.35):
+    """Whether each planted topic has one that is near it; two different topics are nearly 2 apart."""
+    return np.abs(truth.topic_word[:, None] - topic_word[None]).sum(axis=2).min(axis=1) < far
 
 
 def small_corpus(seed=0, *, n_documents=23, n_words=8, fractional=False):

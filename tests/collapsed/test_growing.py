@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from stickbreak import CollapsedHDP
-from stickbreak.collapsed import cutting, growing
+from stickbreak.collapsed import cutting, growing, plans
 from stickbreak.collapsed.cvb0 import ALONE
 from stickbreak.collapsed.files import InFiles
 from stickbreak.collapsed.growing import OF_LONG, OF_SHORT, Sampling, grown, samples, sampling_of
@@ -193,6 +193,7 @@ def many_short(monkeypatch: pytest.MonkeyPatch) -> Corpus:
     monkeypatch.setattr(growing, "OF_SHORT", Sampling(20_000, 4000, 1 / 8, short=True))
     monkeypatch.setattr(growing, "MOST_OF_SHORT", 30_000)
     monkeypatch.setattr(growing, "FEW_TOPICS", 5)
+    monkeypatch.setattr(plans, "MOST", 0)  # topics of fewer form by Gibbs sampling
     return planted_lda(6000, 300, n_topics=8, alpha=0.3, mean_tokens=8, seed=4)[0]
 
 

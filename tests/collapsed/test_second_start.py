@@ -1,5 +1,6 @@
 """The second start: weak topics that no split finds, and collections that have none (math.md (C14))."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 from stickbreak import CollapsedHDP
-from stickbreak.collapsed import laps, moves, second_start
+from stickbreak.collapsed import laps, moves, plans, second_start
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE, random_start, sweep
 from stickbreak.collapsed.laps import CollapsedLaps
 from stickbreak.collapsed.memory import InMemory
@@ -24,6 +25,14 @@ from stickbreak.fitting.executor import ThreadExecutor
 from .problems import hold_back, set_apart
 
 PRIORS, ONE = Priors(alpha=2.0, gamma=1.0, eta=0.1), Engine(ThreadExecutor(1))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def split_and_merged() -> Iterator[None]:
+    """Let topics of long documents be split and merged from the first pass on: of fewer counts they are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plans, "OF_LONG", replace(plans.OF_LONG, least=1 << 18))
+        yield
 
 
 def weak_topics(n_documents: int, *, strength: float, seed: int = 0) -> Corpus:

@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 from stickbreak import CollapsedHDP, load
-from stickbreak.collapsed import companions, plans, trials
+from stickbreak.collapsed import plans, trial, trials
 from stickbreak.collapsed.cvb0 import ALONE
 from stickbreak.collapsed.growing import taking_part
 from stickbreak.collapsed.memory import InMemory
-from stickbreak.collapsed.plans import OF_MANY_SHORT, OF_SHORT, Plan
+from stickbreak.collapsed.plans import OF_MANY_SHORT, OF_SHORT, OF_VAGUE, Plan
 from stickbreak.collapsed.predictive import is_due
-from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.shards import Aside, Shard, Shares
 from stickbreak.collapsed.state import Priors
 from stickbreak.corpus import Corpus, planted_lda
@@ -23,9 +22,8 @@ from stickbreak.evaluation import document_completion
 from stickbreak.exceptions import ModelFormatError
 from stickbreak.numerics.arrays import Float
 
-from .problems import formed
+from .problems import FORM, begun, formed, go_on, near
 
-RULES = Rules(1, 500, Priors(1.0, 1.0, 0.05), 1 / 15, ("alpha",), 0, 60, True, 0.1, "auto")
 PASSES = OF_SHORT.passes
 
 
@@ -59,7 +57,7 @@ def test_the_numbers_that_are_tried_double(few: int, many: int, numbers: list[in
 
 def test_planted_topics_are_found_that_words_do_not_show(short: tuple[Corpus, Any]) -> None:
     corpus, truth = short
-    forming = formed(corpus, RULES)
+    forming = formed(corpus, FORM)
     assert forming is not None
     assert forming.trial.n_topics < 38  # those that are shown
     model = CollapsedHDP(random_state=0).fit(corpus)
@@ -82,14 +80,14 @@ def test_more_topics_are_tried_as_long_as_they_predict_better(
 ) -> None:
     asked: list[int] = []
 
-    def scores(trial: Any, *more: Any) -> Float:
-        if trial.weights.size not in asked:
-            asked.append(trial.weights.size)
+    def scores(now: Any, *more: Any) -> Float:
+        if now.weights.size not in asked:
+            asked.append(now.weights.size)
         return np.array([0.0, -float(abs(len(asked) - 1 - wanted))])
 
     monkeypatch.setattr(trials.Trial, "scores", scores)
     monkeypatch.setattr(Plan, "numbers", lambda plan, few, many: [few, 2 * few, 3 * few])
-    forming = formed(short[0], replace(RULES, max_topics=80))
+    forming = formed(short[0], replace(FORM, max_topics=80))
     assert forming is not None
     while forming.is_trying:
         assert forming.trial.passes < PASSES
@@ -99,7 +97,8 @@ def test_more_topics_are_tried_as_long_as_they_predict_better(
     assert (forming.trial.passes, forming.has_all) == (PASSES, False)
     assert forming.is_full == (wanted == 2)  # where fewer were taken, more could have been
     forming.go_on()
-    assert (forming.trial.passes, forming.has_all) == (1, True)  # all documents begin with the topics
+    assert (forming.trial.passes, forming.has_all) == (PASSES + 1, True)  # all documents go on with the topics
+    assert forming.trial.counts()[0].sum() == pytest.approx(short[0].n_tokens)
     assert forming.n_left is None
     assert not forming.is_over
 
@@ -109,10 +108,8 @@ def test_documents_that_are_set_apart_are_halved_in_several_ways(
 ) -> None:
     told: list[list[Any]] = []
     score = trials.Trial.scores
-    monkeypatch.setattr(
-        trials.Trial, "scores", lambda trial, judges, *m: told.append(judges) or score(trial, judges, *m)
-    )
-    forming = formed(short[0], RULES)
+    monkeypatch.setattr(trials.Trial, "scores", lambda now, judges, *m: told.append(judges) or score(now, judges, *m))
+    forming = formed(short[0], FORM)
     assert forming is not None
     while not told:
         forming.go_on()
@@ -126,7 +123,7 @@ def test_alpha_of_many_counts_is_judged_by_the_documents_set_apart(
     short: tuple[Corpus, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(plans, "OF_MANY_SHORT", replace(OF_MANY_SHORT, least=10_000))
-    forming = formed(short[0], RULES)
+    forming = formed(short[0], FORM)
     assert forming is not None
     while forming.trial.passes < 81 or forming.is_trying:
         before, passes, n = forming.trial.priors.alpha, forming.trial.passes, forming.trial.weights.size
@@ -137,25 +134,26 @@ def test_alpha_of_many_counts_is_judged_by_the_documents_set_apart(
 
 
 def test_all_documents_take_part_once_the_number_is_chosen(short: tuple[Corpus, Any]) -> None:
-    forming = formed(short[0], RULES)
+    forming = formed(short[0], FORM)
     assert forming is not None
     assert forming.trial.counts()[0].sum() < 0.98 * short[0].n_tokens
-    alpha = RULES.priors.alpha
+    alpha = FORM.priors.alpha
     while not forming.has_all and forming.trial.passes <= PASSES:
         alpha = forming.trial.priors.alpha
         forming.go_on()
     assert forming.trial.priors.alpha == pytest.approx(alpha, rel=1e-9)  # it is the one that was learned
-    assert alpha != RULES.priors.alpha
+    assert alpha != FORM.priors.alpha
     for _ in range(2):
         assert forming.trial.counts()[0].sum() == pytest.approx(short[0].n_tokens)
         forming.go_on()
+    assert forming.trial.passes == PASSES + 3  # they go on
     model = CollapsedHDP(n_laps=5 * PASSES, random_state=0).fit(short[0])
     assert model.components_.sum() - model.eta_ * model.components_.size == pytest.approx(short[0].n_tokens)
 
 
 def test_alpha_that_is_not_learned_stays(short: tuple[Corpus, Any]) -> None:
     model = CollapsedHDP(learn=(), alpha=2.0, n_laps=PASSES + 12, random_state=0).fit(short[0])
-    forming = formed(short[0], replace(RULES, learn=(), priors=Priors(2.0, 1.0, 0.05)))
+    forming = formed(short[0], replace(FORM, learn=(), priors=Priors(2.0, 1.0, 0.05)))
     assert forming is not None
     while forming.trial.passes < PASSES - 1:
         forming.go_on()
@@ -165,12 +163,12 @@ def test_alpha_that_is_not_learned_stays(short: tuple[Corpus, Any]) -> None:
 
 
 def test_alpha_is_judged_by_the_last_pass(short: tuple[Corpus, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """And try another number of topics after fewer passes, in as many dimensions as before."""
+    """Others are tried after fewer passes, in as many dimensions as before."""
     told: list[Any] = []
-    judge = trials.predictive_alpha
-    monkeypatch.setattr(trials, "predictive_alpha", lambda drawn, *m: told.append(drawn) or judge(drawn, *m))
+    judge = trial.predictive_alpha
+    monkeypatch.setattr(trial, "predictive_alpha", lambda drawn, *m: told.append(drawn) or judge(drawn, *m))
     monkeypatch.setattr(plans, "OF_MANY_SHORT", replace(OF_MANY_SHORT, least=10_000))
-    forming = formed(short[0], RULES)
+    forming = formed(short[0], FORM)
     assert forming is not None
     while len(told) < 2 and forming.trial.passes < 40:
         forming.go_on()
@@ -179,19 +177,15 @@ def test_alpha_is_judged_by_the_last_pass(short: tuple[Corpus, Any], monkeypatch
     assert all((topics.S == np.rint(topics.S)).all() for topics in told)  # a mean of passes would have parts of tokens
 
 
-@pytest.mark.parametrize(
-    "case", ["learns eta", "expected", "few counts", "few shown", "weights", "weights set apart", "few apart"]
-)
+@pytest.mark.parametrize("case", ["learns eta", "expected", "few counts", "weights", "weights set apart", "few apart"])
 def test_others_begin_otherwise(case: str, short: tuple[Corpus, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    corpus, rules = short[0], RULES
+    corpus, rules = short[0], FORM
     if case == "learns eta":
         rules = replace(rules, learn=("alpha", "eta"))
     elif case == "expected":
         rules = replace(rules, final_passes="expected")
     elif case == "few counts":
         corpus = corpus[:1200]
-    elif case == "few shown":
-        monkeypatch.setattr(companions, "FEW", 1.0)
     elif case == "weights":
         corpus = Corpus.from_counts(corpus.counts * 0.7)
     elif case == "weights set apart":
@@ -204,6 +198,50 @@ def test_others_begin_otherwise(case: str, short: tuple[Corpus, Any], monkeypatc
     else:
         monkeypatch.setattr(trials, "JUDGES", 900)
     assert formed(corpus, rules) is None
+
+
+@pytest.fixture(scope="module")
+def vague() -> tuple[Corpus, Any]:
+    """5 topics in short documents, whose words show too few to be sure of."""
+    return planted_lda(3000, 400, n_topics=5, mean_tokens=10, seed=2)
+
+
+def test_many_topics_of_short_documents_become_few_where_words_show_few(vague: tuple[Corpus, Any]) -> None:
+    corpus, truth = vague
+    forming = begun(corpus)
+    assert forming.trial.n_topics > 60
+    assert not forming.is_trying
+    go_on(forming, OF_VAGUE.merging[0] - 1)
+    assert (forming.n_merged, forming.last_merging) == (0, OF_VAGUE.merging[-1])
+    forming.go_on()
+    assert forming.n_merged > 20
+    model = CollapsedHDP(random_state=0).fit(corpus)
+    assert model.n_laps_ > OF_VAGUE.merging[2]
+    assert near(truth, model.topic_word_).all()
+    assert model.n_topics_ == 5
+    assert model.components_.sum() - model.eta_ * model.components_.size == pytest.approx(corpus.n_tokens)
+
+
+def test_a_fit_whose_words_show_few_topics_has_the_same_bits_when_resumed(
+    vague: tuple[Corpus, Any], tmp_path: Path
+) -> None:
+    """Cut before the first round, after it, before and after all documents join."""
+    monkey = replace(OF_VAGUE, merging=(20, 30, 40, 50))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plans, "OF_VAGUE", monkey)
+        patch.setattr(trials, "OF_VAGUE", monkey)
+        settings: dict[str, Any] = {"random_state": 3, "n_laps": 54}
+        whole = CollapsedHDP(**settings).fit(vague[0])
+        for cut in (7, 20, 50, 51):
+            part = CollapsedHDP(**{**settings, "n_laps": cut}).fit(vague[0], checkpoint=tmp_path / f"{cut}")
+            assert part._kept.values["is_vague"]
+            assert part._kept.values["has_all"] == (cut == 51)
+            again = CollapsedHDP(n_jobs=2, **settings).fit(vague[0], checkpoint=tmp_path / f"{cut}", resume=True)
+            np.testing.assert_array_equal(again.components_, whole.components_)
+        early = CollapsedHDP(random_state=3, n_laps=7).fit(vague[0])
+        early._kept.values["is_vague"] = False
+        with pytest.raises(ModelFormatError, match="damaged"):
+            early.continue_fit(vague[0], n_laps=1)
 
 
 CHOSEN = 4 * PASSES  # passes of the trials of 4,000 of the documents, seed 3
@@ -241,6 +279,12 @@ def test_a_fit_with_files_and_a_continued_one_have_the_same_bits(
     np.testing.assert_array_equal(more.components_, whole.components_)
 
 
+def test_rows_are_those_of_the_best_trial(short: tuple[Corpus, Any]) -> None:
+    trace = CollapsedHDP(n_laps=PASSES + 3, random_state=0).fit(short[0][:4000]).trace_
+    assert len(set(trace["objective"][: PASSES - 1])) == PASSES - 1
+    assert len(set(trace["objective"][PASSES - 1 :])) == len(set(trace["n_topics"][PASSES - 1 :])) == 1
+
+
 def test_a_fit_goes_on_until_topics_are_formed_and_says_what_was_not_tried(short: tuple[Corpus, Any]) -> None:
     model = CollapsedHDP(random_state=0, tolerance=10.0).fit(short[0])
     assert model.converged_
@@ -267,7 +311,18 @@ def test_more_topics_predict_new_documents_better(short: tuple[Corpus, Any]) -> 
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("trial.passes", 10**6), ("numbers", [50, 5]), ("n_judged", 9), ("formed", 3), ("best.scores", "short")],
+    [
+        ("trial.passes", 10**6),
+        ("best.passes", 2),
+        ("numbers", [50, 5]),
+        ("n_judged", 9),
+        ("formed", 3),
+        ("n_quiet", 1),
+        ("has_all", True),
+        ("best.scores", "short"),
+        ("best.mean", "zero"),
+        ("best.mean", "twice"),
+    ],
 )
 def test_a_damaged_state_is_refused(name: str, value: Any, short: tuple[Corpus, Any]) -> None:
     corpus = short[0][:4000]
@@ -276,7 +331,8 @@ def test_a_damaged_state_is_refused(name: str, value: Any, short: tuple[Corpus, 
     if name in values:
         values[name] = value
     else:
-        arrays[name] = arrays[name][:-1]
+        part = arrays[name]
+        arrays[name] = part[:-1] if value == "short" else part * (2.0 if value == "twice" else 0.0)
     with pytest.raises(ModelFormatError, match="damaged"):
         model.continue_fit(corpus, n_laps=1)
 

@@ -47,17 +47,18 @@ class CollapsedHDP(StreamedCollapsed):
     The model is that of `VariationalHDP`. The topics and the weights of documents are integrated out. Each token keeps
     its topic probabilities, given all other tokens. Only topics with a fair share of a token are kept. Smaller shares
     are rounded at random without bias, so memory and time do not grow with `n_topics` times the documents.
-    A fit starts with one topic. Topics are split and merged as long as this predicts held-out tokens better, so their
-    number hardly depends on the start. Large collections begin with topics of words that occur together, which Gibbs
-    sampling forms: as many as predict best (math.md (C25), (C26)). In short documents it makes all passes (math.md
-    (C27)). Other large ones, and the largest, begin on samples of their documents (math.md (C17)).
+    Most collections begin with many topics, each of the words that occur together with one word. Gibbs sampling makes
+    all passes, and topics that are alike become one as long as this predicts better documents that are set apart
+    (math.md (C26) to (C28)). So their number does not depend on a start. Small collections start with one topic. Their
+    topics are split and merged as long as this predicts held-out tokens better. The largest begin on samples of their
+    documents (math.md (C17)).
     `stickbreak fit` uses this method unless you name another.
 
     Parameters
     ----------
     n_topics : int or None, default=None
-        Number of topics to start with. Splits and merges change it; `max_topics` limits it. A fit to a large
-        collection with `births` finds its own start (math.md (C25) to (C27)). None: 1, or without `births` 200
+        Number of topics to start with. Splits and merges change it; `max_topics` limits it. Most fits with `births`
+        find their own start (math.md (C25) to (C28)). None: 1, or without `births` 200
         (`max_topics` if that is less, and a quarter of the tokens if the documents hold fewer).
         `partial_fit` has no splits: there None means 200, too.
     alpha : float, default=5.0
@@ -69,8 +70,8 @@ class CollapsedHDP(StreamedCollapsed):
         learned, has a pseudo-count for each word, in all topics alike, or a row for each of the first K topics: these
         keep their numbers as those of seeds do, and other topics have its smallest number for every word.
     learn : sequence of {"alpha", "gamma", "eta"}, default=("alpha",)
-        Hyperparameters that are learned from the data. While Gibbs sampling forms topics, alpha is learned in every
-        fifth pass from pass 10 on. In other passes, from pass 20 on, they follow the expected tables and counts:
+        Hyperparameters that are learned from the data. In passes of Gibbs sampling alpha is learned in every fifth
+        pass from pass 10 on. In other passes, from pass 20 on, they follow the expected tables and counts:
         alpha and gamma after each pass, eta after every fifth. In sampled passes over many short documents alpha
         follows from documents that are set apart (math.md (C24)). Their priors are Gamma(1, 1).
     seeds : dict of str to list of str, optional
@@ -84,14 +85,15 @@ class CollapsedHDP(StreamedCollapsed):
         Where the topics start. "random" puts every stored count in a random topic. You can also give topics: word
         distributions, expected counts, or a fitted model of any family over the same words. `n_topics` is then ignored.
     merge_laps : int, default=60
-        Number of passes in which topics are split and merged. They are the first, or follow the 60 to 70 in which Gibbs
-        sampling forms the topics of long documents (math.md (C26)). Short documents have none (math.md (C27)). Some of
-        the tokens are held out, others after every round of moves. A topic is split if its two halves predict the
-        held-out tokens better by more than one standard error. Two topics are merged if this predicts them as well: at
-        most one standard error worse, and at most 0.1 nats worse for each held-out token of the smaller topic. Topics
-        that have fewer than 10 held-out tokens are left alone, so few documents, or small weights, lead to few moves.
-        The moves end sooner when two rounds in a row change nothing. Then all tokens take part. 0 disables splits and
-        merges. In collections of more than 2**26 stored counts (of a word in a document) a sample decides about them.
+        Number of passes in which topics are split and merged. They are the first of a fit that starts with one topic.
+        Fits that begin with many have none, unless expected shares are asked for, or gamma or eta is learned: then they
+        follow 60 passes of Gibbs sampling (math.md (C26)). Some of the tokens are held out, others after every round of
+        moves. A topic is split if its two halves predict the held-out tokens better by more than one standard error.
+        Two topics are merged if this predicts them as well: at most one standard error worse, and at most 0.1 nats
+        worse for each held-out token of the smaller topic. Topics that have fewer than 10 held-out tokens are left
+        alone, so few documents, or small weights, lead to few moves. The moves end sooner when two rounds in a row
+        change nothing. Then all tokens take part. 0 disables splits and merges. In collections of more than 2**26
+        stored counts (of a word in a document) a sample decides about them.
     births : bool, default=True
         Whether topics are split. If not, there are never more than at the start.
     max_topics : int or None, default=None
@@ -110,16 +112,16 @@ class CollapsedHDP(StreamedCollapsed):
         keeps the sampled passes unless they are worse by more than two standard errors. Then, with births, it tries
         sampled passes from 100 random topics, too, and keeps the better of the two. It also tries them where expected
         shares were better but fewer than 20 topics are left; then they must be better by three standard errors. With
-        fewer than 200 documents "auto" means "expected". Short documents have sampled passes alone (math.md (C27)),
-        unless they are few.
+        fewer than 200 documents "auto" means "expected". Collections that begin with many topics have sampled passes
+        alone (math.md (C26), (C27)).
     n_laps : int, default=300
         Maximum number of passes over the data. A pass ("lap" in names) visits every document once. Those that form
         topics count, too.
     tolerance : float or None, default=1e-4
         Stop when a pass raises the objective by less than this, in nats per token. The mean of ten passes is compared
         with the mean of the next ten. They are counted from pass 20, and from the pass on in which all tokens take
-        part. There are at least 120 sampled passes, of short documents 120 after
-        the number of topics is chosen. None: never.
+        part. There are at least 120 sampled passes, 160 in a fit that begins with many topics, and of short documents
+        120 after the number of topics is chosen. None: never.
     local_sweeps : int, default=10
         Number of sweeps over a minibatch, for `partial_fit` (at most 1e6).
     init_sweeps : int, default=50

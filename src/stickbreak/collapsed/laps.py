@@ -23,7 +23,8 @@ from stickbreak.collapsed.shards import ONE_DRAW, Aside
 from stickbreak.collapsed.short_start import topics_of_short
 from stickbreak.collapsed.state import CollapsedState, Priors, assembled
 from stickbreak.collapsed.streaming import StepRules, Topics, joined
-from stickbreak.collapsed.trials import Forming, Trial
+from stickbreak.collapsed.trial import Trial
+from stickbreak.collapsed.trials import Forming
 from stickbreak.collapsed.walking import Documents
 from stickbreak.fitting.checkpoint import require, whole_number
 from stickbreak.fitting.engine import Engine
@@ -37,8 +38,8 @@ JOIN = 3  # sweeps over documents that join topics which stay
 class CollapsedLaps:
     """Sweeps over a collection: `run_fit` drives them.
 
-    Gibbs sampling forms topics first; where documents are short, it makes all passes. Then come passes with rounds of
-    moves, judged by tokens that are held out; then the last passes, with expected or sampled topics of each token.
+    Gibbs sampling forms topics first, and mostly makes all passes. Else passes with rounds of moves come next, judged
+    by tokens that are held out; then the last passes, with expected or sampled topics of each token.
 
     Parameters
     ----------
@@ -156,8 +157,8 @@ class CollapsedLaps:
         """Form topics in a pass of Gibbs sampling.                                                    math.md (C26)"""
         forming.go_on()
         self._formed += 1
-        best = forming.best
-        return Lap(best.objective, best.n_topics, forming.is_early, columns_of(self._priors_of(best)))
+        best, made = forming.best, Made(forming.n_merged, forming.n_merged)
+        return Lap(best.objective, best.n_topics, forming.is_early, columns_of(self._priors_of(best), made))
 
     def _priors_of(self, trial: Trial) -> Priors:
         """Return the priors of a trial: alpha as it was learned there, if it is learned."""
@@ -244,6 +245,11 @@ class CollapsedLaps:
         if forming is not None and forming.lasts:
             if forming.is_trying:
                 return " More topics were not tried yet: more passes may change their number."
+            if forming.last_merging:
+                return (
+                    f" Topics that are alike become one until pass {forming.last_merging} at most: more passes may "
+                    "change their number."
+                )
             return self._told_full(self.rules.max_topics if forming.is_full else 0)
         if forming is not None and forming.is_over:
             return " Topics have formed; next they are split and merged: more passes may change their number."

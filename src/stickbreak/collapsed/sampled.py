@@ -16,14 +16,14 @@ from scipy import sparse
 from stickbreak.collapsed.aside import halved
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE, add_up, corpus_weights, updated
 from stickbreak.collapsed.kernels import merges as held_kernels
-from stickbreak.collapsed.shards import ONE_DRAW, Aside, Shard
+from stickbreak.collapsed.shards import ONE_DRAW, Aside, Shard, Shares
 from stickbreak.collapsed.state import SMALLEST_BETA, SUM_TOLERANCE, CollapsedState, Priors
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Packed
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.keys import key_of
-from stickbreak.numerics.pseudo_counts import total_of
+from stickbreak.numerics.pseudo_counts import Eta, total_of
 from stickbreak.numerics.ranges import are_sums, is_concentration
 
 KINDS = ("auto", "expected", "sampled")
@@ -306,16 +306,22 @@ def as_good(state: CollapsedState, priors: Priors, mean: Mean, expected: Expecte
 
 def scores(documents: Sequence[Shard], S: Float, beta: Float, priors: Priors, seed: int, engine: Engine) -> Float:
     """Return the log probability of the tokens held out of each document, its weights inferred with S fixed, (D',)."""
-    N, prior, n_words = S.sum(axis=0), priors.alpha * beta, S.shape[0]
+    N, prior = S.sum(axis=0), priors.alpha * beta
 
     def run(shard: Shard) -> Float:
-        out, shares = np.zeros(shard.indptr.size - 1), completed(shard, S, N, prior, priors, seed).shares
-        lists = (shares.start, shares.topic, shares.share)
-        tables = (S, N, prior, priors.eta, float(total_of(priors.eta, n_words)))
-        held_kernels.document_scores(shard.indptr, shard.word, shard.count, shard.held, *lists, *tables, out)
-        return out
+        return held_scores(shard, completed(shard, S, N, prior, priors, seed).shares, S, N, prior, priors.eta)
 
     return np.concatenate([*engine.map(run, list(documents)), np.zeros(0)])
+
+
+def held_scores(documents: Shard, shares: Shares, S: Float, N: Float, prior: Float, eta: Eta) -> Float:
+    """Return the log probability of the tokens held out of each document with the shares of its other tokens, (D',)."""
+    out = np.zeros(documents.indptr.size - 1)
+    given = documents.indptr, documents.word, documents.count, documents.held
+    lists = shares.start, shares.topic, shares.share
+    tables = S, N, prior, eta, float(total_of(eta, S.shape[0]))
+    held_kernels.document_scores(*given, *lists, *tables, out)
+    return out
 
 
 def completed(shard: Shard, S: Float, N: Float, prior: Float, priors: Priors, seed: int) -> Shard:

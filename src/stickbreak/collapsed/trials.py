@@ -1,154 +1,43 @@
-"""How many topics a fit has, or begins with: trials of few and of more say (math.md (C26), (C27)).
+"""How many topics a fit has: trials of more say, or topics that are alike become one (math.md (C26) to (C28)).
 
 Words of documents stand beside words of all their topics, so that co-occurrence may show fewer topics than there are.
 Its corners are rough topics all the same, and Gibbs sampling forms them. Documents that are set apart say whether more
-of them predict better. The passes of a fit do this, one by one: the first ones where documents are long, all where they
-are short.
+of them, or fewer, predict better. The passes of a fit do this, one by one, and mostly all of them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from stickbreak.collapsed.alike import fewer
 from stickbreak.collapsed.aside import halved
 from stickbreak.collapsed.companions import Companions, are_shown, dimensions_of, enough_dimensions, n_corners
 from stickbreak.collapsed.growing import taking_part
-from stickbreak.collapsed.plans import APART, may_form, plan_of
-from stickbreak.collapsed.predictive import Drawn, is_due, predictive_alpha
+from stickbreak.collapsed.plans import APART, OF_VAGUE, Plan, may_form, plan_of
+from stickbreak.collapsed.predictive import is_due
 from stickbreak.collapsed.rules import Rules
-from stickbreak.collapsed.sampled import scores
 from stickbreak.collapsed.shards import Shard
-from stickbreak.collapsed.state import Priors
+from stickbreak.collapsed.trial import Trial
 from stickbreak.collapsed.walking import Documents
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.alive import alive
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Packed
 from stickbreak.numerics.arrays import Float
-from stickbreak.sparse_gibbs import priors as chain_priors
-from stickbreak.sparse_gibbs.chain import SAMPLE_EVERY, Chain
+from stickbreak.numerics.pseudo_counts import total_of
 
 MOST_TOKENS = 1 << 25  # of a collection, each of which has a topic
 JUDGES = 20  # documents set apart, at least
+QUIET = 2  # rounds in a row without a merge, after which there are no more
 SURE, FEW = 1 << 14, 200  # stored counts of theirs that say which number of topics is better, and documents, at least
 ENOUGH = 1 << 13  # stored counts of theirs that say what alpha is
 PART = 1 << 18  # tokens of a part, at least: threads sweep these
-
-
-class Trial:
-    """Topics that Gibbs sampling forms.
-
-    Parameters
-    ----------
-    corpus : Corpus
-        The documents that take part.
-    n_topics : int
-    priors : Priors
-        Of the fit. Weights of topics are learned from alike ones on.
-    seed : int
-    n_parts : int
-        Of the documents and of the words, which are swept side by side. math.md (L11)
-    engine : Engine, optional
-        The default is the present thread.
-    keeps_alpha : bool
-        Whether alpha stays as it is until it is judged, or follows from the draws.
-    """
-
-    def __init__(
-        self,
-        corpus: Corpus,
-        n_topics: int,
-        priors: Priors,
-        seed: int,
-        n_parts: int = 1,
-        engine: Engine | None = None,
-        *,
-        keeps_alpha: bool = False,
-    ) -> None:
-        self._chain = Chain(corpus, n_topics, seed, averages=True, n_parts=n_parts, executor=engine)
-        self._priors = chain_priors.Priors.even(n_topics, priors.alpha, priors.eta)
-        self._given, self._n_parts, self.passes, self.objective = priors, n_parts, 0, 0.0
-        self._keeps_alpha = keeps_alpha
-
-    def begin(self, topics: Float, alpha: float | None = None) -> Self:
-        """Give each token one of the topics that have its word, (K, W); begin with another alpha, if there is one."""
-        self._chain.begin_near(topics)
-        self._priors = self._priors if alpha is None else self._priors.with_total(alpha)
-        return self
-
-    def go_on(self) -> None:
-        """Make a pass, whose objective is the mean log p of a token given all others.          math.md (L2), (L4)"""
-        self.passes += 1
-        self.objective = self._chain.lap(self.passes, self._priors)
-        alpha, self._priors = self._priors.alpha, self._chain.with_weights(self._priors, self.passes)
-        if self._keeps_alpha:
-            self._priors = self._priors.with_total(alpha)
-
-    def judge_alpha(self, judges: Sequence[Shard], seed: int, engine: Engine) -> None:
-        """Take the alpha that best predicts the tokens held out of documents that are set apart.      math.md (C24)"""
-        counts = self._chain.last()
-        topics = Drawn(counts, counts.sum(axis=0), self.weights, self.priors)
-        most = max(self._given.alpha, self._priors.alpha)
-        self._priors = self._priors.with_total(predictive_alpha(topics, judges, most, seed, engine))
-
-    @property
-    def weights(self) -> Float:
-        """Expected weights of the topics, a_k / alpha, (K,)."""
-        weights: Float = self._priors.a / self._priors.alpha
-        return weights
-
-    @property
-    def priors(self) -> Priors:
-        """Priors of the fit with the alpha that was learned."""
-        return replace(self._given, alpha=self._priors.alpha)
-
-    @property
-    def n_topics(self) -> int:
-        """Number of topics that have tokens in the last pass."""
-        return self._chain.in_use.size
-
-    def topics(self) -> Float:
-        """Return the mean counts of the topics that have tokens in the mean, and eta, (K, W).          math.md (L3)"""
-        counts = self._chain.counts()
-        return np.ascontiguousarray(counts[:, alive(counts.sum(axis=0))].T) + self._given.eta
-
-    def counts(self) -> tuple[Float, Float]:
-        """Return the mean counts (W, K) and the tables (K,) of the topics of the last pass.    math.md (L3), (L4)
-
-        These have all tokens: what a word has in other topics, in the mean, is shared out as its tokens are.
-        """
-        counts, k = self._chain.counts(), self._chain.in_use
-        total, kept = counts.sum(axis=1), np.ascontiguousarray(counts[:, k])
-        kept *= (total / np.maximum(kept.sum(axis=1), np.finfo(np.float64).tiny))[:, None]
-        return kept, self._chain.tables(self._priors)[k]
-
-    def scores(self, judges: Sequence[Shard], seed: int, engine: Engine) -> Float:
-        """Return the log probability of the tokens held out of each of some documents, (D',)."""
-        return scores(judges, self._chain.counts(), self.weights, self.priors, seed, engine)
-
-    def packed(self) -> Packed:
-        """Return what the next passes depend on, as arrays and plain values."""
-        arrays, values = self._chain.snapshot()
-        more = {**self._priors.row(), "passes": self.passes, "objective": self.objective, "n_parts": self._n_parts}
-        return {**arrays, "a": self._priors.a}, {**values, **more}
-
-    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> Self:
-        """Take up what `packed` returned; a ValueError for what cannot be."""
-        self.passes, self.objective = whole_number("passes", values["passes"]), values["objective"]
-        require(values.get("n_parts", 1) == self._n_parts, "its passes swept the documents in other parts")
-        sound = isinstance(self.objective, float) and math.isfinite(self.objective)
-        require(sound, "the objective of a trial is not a number")
-        require(values["n_samples"] == self.passes // SAMPLE_EVERY, "a trial has other samples than passes")
-        self._priors = self._priors.restored(arrays["a"], values)
-        self._chain.restore(arrays, values)
-        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +49,7 @@ class Compared:
 
 
 class Forming:
-    """Passes that form topics of the words beside as many words as predict best.              math.md (C26), (C27)
+    """Passes that form topics of the words beside as many words as predict best.           math.md (C26) to (C28)
 
     Parameters
     ----------
@@ -174,26 +63,31 @@ class Forming:
 
     def __init__(self, documents: Documents, rules: Rules, engine: Engine) -> None:
         self._documents, self._rules, self._engine = documents, rules, engine
-        self._plan = plan_of(documents)
-        turns = range(self._plan.halvings)
-        halves = [list(documents.walk(engine, halved, rules.seed + turn).listed) for turn in turns]
-        self._judges = [_some_of(shards, SURE, FEW) for shards in halves]
-        self._judges_of_alpha = _some_of(self._judges[0], ENOUGH)
         self._corpus = documents.chosen(taking_part(documents, engine))
         self._found: Companions | None = None  # what was looked at last
         self._dimensions = 0  # of it
         self._numbers: list[int] = []  # topics of the trials, in their order
         self._n_judged = 0  # trials that have been compared
+        self._n_quiet = 0  # rounds in a row, the last ones, that merged no topics
+        self.n_merged = 0  # topics that became part of others after the last pass
         self.has_all = False  # whether documents set apart take part, too
         self._best: Compared | None = None
+        self._follow(plan_of(documents, rules))
+
+    def _follow(self, plan: Plan) -> None:
+        """Let topics form by this plan, of which no pass has been made."""
+        self._plan = plan
+        turns = range(plan.halvings)
+        ways = [self._documents.walk(self._engine, halved, self._rules.seed + turn).listed for turn in turns]
+        self._judges = [_some_of(list(shards), SURE, FEW) for shards in ways]  # documents, halved in some ways
+        self._judges_of_alpha = _some_of(self._judges[0], ENOUGH)
 
     @classmethod
     def of(cls, documents: Documents, rules: Rules, engine: Engine) -> Forming | None:
         """Return what forms the topics of some documents, before its first pass.
 
         None where documents are few or very many, too few are set apart, counts are weights, or some topics are given;
-        of short documents also where a fit asks for expected shares, or learns more than alpha, or where words show
-        too few topics.
+        of short documents also where a fit asks for expected shares, or learns more than alpha.
         """
         if not may_form(documents, rules):
             return None
@@ -214,20 +108,24 @@ class Forming:
     def _begin(self) -> bool:
         """Begin the first trial; return whether words show topics to begin with."""
         found = self._companions(0)
-        if found is None or (self.lasts and not are_shown(found, self._documents.n_documents)):
+        if found is None:
             return False
+        if self._plan.tries and not are_shown(found, self._documents.n_documents):
+            self._follow(OF_VAGUE)
+            found = self._companions(0)
+            assert found is not None
         most = min(self._many, found.n_words, n_corners(self._dimensions_for(self._many)))
         self._numbers = self._plan.numbers(min(found.n_shown, self._rules.max_topics), most)
-        self.trial = self._begun()
+        self.trial, self._n_judged = self._begun(), 0 if self._plan.tries else 1
         return True
 
     @property
     def _many(self) -> int:
-        return min(round(self._plan.many * math.sqrt(self._documents.n_counts)), self._rules.max_topics)
+        return min(self._plan.most(self._documents.n_counts), self._rules.max_topics)
 
     def _dimensions_for(self, n_topics: int) -> int:
         """Return in how many dimensions words are seen where a trial has this number of topics."""
-        if not self.lasts:
+        if not self._plan.tries:
             return 2 * self._many
         least = dimensions_of(self._documents.n_documents)
         return enough_dimensions(least, n_topics) if self._plan.widens else least
@@ -253,7 +151,8 @@ class Forming:
     @property
     def is_early(self) -> bool:
         """Whether topics have yet to form, so that the fit does not end by itself."""
-        return not self.lasts or self.is_trying or self.trial.passes < self._plan.settled
+        waits = self._plan.joins and not self.has_all
+        return not self.lasts or self.is_trying or waits or self.trial.passes < self._plan.settled
 
     @property
     def is_trying(self) -> bool:
@@ -261,9 +160,20 @@ class Forming:
         return self._n_judged < len(self._numbers)
 
     @property
+    def _is_merging(self) -> bool:
+        """Whether topics that are alike may yet become one."""
+        return self._n_quiet < QUIET and self.trial.passes < max(self._plan.merging, default=0)
+
+    @property
+    def last_merging(self) -> int:
+        """The last pass after which topics that are alike may yet become one; 0 where they may not."""
+        return self._plan.merging[-1] if self._is_merging else 0
+
+    @property
     def is_full(self) -> bool:
         """Whether a larger number of topics was not tried because there may not be more."""
-        return not self.is_trying and APART * self._numbers[-1] > self._rules.max_topics
+        most = self._numbers[-1] if self._plan.tries else self.trial.n_topics
+        return not self.is_trying and APART * most > self._rules.max_topics
 
     @property
     def best(self) -> Trial:
@@ -280,13 +190,16 @@ class Forming:
 
     def go_on(self) -> None:
         """Make a pass."""
-        if self._plan.joins and not self.is_trying and not self.has_all:
+        if self._plan.joins and not self.is_trying and not self._is_merging and not self.has_all:
             self._join()
+        self.n_merged = 0
         self.trial.go_on()
         if self._judges_alpha and is_due(self.trial.passes):
             self.trial.judge_alpha(self._judges_of_alpha, self._rules.seed, self._engine)
         if self.is_trying and self.trial.passes == self._plan.passes:
             self._compare()
+        if self._n_quiet < QUIET and self.trial.passes in self._plan.merging:
+            self._merge()
 
     @property
     def _judges_alpha(self) -> bool:
@@ -322,10 +235,26 @@ class Forming:
         else:
             self.trial, self._best, self._found = best.trial, None, None
 
+    def _merge(self) -> None:
+        """Let topics that are alike become one as far as documents set apart are predicted better.     math.md (C28)"""
+        trial, kept = self.trial, self.trial.in_use
+        score = trial.scorer(self._judges, self._rules.seed, self._engine)
+        before, n_words = score(np.arange(kept.size)), self._documents.n_words
+        eta = total_of(self._rules.priors.eta, n_words) / n_words
+        counts = np.ascontiguousarray(trial.last()[:, kept], dtype=np.int32)
+        found = fewer(counts, eta, lambda part_of: score(part_of) - before)
+        self._n_quiet = 0 if found is not None else self._n_quiet + 1
+        if found is not None:
+            part_of, K = np.full(trial.weights.size, -1), int(found.max()) + 1
+            part_of[kept] = found
+            self.trial, self.n_merged = self._trial_of(K).begin_with(trial, part_of), kept.size - K
+
     def _join(self) -> None:
         """Let all documents take part, with the topics that were taken."""
-        topics, alpha, self.has_all = self.trial.topics(), self.trial.priors.alpha, True
-        self.trial = self._trial_of(len(topics)).begin(topics, alpha)
+        took_part = np.zeros(self._documents.n_documents, np.bool_)
+        took_part[taking_part(self._documents, self._engine)] = True
+        self.has_all = True
+        self.trial = self._trial_of(self.trial.weights.size).begin_among(self.trial, took_part)
 
     def packed(self) -> Packed:
         """Return what the next passes depend on, as arrays and plain values."""
@@ -334,6 +263,7 @@ class Forming:
             more, plain = _named("best", self._best.trial.packed())
             arrays, values = {**arrays, **more, "best.scores": self._best.scores}, {**values, **plain}
         own = {"n_judged": self._n_judged, "numbers": list(self._numbers), "has_all": self.has_all}
+        own |= {"n_quiet": self._n_quiet, "is_vague": self._plan is OF_VAGUE}
         return arrays, {**values, **own}
 
     def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> None:
@@ -347,10 +277,15 @@ class Forming:
         self._n_judged, numbers = whole_number("n_judged", values["n_judged"]), values["numbers"]
         require(isinstance(numbers, list) and bool(numbers), "it has no trials")
         self._numbers = [whole_number("number of topics", n) for n in numbers]
-        most, ordered = self._rules.max_topics, self._plan.are_ordered(self._numbers)
+        most, ordered = self._rules.max_topics, sorted(set(self._numbers)) == self._numbers
         require(ordered and all(1 <= n <= most for n in self._numbers), "the topics of its trials cannot be")
         require(self._n_judged <= len(numbers), "it has compared too many trials")
-        self.has_all = values.get("has_all", False)  # checkpoints of before do not say it
+        if values.get("is_vague", False):  # checkpoints of before do not say it, nor what follows
+            require(self._plan.tries, "words show the topics of these documents")
+            self._follow(OF_VAGUE)
+        self.has_all = values.get("has_all", False)
+        self._n_quiet = whole_number("n_quiet", values.get("n_quiet", 0))
+        require(self._n_quiet <= QUIET * bool(self._plan.merging), "it has other rounds of merges than it can have")
         require(self.has_all in (False, self._plan.joins and not self.is_trying), "its documents cannot take part")
         suited = may_form(self._documents, self._rules) and self._is_suited()
         require(suited, "Gibbs sampling forms no topics of these documents")
@@ -368,12 +303,15 @@ class Forming:
     @property
     def _bounds(self) -> tuple[float, float]:
         """Passes that the present trial has made, at least and at most."""
-        of_trial = self._plan.passes
+        of_trial, merging = self._plan.passes, self._plan.merging
         if self.is_trying:
             return 0, of_trial - 1
-        if self._plan.joins:
-            return (1, math.inf) if self.has_all else (of_trial, of_trial)
-        return of_trial, self._plan.forming or math.inf
+        last = merging[-1] if merging else of_trial
+        over = merging[QUIET - 1] if self._n_quiet == QUIET else last  # no more topics become one then, at the soonest
+        if self.has_all:
+            return over + 1, math.inf
+        first = over if self._n_quiet == QUIET or not merging else 0
+        return first, min(last if self._plan.joins else math.inf, self._plan.forming or math.inf)
 
     def _restored(self, name: str, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> Trial:
         """Return a trial that was saved."""

@@ -83,6 +83,43 @@ class Chain:
         start_kernels.draw_topics(self._tokens.start, topics, key_of(self._seed, 0, "start near topics"), z)
         return z
 
+    def begin_with(self, other: Chain, part_of: Int) -> None:
+        """Go on where a chain of the same tokens is, whose topic k is part of topic part_of[k] here.
+
+        A topic with -1 has no tokens; what a word has there in the mean goes to the topics in which its tokens are.
+        """
+        self.take(part_of[other._z].astype(np.uint16))
+        self._n_samples, self._last_is_sample = other._n_samples, other._last_is_sample
+        if not self._n_samples:
+            return
+        mean = np.zeros((other._mean.shape[0], self._n_topics))
+        for k in np.flatnonzero(part_of >= 0):
+            mean[:, part_of[k]] += other._mean[:, k]
+        kept = mean.sum(axis=1)
+        mean[kept == 0.0] = self.last()[kept == 0.0]
+        self._mean = mean * (other._mean.sum(axis=1) / np.where(kept > 0.0, kept, mean.sum(axis=1).clip(1.0)))[:, None]
+
+    def begin_among(self, other: Chain, took_part: NDArray[np.bool_], topics: Float) -> None:
+        """Go on where a chain of some of these documents is; draw topics of the other tokens as `begin_near` does.
+
+        Parameters
+        ----------
+        other : Chain
+            Of the same topics.
+        took_part : ndarray of bool, of shape (D,)
+            The documents of the other chain, in their order.
+        topics : ndarray of shape (K, W)
+        """
+        z, tokens = self.near(topics), self._tokens
+        is_head = np.zeros(int(tokens.where.max(initial=0)) + 1, np.bool_)
+        is_head[tokens.heads[took_part & (tokens.lengths > 0)]] = True
+        before = is_head[tokens.where]
+        z[before] = other._z
+        self.take(z)
+        self._n_samples, self._last_is_sample = other._n_samples, other._last_is_sample
+        if self._n_samples:
+            self._mean = other._mean + self.last() - other.last()
+
     def lap(self, number: int, priors: Priors) -> float:
         """Sweep once; return the mean log p of a token given all others, as it is drawn.     math.md (L2), (L11)"""
         tokens = self._tokens
