@@ -160,6 +160,8 @@ def test_passes_that_rounds_cannot_have_are_refused(half: Corpus) -> None:
     arrays, values = merging
     with pytest.raises(ValueError, match="words show the topics of these documents"):
         begun(half).restore(arrays, {**values, "is_vague": True})
+    with pytest.raises(ValueError, match="it is of an older version, whose topics formed otherwise"):
+        begun(half).restore(arrays, {name: value for name, value in values.items() if name != "n_quiet"})
     with pytest.raises(ValueError, match=r"tokens|passes"):
         begun(half).restore(arrays, {**values, "has_all": True})
 

@@ -289,6 +289,9 @@ def test_there_are_at_most_as_many_topics_as_there_may_be(half: Corpus) -> None:
     assert 20 < max(some.trace_["n_topics"]) <= 40
     assert some.n_topics_ < 20
     assert "max_topics" not in some.stop_reason_
+    nearly = begun(half, replace(FORM, max_topics=some.n_topics_ + 1))
+    nearly.trial = nearly._trial_of(some.n_topics_).begin(np.ones((some.n_topics_, half.n_words)))
+    assert not nearly.is_full  # it was less than there may be when topics became one
 
 
 def test_topics_that_lose_their_tokens_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -136,11 +136,20 @@ def test_whole_documents_are_set_apart_and_come_back(fractional):
 
 def test_no_more_tokens_are_set_apart_than_needed(monkeypatch):
     monkeypatch.setattr(aside, "MOST_APART", 300.0)
+    monkeypatch.setattr(aside, "LEAST_APART", 1)
     corpus = planted_lda(1000, 50, n_topics=3, mean_tokens=30, seed=3)[0]
     state = assembled(InMemory(corpus), np.ones(1))
     set_apart(state, 0)
     shards = state.documents.shards
     assert 100 < sum(part.apart.sum() for part in shards) < 600
+
+
+def test_forty_documents_are_set_apart_however_long_they_are_but_a_twentieth_at_most():
+    assert aside.share_apart(8000, 8000 * 30.0) == 0.05
+    assert aside.share_apart(20_000, 20_000 * 100.0) == 0.025  # 50,000 tokens
+    assert aside.share_apart(8000, 8000 * 5000.0) == 40 / 8000
+    assert aside.share_apart(300, 300 * 5000.0) == 0.05
+    assert aside.share_apart(199, 199 * 5000.0) == 0.0
 
 
 def test_few_documents_are_all_kept():

@@ -206,6 +206,20 @@ def vague() -> tuple[Corpus, Any]:
     return planted_lda(3000, 400, n_topics=5, mean_tokens=10, seed=2)
 
 
+def test_weights_set_apart_begin_otherwise_where_words_show_few(
+    vague: tuple[Corpus, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They take part in the end, also where those of many documents whose words show more do not."""
+    monkeypatch.setattr(plans, "OF_MANY_SHORT", replace(OF_MANY_SHORT, least=OF_SHORT.least))
+    assert formed(vague[0], FORM) is not None
+    documents = InMemory(vague[0])
+    documents.set_aside(Aside(apart=0.05, apart_seed=FORM.seed), ALONE)
+    row = np.setdiff1d(np.arange(vague[0].n_documents), taking_part(documents, ALONE))[0]
+    counts = vague[0].counts.astype(np.float64)
+    counts.data[counts.indptr[row]] = 0.5
+    assert formed(Corpus.from_counts(counts), FORM) is None
+
+
 def test_many_topics_of_short_documents_become_few_where_words_show_few(vague: tuple[Corpus, Any]) -> None:
     corpus, truth = vague
     forming = begun(corpus)

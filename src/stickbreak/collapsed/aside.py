@@ -13,12 +13,15 @@ from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.streams import stream_at
 
 APART, MOST_APART = 0.05, 50_000.0  # of the documents, and of their tokens at most: they say which passes are better
+LEAST_APART = 40  # documents, if they are at most a twentieth: of long ones these have more tokens
 FEWEST_DOCUMENTS = 200
 
 
 def share_apart(n_documents: int, n_tokens: float) -> float:
     """Return the share of the documents that is set apart; collections of few documents keep all of them."""
-    return min(APART, MOST_APART / max(n_tokens, 1.0)) if n_documents >= FEWEST_DOCUMENTS else 0.0
+    if n_documents < FEWEST_DOCUMENTS:
+        return 0.0
+    return min(APART, max(MOST_APART / max(n_tokens, 1.0), LEAST_APART / n_documents))
 
 
 def parted(

@@ -121,7 +121,7 @@ class CollapsedHDP(StreamedCollapsed):
         Stop when a pass raises the objective by less than this, in nats per token. The mean of ten passes is compared
         with the mean of the next ten. They are counted from pass 20, and from the pass on in which all tokens take
         part. There are at least 120 sampled passes, 160 in a fit that begins with many topics, and of short documents
-        120 after the number of topics is chosen. None: never.
+        120 with the number of topics that is chosen. None: never.
     local_sweeps : int, default=10
         Number of sweeps over a minibatch, for `partial_fit` (at most 1e6).
     init_sweeps : int, default=50
@@ -171,7 +171,8 @@ class CollapsedHDP(StreamedCollapsed):
         Last entry of "objective" in `trace_`.
     trace_ : dict of ndarray of shape (n_laps_,)
         One entry for each pass: "lap" (its number), "objective", "n_topics", "seconds", "moved" (1 while it is too
-        early to stop: up to pass 20, in the moves and in the trial of `final_passes`), "alpha", "gamma", "eta", the
+        early to stop: up to pass 20, in the moves, in the trial of `final_passes`, and in the least number of sampled
+        passes), "alpha", "gamma", "eta", the
         numbers of pairs tried and merged ("merge_tried", "merge_accepted") and of topics tried and split
         ("birth_tried", "birth_accepted"). The objective is predictive, in nats per token: each
         token given all others, whose shares have seen it. For `partial_fit` it scores the documents of a minibatch

@@ -21,7 +21,7 @@ class Plan:
     parts: int  # of the documents and of the words, at most: threads sweep them
     eighth: float = math.inf  # ... and times their eighth root
     passes: int = 0  # of a trial; 0: the most topics are taken untried
-    merging: tuple[int, ...] = ()  # passes after which topics that are alike become one, until a round merges none
+    merging: tuple[int, ...] = ()  # passes after which topics that are alike become one, until two rounds merge none
     forming: int | None = None  # passes of the topics that are taken, with those of the trial; None: all that there are
     settled: int = 120  # of these, before which a fit does not end by itself
     halvings: int = 1  # of each document set apart, which say whether a number of topics is better

@@ -158,7 +158,7 @@ class Trial:
 
         def score(part_of: Int) -> Float:
             member = sparse.csr_array((np.ones(part_of.size), (np.arange(part_of.size), part_of)))
-            S = np.asarray(counts @ member, dtype=np.float64)
+            S = np.ascontiguousarray(counts @ member, dtype=np.float64)  # rows of words are read
             prior = np.asarray(priors.alpha * (weights @ member), dtype=np.float64)
             N = S.sum(axis=0)
 

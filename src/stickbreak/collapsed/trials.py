@@ -113,7 +113,8 @@ class Forming:
         if self._plan.tries and not are_shown(found, self._documents.n_documents):
             self._follow(OF_VAGUE)
             found = self._companions(0)
-            assert found is not None
+            if found is None or not self._is_suited():  # all documents take part later
+                return False
         most = min(self._many, found.n_words, n_corners(self._dimensions_for(self._many)))
         self._numbers = self._plan.numbers(min(found.n_shown, self._rules.max_topics), most)
         self.trial, self._n_judged = self._begun(), 0 if self._plan.tries else 1
@@ -172,8 +173,9 @@ class Forming:
     @property
     def is_full(self) -> bool:
         """Whether a larger number of topics was not tried because there may not be more."""
-        most = self._numbers[-1] if self._plan.tries else self.trial.n_topics
-        return not self.is_trying and APART * most > self._rules.max_topics
+        if not self._plan.tries:
+            return self.trial.weights.size >= self._rules.max_topics
+        return not self.is_trying and APART * self._numbers[-1] > self._rules.max_topics
 
     @property
     def best(self) -> Trial:
@@ -284,6 +286,9 @@ class Forming:
             require(self._plan.tries, "words show the topics of these documents")
             self._follow(OF_VAGUE)
         self.has_all = values.get("has_all", False)
+        require(
+            not self._plan.merging or "n_quiet" in values, "it is of an older version, whose topics formed otherwise"
+        )
         self._n_quiet = whole_number("n_quiet", values.get("n_quiet", 0))
         require(self._n_quiet <= QUIET * bool(self._plan.merging), "it has other rounds of merges than it can have")
         require(self.has_all in (False, self._plan.joins and not self.is_trying), "its documents cannot take part")
