@@ -244,7 +244,7 @@ def test_weights_that_companions_did_not_see_are_no_tokens(
 
 
 @pytest.mark.parametrize(
-    ("n_counts", "most"), [(1 << 13, 45), (1 << 16, 128), (1 << 18, 256), (1 << 20, 453), (1 << 24, 640)]
+    ("n_counts", "most"), [(1 << 13, 45), (1 << 16, 128), (1 << 18, 256), (1 << 20, 448), (1 << 24, 896)]
 )
 def test_long_documents_begin_with_many_topics(n_counts: int, most: int) -> None:
     """0.5 sqrt(M) of them, and at most 80 M^(1/8); more if words show more."""
