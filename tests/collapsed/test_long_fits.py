@@ -86,7 +86,7 @@ def test_passes_with_shares_follow_where_they_are_asked_for(asked: dict[str, Any
     early, formed, model = (
         CollapsedHDP(n_laps=n, random_state=0, **asked).fit(planted[0]) for n in (7, FORMING, FORMING + 2)
     )
-    assert f"Gibbs sampling forms topics until pass {FORMING} at most" in early.stop_reason_
+    assert f"Gibbs sampling forms topics until pass {FORMING}; then" in early.stop_reason_
     assert "Topics have formed; next they are split and merged" in formed.stop_reason_
     assert f"split and merged until pass {FORMING + 60} at most" in model.stop_reason_
     assert model.trace_["n_topics"][0] > 70

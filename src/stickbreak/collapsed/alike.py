@@ -17,7 +17,7 @@ from stickbreak.collapsed.kernels import alike as kernels
 from stickbreak.numerics.arrays import Float, Int
 
 STEP = 0.9  # of the topics are left, at each number that is looked at
-LEAST = 0.5  # of the topics: a round ends with the first number that is as few, since the others then form anew
+LEAST = 0.5  # of the topics: a round stops once half or fewer are left, and the next one follows after some passes
 FEW, SLACK = 20, 2.0  # as few topics or fewer may predict worse than more, by these standard errors
 WORSE = 3.0  # standard errors by which fewer topics predict worse, so that no fewer are looked at
 

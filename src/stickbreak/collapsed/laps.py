@@ -256,7 +256,7 @@ class CollapsedLaps:
         if forming is not None:
             last = self._formed + (forming.n_left or 0)
             return (
-                f" Gibbs sampling forms topics until pass {last} at most; then they are split and merged: more passes "
+                f" Gibbs sampling forms topics until pass {last}; then they are split and merged: more passes "
                 "may change their number."
             )
         return self._told_full(self.state.beta.size) + self._passes_left_over()

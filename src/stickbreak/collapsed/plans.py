@@ -22,7 +22,7 @@ class Plan:
     fourth: float = math.inf  # ... and times their fourth root
     passes: int = 0  # of a trial; 0: the most topics are taken untried
     merging: tuple[int, ...] = ()  # passes after which topics that are alike become one, until two rounds merge none
-    forming: int | None = None  # passes of the topics that are taken, with those of the trial; None: all that there are
+    forming: int | None = None  # passes before those with shares; None: all passes of a fit are of this kind
     settled: int = 120  # of these, before which a fit does not end by itself
     halvings: int = 1  # of each document set apart, which say whether a number of topics is better
     widens: bool = False  # whether words are seen in more dimensions where more topics are tried

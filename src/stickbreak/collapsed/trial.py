@@ -60,10 +60,9 @@ class Trial:
         self._given, self._n_parts, self.passes, self.objective = priors, n_parts, 0, 0.0
         self._keeps_alpha = keeps_alpha
 
-    def begin(self, topics: Float, alpha: float | None = None) -> Self:
-        """Give each token one of the topics that have its word, (K, W); begin with another alpha, if there is one."""
+    def begin(self, topics: Float) -> Self:
+        """Give each token one of the topics that have its word, (K, W)."""
         self._chain.begin_near(topics)
-        self._priors = self._priors if alpha is None else self._priors.with_total(alpha)
         return self
 
     def begin_with(self, other: Trial, part_of: Int) -> Self:

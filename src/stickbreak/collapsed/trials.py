@@ -184,11 +184,8 @@ class Forming:
 
     @property
     def n_left(self) -> int | None:
-        """Passes that are left, at most; None: all."""
-        if self._plan.forming is None:
-            return None
-        n_trials = len(self._numbers) - self._n_judged  # with the present one
-        return self._plan.forming - self.trial.passes + max(n_trials - 1, 0) * self._plan.passes
+        """Passes that are left; None: all."""
+        return None if self._plan.forming is None else self._plan.forming - self.trial.passes
 
     def go_on(self) -> None:
         """Make a pass."""
