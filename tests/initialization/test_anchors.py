@@ -149,12 +149,18 @@ def test_corners_are_the_farthest_from_the_flat_of_those_before():
     assert found == expected
 
 
-def test_corners_end_when_all_points_are_spanned():
+@pytest.mark.parametrize("precision", [np.float64, np.float32])
+def test_corners_end_when_all_points_are_spanned(precision):
     rng = np.random.default_rng(9)
     flat = rng.dirichlet(np.ones(4), size=50) @ rng.normal(size=(4, 10))
-    assert corners(flat, 9).size == 4
-    assert corners(np.ones((5, 3)), 3).size == 1
-    assert corners(rng.normal(size=(30, 3)), 9).size == 4
+    assert corners(flat.astype(precision), 9).size == 4
+    assert corners(np.ones((5, 3), precision), 3).size == 1
+    assert corners(rng.normal(size=(30, 3)).astype(precision), 9).size == 4
+
+
+def test_corners_are_the_same_in_single_precision():
+    points = np.random.default_rng(8).normal(size=(400, 60))
+    np.testing.assert_array_equal(corners(points.astype(np.float32), 50), corners(points, 50))
 
 
 def test_candidates_are_in_enough_documents_and_as_many_as_topics():

@@ -19,7 +19,7 @@ from stickbreak.corpus import Corpus
 from stickbreak.corpus.cooccurrence import Cooccurrence
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import one_blas_thread
-from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.arrays import Float, Float32, Int
 from stickbreak.numerics.corners import corners
 from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.numerics.streams import stream
@@ -49,12 +49,12 @@ class Halves(NamedTuple):
         seen = (first.mass > 0) & (second.mass > 0)
         return cls(np.flatnonzero(seen & (np.minimum(first.n_documents, second.n_documents) >= least)), first, second)
 
-    def points(self, dimensions: int, rng: np.random.Generator) -> tuple[Float, Float]:
+    def points(self, dimensions: int, rng: np.random.Generator) -> tuple[Float32, Float32]:
         """Return the rows of both halves in a random projection, (n, dimensions) each."""
         shape = self.words.size, dimensions
-        points = np.empty(shape), np.empty(shape)
+        points = np.empty(shape, np.float32), np.empty(shape, np.float32)
         for columns in self.first.blocks(dimensions):
-            directions = rng.standard_normal((self.first.mass.size, columns.stop - columns.start))
+            directions = signs((self.first.mass.size, columns.stop - columns.start), rng)
             for out, half in zip(points, (self.first, self.second), strict=True):
                 out[:, columns] = half.times(directions, self.words)
         return points
@@ -69,7 +69,14 @@ class Halves(NamedTuple):
         return (self.first.rows(words) + self.second.rows(words)) / 2
 
 
-def shown(first: Float, second: Float, weights: Float) -> int:
+def signs(shape: tuple[int, int], rng: np.random.Generator) -> Float32:
+    """Draw a table of -1 and 1: a projection by these keeps distances as one by normal numbers does."""
+    n = math.prod(shape)
+    bits = np.unpackbits(np.frombuffer(rng.bytes(-(-n // 8)), np.uint8), count=n)
+    return (np.float32(2.0) * bits - np.float32(1.0)).reshape(shape)
+
+
+def shown(first: Float32, second: Float32, weights: Float) -> int:
     """Return how many topics the rows of two halves show beyond chance.                             math.md (C25)
 
     Parameters
@@ -79,7 +86,7 @@ def shown(first: Float, second: Float, weights: Float) -> int:
     weights : ndarray of shape (n,)
         Of the words, summing to one.
     """
-    centre = weights @ (first + second) / 2
+    centre = weights @ (first + second) / 2  # in float64, and so are its differences
     product = (weights[:, None] * (first - centre)).T @ (second - centre)
     values = np.linalg.eigvalsh((product + product.T) / 2)
     return 1 + int(np.count_nonzero(values > max(-values[0], ROUNDING * values[-1])))
@@ -92,7 +99,7 @@ class Companions:
     n_shown: int  # topics that two halves of the documents show
     n_tokens: float  # of these documents
     _halves: Halves
-    _points: Float  # (n, dimensions)  mean of the halves
+    _points: Float32  # (n, dimensions)  mean of the halves
 
     @classmethod
     def of(cls, documents: Documents, dimensions: int, seed: int, engine: Engine) -> Companions | None:
@@ -113,7 +120,7 @@ class Companions:
         first, second = halves.points(n_corners(dimensions) - 1, rng)
         with one_blas_thread():  # sums of several threads come in any order
             n_shown = shown(first, second, halves.weights())
-        return cls(n_shown, corpus.n_tokens, halves, (first + second) / 2)
+        return cls(n_shown, corpus.n_tokens, halves, np.float32(0.5) * (first + second))
 
     @property
     def n_words(self) -> int:

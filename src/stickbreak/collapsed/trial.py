@@ -134,7 +134,9 @@ class Trial:
         These have all tokens: what a word has in other topics, in the mean, is shared out as its tokens are.
         """
         counts, k = self._chain.counts(), self._chain.in_use
-        total, kept = counts.sum(axis=1), np.ascontiguousarray(counts[:, k])
+        if k.size == counts.shape[1]:
+            return counts, self._chain.tables(self._priors)
+        total, kept = counts.sum(axis=1), counts.take(k, axis=1)  # a row of a word after the other
         kept *= (total / np.maximum(kept.sum(axis=1), np.finfo(np.float64).tiny))[:, None]
         return kept, self._chain.tables(self._priors)[k]
 

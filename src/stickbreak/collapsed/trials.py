@@ -37,6 +37,7 @@ JUDGES = 20  # documents set apart, at least
 QUIET = 2  # rounds in a row without a merge, after which there are no more
 SURE, FEW = 1 << 14, 200  # stored counts of theirs that say which number of topics is better, and documents, at least
 ENOUGH = 1 << 13  # stored counts of theirs that say what alpha is
+ROOM = 1.25  # dimensions for each of the topics of long documents
 PART = 1 << 18  # tokens of a part, at least: threads sweep these
 
 
@@ -127,7 +128,7 @@ class Forming:
     def _dimensions_for(self, n_topics: int) -> int:
         """Return in how many dimensions words are seen where a trial has this number of topics."""
         if not self._plan.tries:
-            return 2 * self._many
+            return round(ROOM * self._many)
         least = dimensions_of(self._documents.n_documents)
         return enough_dimensions(least, n_topics) if self._plan.widens else least
 

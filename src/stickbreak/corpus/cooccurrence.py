@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
-from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.arrays import Float, Real
 
 BLOCK_BYTES = 2**27  # of the (D, columns) table of a product
 NO_PAIRS = 1e-9  # a document that holds a smaller share of pairs of different tokens has none
@@ -64,15 +64,17 @@ class Cooccurrence:
         for begin in range(0, n_columns, width):
             yield slice(begin, min(begin + width, n_columns))
 
-    def times(self, columns: Float, words: NDArray[np.int64]) -> Float:
-        """Return the rows `words` of Qbar times columns (W, n) as an array of shape (words, n).
+    def times(self, columns: Real, words: NDArray[np.int64]) -> Real:
+        """Return the rows `words` of Qbar times columns (W, n) as an array of shape (words, n), as precise as these.
 
         Qbar R = diag(q)^-1 (left (right R) - diag(itself) R): two sparse products.     math.md (A1)
         Words without a partner have no row to ask for.
         """
-        product: Float = self.left[words] @ (self.right @ columns)
-        product -= self.itself[words, None] * columns[words]
-        product /= self.mass[words, None]
+        kind = columns.dtype
+        left, right = self.left[words].astype(kind, copy=False), self.right.astype(kind, copy=False)
+        product: Real = left @ (right @ columns)
+        product -= self.itself[words, None].astype(kind, copy=False) * columns[words]
+        product /= self.mass[words, None].astype(kind, copy=False)
         return product
 
     def rows(self, words: NDArray[np.int64]) -> Float:

@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 Float = NDArray[np.float64]
+Float32 = NDArray[np.float32]
 Int = NDArray[np.int64]
 Int32 = NDArray[np.int32]
 
 Array = TypeVar("Array", bound=NDArray)
+Real = TypeVar("Real", Float, Float32)
 
 
 def for_kernels(array: Array) -> Array:

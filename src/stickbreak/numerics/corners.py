@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.arrays import Float, Float32, Int
 
-SPANNED = 1e-10  # a squared distance below this share of the largest squared norm is rounding
+# A squared distance below this share of the largest squared norm is rounding.
+SPANNED: dict[np.dtype[Any], float] = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
 
 
-def corners(points: Float, n: int) -> Int:
+def corners(points: Float | Float32, n: int) -> Int:
     """Return the points farthest out: each next one is the farthest from the flat through those before it.
 
     The first is the farthest from zero. A distance is what Gram and Schmidt leave of a point, so only the new direction
@@ -17,7 +20,7 @@ def corners(points: Float, n: int) -> Int:
 
     Parameters
     ----------
-    points : ndarray of shape (n_points, n_dimensions)
+    points : ndarray of float64 or float32, of shape (n_points, n_dimensions)
     n : int
         Most points to return.
 
@@ -28,10 +31,10 @@ def corners(points: Float, n: int) -> Int:
     """
     squared = np.einsum("ij,ij->i", points, points)
     found = [int(np.argmax(squared))]
-    rounding = SPANNED * squared[found[0]]
+    rounding = SPANNED[points.dtype] * squared[found[0]]
     points = points - points[found[0]]
     squared = np.einsum("ij,ij->i", points, points)
-    basis = np.empty((min(n - 1, points.shape[1]), points.shape[1]))
+    basis = np.empty((min(n - 1, points.shape[1]), points.shape[1]), points.dtype)
     for i in range(basis.shape[0]):
         farthest = int(np.argmax(squared))
         if squared[farthest] <= rounding:
