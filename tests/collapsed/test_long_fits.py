@@ -17,8 +17,8 @@ from stickbreak.exceptions import ModelFormatError
 from .problems import begun, go_on, near
 
 FIRST, LAST = OF_LONG.merging[0], OF_LONG.merging[-1]
-ALL = 92
-ROUNDS = 70  # the last round of this fit, the second that merges none
+ALL = 102
+ROUNDS = 80  # the last round of this fit, the second that merges none
 FORMING = BEFORE_SHARES.forming or 0
 
 

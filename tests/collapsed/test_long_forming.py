@@ -244,11 +244,12 @@ def test_weights_that_companions_did_not_see_are_no_tokens(
 
 
 @pytest.mark.parametrize(
-    ("n_counts", "most"), [(1 << 13, 45), (1 << 16, 128), (1 << 18, 256), (1 << 20, 448), (1 << 24, 896)]
+    ("n_documents", "n_counts", "most"),
+    [(500, 1 << 13, 45), (10_000, 1 << 20, 512), (160_000, 1 << 20, 256), (10_000, 1 << 24, 2048)],
 )
-def test_long_documents_begin_with_many_topics(n_counts: int, most: int) -> None:
-    """0.5 sqrt(M) of them, and at most 80 M^(1/8); more if words show more."""
-    assert OF_LONG.most(n_counts) == most
+def test_long_documents_begin_with_many_topics(n_documents: int, n_counts: int, most: int) -> None:
+    """0.5 sqrt(M) of them, and fewer of more than ten thousand documents; more if words show more."""
+    assert OF_LONG.most(n_documents, n_counts) == most
     assert OF_LONG.numbers(most - 5, most) == [most]
     assert OF_LONG.numbers(most + 5, most) == [most + 5]
 

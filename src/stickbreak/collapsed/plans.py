@@ -19,7 +19,7 @@ class Plan:
     least: int  # stored counts of a collection
     many: float  # topics at most, times the root of the stored counts ...
     parts: int  # of the documents and of the words, at most: threads sweep them
-    fourth: float = math.inf  # ... and times their fourth root
+    large: float = math.inf  # ... and fewer of more documents than this, by the fourth root of their ratio
     passes: int = 0  # of a trial; 0: the most topics are taken untried
     merging: tuple[int, ...] = ()  # passes after which topics that are alike become one, until two rounds merge none
     forming: int | None = None  # passes before those with shares; None: all passes of a fit are of this kind
@@ -39,9 +39,9 @@ class Plan:
         """Whether numbers of topics are tried."""
         return self.passes > 0
 
-    def most(self, n_counts: int) -> int:
-        """Return the most topics to begin with, of this number of stored counts."""
-        return round(min(self.many * math.sqrt(n_counts), self.fourth * n_counts**0.25))
+    def most(self, n_documents: int, n_counts: int) -> int:
+        """Return the most topics to begin with, of some documents with this number of stored counts."""
+        return round(self.many * math.sqrt(n_counts) * min(1.0, (self.large / n_documents) ** 0.25))
 
     def numbers(self, shown: int, most: int) -> list[int]:
         """Return the numbers of topics that are tried, in their order.                     math.md (C26), (C27)
@@ -63,7 +63,7 @@ class Plan:
 
 # Few topics mix what long documents tell apart, so that they begin with many. Short documents show most of their
 # topics, which a fit has at once. Each part makes a word ready, which has few tokens there: so they have fewer parts.
-OF_LONG = Plan(1 << 13, 0.5, 4, fourth=14.0, merging=tuple(range(40, 121, 10)), settled=160, halvings=4, joins=True)
+OF_LONG = Plan(1 << 13, 0.5, 4, large=1e4, merging=tuple(range(40, 121, 10)), settled=160, halvings=4, joins=True)
 OF_SHORT = Plan(1 << 14, 2.0, 2, passes=20, halvings=4, widens=True, joins=True)
 OF_MANY_SHORT = Plan(1 << 18, 2.0, 2, passes=10, judges_alpha=True)
 BEFORE_SHARES = replace(OF_LONG, least=1 << 18, forming=60, joins=False)

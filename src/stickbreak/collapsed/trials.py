@@ -123,7 +123,7 @@ class Forming:
 
     @property
     def _many(self) -> int:
-        return min(self._plan.most(self._documents.n_counts), self._rules.max_topics)
+        return min(self._plan.most(self._documents.n_documents, self._documents.n_counts), self._rules.max_topics)
 
     def _dimensions_for(self, n_topics: int) -> int:
         """Return in how many dimensions words are seen where a trial has this number of topics."""
