@@ -190,7 +190,7 @@ def test_documents_set_apart_say_how_many_topics_become_one(half: Corpus, monkey
     halves = [np.concatenate([shard.held for shard in judges]) for judges in forming._judges]
     assert len(halves) == 4
     assert not any(np.array_equal(half, halves[0]) for half in halves[1:])
-    score = forming.trial.scorer(forming._judges, FORM.seed, ALONE)
+    score = forming.trial.judged_by(forming._judges, ALONE).scores
     np.testing.assert_allclose(one, score(np.zeros(K, int)) - score(np.arange(K)))
 
 

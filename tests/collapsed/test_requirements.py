@@ -1,15 +1,23 @@
 """More topics than the memory can carry."""
 
+import tracemalloc
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 from stickbreak import CollapsedHDP
+from stickbreak.collapsed import trials
+from stickbreak.collapsed.memory import InMemory
 from stickbreak.collapsed.merging import AT_ONCE
+from stickbreak.collapsed.plans import OF_LONG, most_begun
 from stickbreak.collapsed.requirements import COUNT_BYTES, ENTRY_BYTES, FILLED, HALF_BYTES, TABLES, check_tables
+from stickbreak.collapsed.state import Priors
+from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError
 
-from .problems import small_corpus
+from .problems import FORM, begun, go_on, small_corpus
 
 
 @pytest.fixture(scope="module")
@@ -121,3 +129,55 @@ def test_files_hold_what_memory_does_not(monkeypatch, tmp_path):
     with pytest.raises(InputError, match="keep them in files with scratch"):
         CollapsedHDP(**settings).fit(corpus)
     CollapsedHDP(**settings, scratch=tmp_path, n_jobs=2).fit(corpus)
+
+
+@pytest.fixture(scope="module")
+def long() -> Corpus:
+    """Documents of so many words that a table of words and topics is larger than all else."""
+    counts = planted_lda(900, 1500, n_topics=60, mean_tokens=90, seed=1)[0].counts
+    return Corpus.from_counts(sparse.csr_array((counts.data, counts.indices, counts.indptr), (900, 30_000)))
+
+
+@pytest.mark.parametrize("move", ["round", "joining", "topics shown"])
+def test_topics_form_in_the_memory_that_is_counted(move, long, monkeypatch):
+    """Beside the mean of the topics that there are, in tables of words and topics."""
+    monkeypatch.setattr(trials, "fewer", lambda counts, eta, gains: _asked(counts, gains))
+    rules = replace(FORM, priors=Priors(1.0, 1.0, 0.001))  # a small eta: all topics have tokens
+    forming = go_on(begun(long, rules), OF_LONG.merging[0] - 1)
+    forming.trial.go_on()
+    work = {"round": forming._merge, "joining": forming._join, "topics shown": forming.trial.topics}[move]
+    table = 8 * long.n_words * forming.trial.weights.size
+    tracemalloc.start()
+    work()
+    peak = tracemalloc.get_traced_memory()[1] / table
+    tracemalloc.stop()
+    assert 0.9 < peak < 1.2 < TABLES - 1  # judges have few of the words here
+
+
+def _asked(counts, gains):
+    """Let topics become fewer as they were asked about: one less."""
+    part_of = np.maximum(np.arange(counts.shape[1]) - 1, 0)
+    gains(part_of)
+    return part_of
+
+
+def test_topics_that_form_are_counted(long, monkeypatch):
+    """Those that a fit begins with, or as many as there may be; nothing where none form."""
+    most = OF_LONG.most(long.n_documents, long.counts.nnz)
+    assert most > 50
+
+    def has(n_topics):
+        n_bytes = 8 * TABLES * long.n_words * n_topics
+        monkeypatch.setattr("stickbreak.fitting.requirements.memory_installed", lambda: n_bytes)
+
+    has(most)
+    CollapsedHDP(n_laps=1, random_state=0).fit(long)
+    has(most - 1)
+    told = rf"begins with {most} topics, which with 30000 words needs about .*; give a smaller max_topics"
+    with pytest.raises(InputError, match=told):
+        CollapsedHDP(n_laps=1, random_state=0).fit(long)
+    CollapsedHDP(n_laps=1, random_state=0, max_topics=most // 2).fit(long)
+    documents = InMemory(long)
+    assert most_begun(documents, FORM) == most
+    assert most_begun(documents, replace(FORM, max_topics=9)) == 9
+    assert most_begun(InMemory(long[:20]), FORM) == 0

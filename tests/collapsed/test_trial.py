@@ -7,7 +7,6 @@ from stickbreak.collapsed import trial as module
 from stickbreak.collapsed.aside import halved
 from stickbreak.collapsed.cvb0 import ALONE
 from stickbreak.collapsed.memory import InMemory
-from stickbreak.collapsed.sampled import completed
 from stickbreak.collapsed.shards import Aside
 from stickbreak.collapsed.state import Priors
 from stickbreak.collapsed.trial import Trial
@@ -131,7 +130,7 @@ def test_documents_join_those_whose_tokens_keep_their_topics(laps, n_parts, corp
     some = swept(chain_of(corpus[np.flatnonzero(took_part)]), laps)
     topics = np.random.default_rng(1).dirichlet(np.ones(20), K)
     chain = chain_of(corpus, n_parts=n_parts)
-    chain.begin_among(some, took_part, topics)
+    chain.begin_among(some, took_part, chain.near(topics))
     z, before = chain.snapshot()[0]["z"], took_part[by_word(corpus)[1]]
     assert 100 < np.count_nonzero(~before) < before.size / 2
     np.testing.assert_array_equal(z[before], some.snapshot()[0]["z"])
@@ -151,7 +150,7 @@ def test_tokens_that_join_are_drawn_near_the_topics(corpus):
     took_part = np.arange(60) % 2 == 0
     some, chain, topics = swept(chain_of(corpus[::2]), 2), chain_of(corpus), np.zeros((K, 20))
     topics[np.arange(20) % K, np.arange(20)] = 0.3
-    chain.begin_among(some, took_part, topics)
+    chain.begin_among(some, took_part, chain.near(topics))
     word, document = by_word(corpus)
     new = document % 2 == 1
     np.testing.assert_array_equal(chain.snapshot()[0]["z"][new], word[new] % K)
@@ -181,52 +180,6 @@ def trial_of(corpus, priors, *, laps=11, last=K):
     return trial
 
 
-@pytest.mark.parametrize("priors", [PRIORS, BY_WORD], ids=["one eta", "eta by word"])
-def test_topics_that_stay_apart_are_scored_as_ever(priors, judged):
-    corpus, judges = judged
-    trial = trial_of(corpus, priors)
-    assert trial.n_topics == K
-    expected = np.mean([trial.scores(way, 0, ALONE) for way in judges], axis=0)
-    assert expected.size > 60
-    np.testing.assert_allclose(trial.scorer(judges, 0, ALONE)(np.arange(K)), expected, rtol=1e-6)
-
-
-def score(counts, weights, priors, part_of, way):
-    """Score the held tokens of documents, shares of the others as they are with the parts of the topics."""
-    n = counts.sum(axis=0)
-    member = np.eye(part_of.max() + 1)[part_of]
-    phi = counts @ member + (priors.eta[:, None] if np.ndim(priors.eta) else priors.eta)
-    phi /= phi.sum(axis=0)
-    found = []
-    for shard in way:
-        shares = completed(shard, counts, n, priors.alpha * weights, priors, 0).shares
-        for d in range(shard.indptr.size - 1):
-            theta = priors.alpha * weights
-            for p in range(shard.indptr[d], shard.indptr[d + 1]):
-                for j in range(shares.start[p], shares.start[p + 1]):
-                    theta[shares.topic[j]] += shard.count[p] * shares.share[j]
-            theta = theta @ member / theta.sum()
-            own = slice(shard.indptr[d], shard.indptr[d + 1])
-            found.append(shard.held[own] @ np.log(phi[shard.word[own]] @ theta))
-    return np.array(found)
-
-
-@pytest.mark.parametrize("priors", [PRIORS, BY_WORD], ids=["one eta", "eta by word"])
-@pytest.mark.parametrize("last", [K, 4])
-def test_topics_that_are_one_are_scored_like_their_twin(last, priors, judged):
-    """Also where some topics have no tokens in the last pass, but some in the mean."""
-    corpus, judges = judged
-    trial = trial_of(corpus, priors, last=last)
-    k = trial.in_use
-    assert k.size == last
-    assert not np.allclose(trial.weights, trial.weights[0])
-    counts, weights = trial._chain.counts()[:, k], trial.weights[k]
-    of_parts = trial.scorer(judges, 0, ALONE)
-    for part_of in (np.arange(last), np.arange(last) % 2, np.array([1, 0, 2, 1, 0, 2])[:last], np.zeros(last, int)):
-        expected = np.mean([score(counts, weights, trial.priors, part_of, way) for way in judges], axis=0)
-        np.testing.assert_allclose(of_parts(part_of), expected, rtol=1e-6)
-
-
 def test_a_trial_goes_on_with_parts_of_topics(judged):
     """Their weights are added up; those without tokens leave theirs."""
     trial = trial_of(judged[0], PRIORS, last=5)
@@ -248,7 +201,7 @@ def test_a_trial_goes_on_among_more_documents(judged):
     assert after.priors.alpha == pytest.approx(trial.priors.alpha)
     assert (after.passes, after.objective) == (trial.passes, trial.objective)
     twin = Chain(judged[0], K, 0, averages=True)
-    twin.begin_among(trial._chain, took_part, trial._chain.counts().T + BY_WORD.eta)
+    twin.begin_among(trial._chain, took_part, twin.near(trial._chain.counts().T + BY_WORD.eta))
     np.testing.assert_array_equal(after._chain.snapshot()[0]["z"], twin.snapshot()[0]["z"])
     assert after.last().sum() == judged[0].n_tokens
 

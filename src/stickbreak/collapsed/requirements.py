@@ -8,7 +8,9 @@ from stickbreak.collapsed.moves import FIRST_MERGE
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.requirements import check_bytes
 
-TABLES = 3.0  # of words and topics: S, those of the halves or of a mean, and that of the topics that are shown
+# Of words and topics: S, those of the halves or of a mean, and that of the topics that are shown; or where topics form,
+# their mean, and in a round their last counts and what judges them.
+TABLES = 3.0
 COUNT_BYTES = 28.0  # of a stored count: its word and number, what is held out, where its shares begin
 ENTRY_BYTES = 6.0  # of the share of a topic in it ...
 HALF_BYTES = 8.0  # ... and of its half, before a sweep and after it
@@ -65,6 +67,17 @@ def check_tables(
     if merge_laps >= FIRST_MERGE:
         pairs = 8.0 * (AT_ONCE + 1) * K**2
         check_bytes(what, needed + pairs, "give fewer topics, or merge_laps=0")
+
+
+def check_formed(n_words: int, n_topics: int) -> None:
+    """Refuse topics that form in more memory than there is.
+
+    Raises
+    ------
+    InputError
+    """
+    what = f"a fit of these documents begins with {n_topics} topics, which with {n_words} words"
+    check_bytes(what, 8.0 * TABLES * n_words * n_topics, "give a smaller max_topics (--max-topics), or fewer words")
 
 
 def most_topics(n_words: int) -> int:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
+from stickbreak.collapsed.judging import Judged, Judges, words_of
 from stickbreak.collapsed.predictive import Drawn, predictive_alpha
-from stickbreak.collapsed.sampled import completed, held_scores, scores
-from stickbreak.collapsed.shards import Shard, Shares
+from stickbreak.collapsed.sampled import scores
+from stickbreak.collapsed.shards import Shard
 from stickbreak.collapsed.state import Priors
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.alive import alive
@@ -58,7 +58,7 @@ class Trial:
         self._chain = Chain(corpus, n_topics, seed, averages=True, n_parts=n_parts, executor=engine)
         self._priors = chain_priors.Priors.even(n_topics, priors.alpha, priors.eta)
         self._given, self._n_parts, self.passes, self.objective = priors, n_parts, 0, 0.0
-        self._keeps_alpha = keeps_alpha
+        self._keeps_alpha, self._n_words = keeps_alpha, corpus.n_words
 
     def begin(self, topics: Float) -> Self:
         """Give each token one of the topics that have its word, (K, W)."""
@@ -73,8 +73,8 @@ class Trial:
 
     def begin_among(self, other: Trial, took_part: NDArray[np.bool_]) -> Self:
         """Go on where a trial of some of the documents is; the others begin with draws of its topics."""
-        topics = np.ascontiguousarray(other._chain.counts().T) + self._given.eta
-        self._chain.begin_among(other._chain, took_part, topics)
+        z = self._chain.near(other._topics())
+        self._chain.begin_among(other._chain, took_part, z)
         return self._follow(other, other._priors.a)
 
     def _follow(self, other: Trial, a: Float) -> Self:
@@ -123,53 +123,43 @@ class Trial:
         """Return the counts of the words in the topics in the last pass, (W, K)."""
         return self._chain.last()
 
+    def last_in_use(self) -> NDArray[np.int32]:
+        """Return the same of the topics in use, (W, K')."""
+        return self._chain.last_in_use()
+
     def topics(self) -> Float:
         """Return the mean counts of the topics that have tokens in the mean, and eta, (K, W).          math.md (L3)"""
-        counts = self._chain.counts()
-        return np.ascontiguousarray(counts[:, alive(counts.sum(axis=0))].T) + self._given.eta
+        return self._topics(only_alive=True)
+
+    def _topics(self, *, only_alive: bool = False) -> Float:
+        counts = self._chain.mean()
+        topics = np.ascontiguousarray(counts.T[alive(counts.sum(axis=0))] if only_alive else counts.T)
+        topics += self._given.eta
+        return topics
 
     def counts(self) -> tuple[Float, Float]:
         """Return the mean counts (W, K) and the tables (K,) of the topics of the last pass.    math.md (L3), (L4)
 
         These have all tokens: what a word has in other topics, in the mean, is shared out as its tokens are.
         """
-        counts, k = self._chain.counts(), self._chain.in_use
-        if k.size == counts.shape[1]:
-            return counts, self._chain.tables(self._priors)
+        k, tables = self.in_use, self._chain.tables(self._priors)
+        if k.size == tables.size:
+            return self._chain.counts(), tables
+        counts = self._chain.mean()
         total, kept = counts.sum(axis=1), counts.take(k, axis=1)  # a row of a word after the other
         kept *= (total / np.maximum(kept.sum(axis=1), np.finfo(np.float64).tiny))[:, None]
-        return kept, self._chain.tables(self._priors)[k]
+        return kept, tables[k]
 
     def scores(self, judges: Sequence[Shard], seed: int, engine: Engine) -> Float:
         """Return the log probability of the tokens held out of each of some documents, (D',)."""
         return scores(judges, self._chain.counts(), self.weights, self.priors, seed, engine)
 
-    def scorer(self, judges: Sequence[Sequence[Shard]], seed: int, engine: Engine) -> Callable[[Int], Float]:
-        """Return what scores the topics in use, of which some are one: the kth of them is part of topic part_of[k].
-
-        Each document is halved in several ways; the score is their mean. A token of a document has as much of a topic
-        as it has of its parts.                                                                        math.md (C28)
-        """
-        k, priors = self.in_use, self.priors
-        counts, weights = np.ascontiguousarray(self._chain.counts()[:, k]), self.weights[k]
-        given = counts, counts.sum(axis=0), priors.alpha * weights, priors, seed
-        ways = [
-            list(zip(way, engine.map(lambda d: completed(d, *given).shares, list(way)), strict=True)) for way in judges
-        ]
-
-        def score(part_of: Int) -> Float:
-            member = sparse.csr_array((np.ones(part_of.size), (np.arange(part_of.size), part_of)))
-            S = np.ascontiguousarray(counts @ member, dtype=np.float64)  # rows of words are read
-            prior = np.asarray(priors.alpha * (weights @ member), dtype=np.float64)
-            N = S.sum(axis=0)
-
-            def of_way(way: list[tuple[Shard, Shares]]) -> Float:
-                topics = [(shard, replace(of, topic=part_of.astype(of.topic.dtype)[of.topic])) for shard, of in way]
-                return np.concatenate([held_scores(*pair, S, N, prior, priors.eta) for pair in topics])
-
-            return np.asarray(np.mean([of_way(way) for way in ways], axis=0))
-
-        return score
+    def judged_by(self, documents: Sequence[Sequence[Shard]], engine: Engine) -> Judges:
+        """Return documents that judge the topics in use, each halved in several ways.                 math.md (C28)"""
+        k, words = self.in_use, words_of(documents)
+        counts, sums = self._chain.rows(words, k)
+        judged = Judged(words, counts, sums, self.weights[k], self.priors, self._n_words)
+        return Judges(documents, judged, engine)
 
     def packed(self) -> Packed:
         """Return what the next passes depend on, as arrays and plain values."""

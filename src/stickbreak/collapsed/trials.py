@@ -29,7 +29,7 @@ from stickbreak.corpus import Corpus
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Packed
-from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.pseudo_counts import total_of
 
 MOST_TOKENS = 1 << 25  # of a collection, each of which has a topic
@@ -237,17 +237,19 @@ class Forming:
 
     def _merge(self) -> None:
         """Let topics that are alike become one as far as documents set apart are predicted better.     math.md (C28)"""
-        trial, kept = self.trial, self.trial.in_use
-        score = trial.scorer(self._judges, self._rules.seed, self._engine)
-        before, n_words = score(np.arange(kept.size)), self._documents.n_words
-        eta = total_of(self._rules.priors.eta, n_words) / n_words
-        counts = np.ascontiguousarray(trial.last()[:, kept], dtype=np.int32)
-        found = fewer(counts, eta, lambda part_of: score(part_of) - before)
+        trial, kept, found = self.trial, self.trial.in_use, self._fewer()
         self._n_quiet = 0 if found is not None else self._n_quiet + 1
         if found is not None:
             part_of, K = np.full(trial.weights.size, -1), int(found.max()) + 1
             part_of[kept] = found
             self.trial, self.n_merged = self._trial_of(K).begin_with(trial, part_of), kept.size - K
+
+    def _fewer(self) -> Int | None:
+        """Return which of fewer topics each topic in use becomes part of; None where there should not be fewer."""
+        judges, n_words = self.trial.judged_by(self._judges, self._engine), self._documents.n_words
+        before = judges.scores(np.arange(self.trial.n_topics))
+        eta = total_of(self._rules.priors.eta, n_words) / n_words
+        return fewer(self.trial.last_in_use(), eta, lambda part_of: judges.scores(part_of) - before)
 
     def _join(self) -> None:
         """Let all documents take part, with the topics that were taken."""

@@ -92,15 +92,17 @@ class Chain:
         self._n_samples, self._last_is_sample = other._n_samples, other._last_is_sample
         if not self._n_samples:
             return
-        mean = np.zeros((other._mean.shape[0], self._n_topics))
+        mean, start = np.zeros((other._mean.shape[0], self._n_topics)), self._tokens.start
         for k in np.flatnonzero(part_of >= 0):
             mean[:, part_of[k]] += other._mean[:, k]
         kept = mean.sum(axis=1)
-        mean[kept == 0.0] = self.last()[kept == 0.0]
-        self._mean = mean * (other._mean.sum(axis=1) / np.where(kept > 0.0, kept, mean.sum(axis=1).clip(1.0)))[:, None]
+        for w in np.flatnonzero((kept == 0.0) & (np.diff(start) > 0)):
+            mean[w] = np.bincount(self._z[start[w] : start[w + 1]], minlength=self._n_topics)
+        mean *= (other._mean.sum(axis=1) / np.where(kept > 0.0, kept, mean.sum(axis=1).clip(1.0)))[:, None]
+        self._mean = mean
 
-    def begin_among(self, other: Chain, took_part: NDArray[np.bool_], topics: Float) -> None:
-        """Go on where a chain of some of these documents is; draw topics of the other tokens as `begin_near` does.
+    def begin_among(self, other: Chain, took_part: NDArray[np.bool_], z: NDArray[np.uint16]) -> None:
+        """Go on where a chain of some of these documents is, with topics of the other tokens that are given.
 
         Parameters
         ----------
@@ -108,9 +110,10 @@ class Chain:
             Of the same topics.
         took_part : ndarray of bool, of shape (D,)
             The documents of the other chain, in their order.
-        topics : ndarray of shape (K, W)
+        z : ndarray of uint16, of shape (N,)
+            Of each token, word by word; changed in place where the other chain has it.
         """
-        z, tokens = self.near(topics), self._tokens
+        tokens = self._tokens
         is_head = np.zeros(int(tokens.where.max(initial=0)) + 1, np.bool_)
         is_head[tokens.heads[took_part & (tokens.lengths > 0)]] = True
         before = is_head[tokens.where]
@@ -118,7 +121,9 @@ class Chain:
         self.take(z)
         self._n_samples, self._last_is_sample = other._n_samples, other._last_is_sample
         if self._n_samples:
-            self._mean = other._mean + self.last() - other.last()
+            self._mean = other._mean.copy()
+            list_kernels.add_words(tokens.start, z, 1.0, self._mean)
+            list_kernels.add_words(other._tokens.start, other._z, -1.0, self._mean)
 
     def lap(self, number: int, priors: Priors) -> float:
         """Sweep once; return the mean log p of a token given all others, as it is drawn.     math.md (L2), (L11)"""
@@ -126,7 +131,7 @@ class Chain:
         log_total = self._sweep(priors, key_of(self._seed, number, "sweep of LDA"))
         self._last_is_sample = self._keeps and number % SAMPLE_EVERY == 0
         if self._last_is_sample:
-            self._mean = self._with_sample()
+            self._mean = self._with_sample(self._mean) if self._n_samples else self.last()
             self._n_samples += 1
         lengths = tokens.lengths[tokens.lengths > 0]
         others = float((lengths * np.log(lengths - 1 + priors.alpha)).sum())
@@ -177,9 +182,21 @@ class Chain:
 
     def counts(self) -> Float:
         """Return the counts of the words in the topics, of the last lap or their mean, (W, K)."""
-        if not self._keeps:
+        mean = self.mean()
+        return mean.copy() if mean is self._mean else mean
+
+    def mean(self) -> Float:
+        """Return the same, not to be changed: the chain may go on with it."""
+        if not self._keeps or not self._n_samples:
             return self.last()
-        return self._mean.copy() if self._last_is_sample else self._with_sample()
+        return self._mean if self._last_is_sample else self._with_sample(self._mean.copy())
+
+    def rows(self, words: Int, topics: Int) -> tuple[NDArray[np.float32], Float]:
+        """Return the counts of some words in some topics, (W', K'), and those of all words, (K',)."""
+        counts, found = self.mean(), np.empty((words.size, topics.size), np.float32)
+        for row, w in enumerate(words):
+            found[row] = counts[w, topics]
+        return found, counts.sum(axis=0)[topics]
 
     def last(self) -> Float:
         """Return the counts of this lap."""
@@ -187,12 +204,18 @@ class Chain:
         list_kernels.add_words(self._tokens.start, self._z, 1.0, counts)
         return counts
 
-    def _with_sample(self) -> Float:
-        """Return the mean counts with those of this lap as one more sample.                          math.md (L3)"""
-        if not self._n_samples:
-            return self.last()
+    def last_in_use(self) -> NDArray[np.int32]:
+        """Return the counts of this lap in the topics in use, (W, K')."""
+        number, in_use = np.zeros(self._n_topics, np.uint16), self.in_use
+        number[in_use] = np.arange(in_use.size)
+        counts = np.zeros((self._tokens.start.size - 1, in_use.size), np.int32)
+        list_kernels.add_words(self._tokens.start, number[self._z], np.int32(1), counts)
+        return counts
+
+    def _with_sample(self, mean: Float) -> Float:
+        """Make the counts of this lap one more sample of a mean, in its place.                        math.md (L3)"""
         share = (LATE + 1.0) / (self._n_samples + 1.0 + LATE)
-        mean = self._mean * (1.0 - share)
+        mean *= 1.0 - share
         list_kernels.add_words(self._tokens.start, self._z, share, mean)
         return mean
 
