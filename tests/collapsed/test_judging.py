@@ -152,7 +152,7 @@ def test_trials_are_judged_by_the_topics_in_use(last, ways):
         trial.go_on()
         if turn in (9, 10):
             z = trial._chain.snapshot()[0]["z"]
-            z[z >= last] = 0
+            z[z < 6 - last] = 5
             trial._chain.take(z)
             k, counts = trial.in_use, trial._chain.counts()
             assert k.size == last
@@ -169,4 +169,10 @@ def test_trials_are_judged_by_the_topics_in_use(last, ways):
             expected = Judges(ways, of, ALONE).scores(part_of)
             assert expected.size > 30
             np.testing.assert_allclose(judges.scores(part_of), expected, rtol=1e-12)
-            np.testing.assert_array_equal(trial.last_in_use(), trial.last()[:, k])
+            of_last, lists = trial.in_topics(0.2), trial._chain._tokens.documents(trial._chain._lists)
+            np.testing.assert_array_equal(of_last.counts, trial.last()[:, k])
+            np.testing.assert_array_equal(k[of_last.topic], lists[1])
+            assert (of_last.eta, of_last.a) == (0.2, trial.priors.alpha / last)
+            np.testing.assert_array_equal(
+                np.add.reduceat(of_last.tokens, of_last.start[:-1]), trial._chain._tokens.lengths
+            )

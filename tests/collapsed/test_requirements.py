@@ -141,7 +141,7 @@ def long() -> Corpus:
 @pytest.mark.parametrize("move", ["round", "joining", "topics shown"])
 def test_topics_form_in_the_memory_that_is_counted(move, long, monkeypatch):
     """Beside the mean of the topics that there are, in tables of words and topics."""
-    monkeypatch.setattr(trials, "fewer", lambda counts, eta, gains: _asked(counts, gains))
+    monkeypatch.setattr(trials, "fewer", lambda of, gains: _asked(of.counts, gains))
     rules = replace(FORM, priors=Priors(1.0, 1.0, 0.001))  # a small eta: all topics have tokens
     forming = go_on(begun(long, rules), OF_LONG.merging[0] - 1)
     forming.trial.go_on()

@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from stickbreak.collapsed.alike import InTopics
 from stickbreak.collapsed.judging import Judged, Judges, words_of
 from stickbreak.collapsed.predictive import Drawn, predictive_alpha
 from stickbreak.collapsed.sampled import scores
@@ -123,9 +124,10 @@ class Trial:
         """Return the counts of the words in the topics in the last pass, (W, K)."""
         return self._chain.last()
 
-    def last_in_use(self) -> NDArray[np.int32]:
-        """Return the same of the topics in use, (W, K')."""
-        return self._chain.last_in_use()
+    def in_topics(self, eta: float) -> InTopics:
+        """Return where the tokens are in the last pass, in the topics in use."""
+        a = self._priors.alpha / self.n_topics
+        return InTopics(self._chain.last_in_use(), eta, *self._chain.documents_in_use(), a)
 
     def topics(self) -> Float:
         """Return the mean counts of the topics that have tokens in the mean, and eta, (K, W).          math.md (L3)"""

@@ -249,7 +249,7 @@ class Forming:
         judges, n_words = self.trial.judged_by(self._judges, self._engine), self._documents.n_words
         before = judges.scores(np.arange(self.trial.n_topics))
         eta = total_of(self._rules.priors.eta, n_words) / n_words
-        return fewer(self.trial.last_in_use(), eta, lambda part_of: judges.scores(part_of) - before)
+        return fewer(self.trial.in_topics(eta), lambda part_of: judges.scores(part_of) - before)
 
     def _join(self) -> None:
         """Let all documents take part, with the topics that were taken."""

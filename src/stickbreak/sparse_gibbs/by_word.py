@@ -83,14 +83,26 @@ class ByWord:
         heads : ndarray of int, optional
             Of the lists that are looked at; all by default.
         """
-        heads = self.heads if heads is None else heads
+        found, times = np.unique(self._entries(lists, self.heads if heads is None else heads)[1], return_counts=True)
+        return *self._apart(found), times
+
+    def documents(self, lists: Lists) -> tuple[Int, Int, Int]:
+        """Return where the entries of each document begin, (D + 1,), and the topics and the counts of all."""
+        size, entries = self._entries(lists, self.heads)
+        return np.concatenate(([0], np.cumsum(size))), *self._apart(entries)
+
+    @staticmethod
+    def _entries(lists: Lists, heads: Int) -> tuple[Int, Lists]:
+        """Return how many entries each list has, and all of them."""
         size = lists[heads].astype(np.int64)
         before = np.cumsum(size) - size
-        entries = lists[np.repeat(heads + 1 - before, size) + np.arange(int(size.sum()))]
-        found, times = np.unique(entries, return_counts=True)
-        bits = found.dtype.type(self.bits)
-        topic = (found & found.dtype.type((1 << int(bits)) - 1)).astype(np.int64)
-        return topic, (found >> bits).astype(np.int64), times
+        return size, lists[np.repeat(heads + 1 - before, size) + np.arange(int(size.sum()))]
+
+    def _apart(self, entries: Lists) -> tuple[Int, Int]:
+        """Return the topics and the counts of entries."""
+        bits = entries.dtype.type(self.bits)
+        topic = (entries & entries.dtype.type((1 << int(bits)) - 1)).astype(np.int64)
+        return topic, (entries >> bits).astype(np.int64)
 
 
 def _cuts(tokens: Int, n_parts: int) -> Int:

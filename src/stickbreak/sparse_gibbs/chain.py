@@ -206,11 +206,21 @@ class Chain:
 
     def last_in_use(self) -> NDArray[np.int32]:
         """Return the counts of this lap in the topics in use, (W, K')."""
-        number, in_use = np.zeros(self._n_topics, np.uint16), self.in_use
-        number[in_use] = np.arange(in_use.size)
-        counts = np.zeros((self._tokens.start.size - 1, in_use.size), np.int32)
+        number = self._numbers()
+        counts = np.zeros((self._tokens.start.size - 1, int(number.max()) + 1), np.int32)
         list_kernels.add_words(self._tokens.start, number[self._z], np.int32(1), counts)
         return counts
+
+    def documents_in_use(self) -> tuple[Int, Int, Int]:
+        """Return where the topics of each document begin, (D + 1,), these among the topics in use, and their tokens."""
+        start, topic, tokens = self._tokens.documents(self._lists)
+        return start, self._numbers()[topic].astype(np.int64), tokens
+
+    def _numbers(self) -> NDArray[np.uint16]:
+        """Return the place of each topic among those in use, (K,)."""
+        number = np.zeros(self._n_topics, np.uint16)
+        number[self.in_use] = np.arange(self.in_use.size)
+        return number
 
     def _with_sample(self, mean: Float) -> Float:
         """Make the counts of this lap one more sample of a mean, in its place.                        math.md (L3)"""

@@ -1,4 +1,4 @@
-"""How much likelier the words of two topics are as those of one (math.md (C28)).
+"""How much likelier the tokens of two topics are as those of one, by their words and by documents (math.md (C28)).
 
 The twin is in tests/collapsed/test_alike.py.
 """
@@ -44,3 +44,33 @@ def of_topic(counts, k, log_rising, factors):
                 b = counts[w, l]
                 if b > 0 and l != k:
                     factors[l] += log_rising[a + b] - log_rising[a] - log_rising[b]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def of_pairs_in_documents(start, topic, tokens, log_rising, factors):
+    """Add to factors what `of_pairs` does, over documents d in place of words.
+
+    Document d has `tokens` in each `topic` of its places start[d] to start[d + 1], and f(n) = log Γ(n + a) - log Γ(a).
+    """
+    for d in range(start.size - 1):
+        for i in range(start[d], start[d + 1]):
+            k, n = topic[i], tokens[i]
+            for j in range(start[d], i):
+                gain = log_rising[n + tokens[j]] - log_rising[n] - log_rising[tokens[j]]
+                factors[k, topic[j]] += gain
+                factors[topic[j], k] += gain
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def of_topic_in_documents(start, topic, tokens, part_of, k, log_rising, factors):
+    """Add to factors, (K,), what `of_pairs_in_documents` does for topic k, where the topics are parts of others."""
+    n = np.zeros(factors.size, np.int64)
+    for d in range(start.size - 1):
+        for i in range(start[d], start[d + 1]):
+            n[part_of[topic[i]]] += tokens[i]
+        own, n[k] = n[k], 0
+        for i in range(start[d], start[d + 1]):
+            l = part_of[topic[i]]  # noqa: E741
+            if n[l] > 0 and own > 0:
+                factors[l] += log_rising[own + n[l]] - log_rising[own] - log_rising[n[l]]
+            n[l] = 0
