@@ -78,10 +78,16 @@ class Forming:
     def _follow(self, plan: Plan) -> None:
         """Let topics form by this plan, of which no pass has been made."""
         self._plan = plan
-        turns = range(plan.halvings)
-        ways = [self._documents.walk(self._engine, halved, self._rules.seed + turn).listed for turn in turns]
-        self._judges = [_some_of(list(shards), SURE, FEW) for shards in ways]  # documents, halved in some ways
-        self._judges_of_alpha = _some_of(self._judges[0], ENOUGH)
+        self._halves: list[list[Shard]] | None = None  # of the documents set apart, in some ways, once they are asked
+
+    @property
+    def _judges(self) -> list[list[Shard]]:
+        """Documents that are set apart, halved in some ways."""
+        if self._halves is None:
+            seeds = range(self._rules.seed, self._rules.seed + self._plan.halvings)
+            ways = [self._documents.walk(self._engine, halved, seed).listed for seed in seeds]
+            self._halves = [_some_of(list(shards), SURE, FEW) for shards in ways]
+        return self._halves
 
     @classmethod
     def of(cls, documents: Documents, rules: Rules, engine: Engine) -> Forming | None:
@@ -195,7 +201,7 @@ class Forming:
         self.n_merged = 0
         self.trial.go_on()
         if self._judges_alpha and is_due(self.trial.passes):
-            self.trial.judge_alpha(self._judges_of_alpha, self._rules.seed, self._engine)
+            self.trial.judge_alpha(_some_of(self._judges[0], ENOUGH), self._rules.seed, self._engine)
         if self.is_trying and self.trial.passes == self._plan.passes:
             self._compare()
         if self._n_quiet < QUIET and self.trial.passes in self._plan.merging:
