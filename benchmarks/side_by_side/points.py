@@ -1,7 +1,8 @@
 """What a pass over the documents costs each system, against topics, words, documents and threads; on planted topics.
 
-One of the four is varied at a time, the others stay as in BASE. The first unit of work, with the start in it, is not
-counted, and each point is measured in a process of its own.
+One of the four is varied at a time, the others stay as in BASE. The first ten passes are not counted where there is time
+for others, as topics form in them, nor is ever the first unit of work, with the start in it. Each point is measured in a
+process of its own.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ VARIED = {
     "threads": (1, 2, 4),
 }
 NO_THREADS = ("gensim-lda", "gensim-hdp")
-LEAST_PASSES, LEAST_SECONDS = 3, 0.3
+FORMING = 10  # passes that are not counted
+LEAST_PASSES, LEAST_SECONDS = 10, 0.3
 
 
 def keys(chosen: list[Record], varied: dict[str, tuple[int, ...]], repeats: int, limit: float) -> list[Record]:
@@ -64,7 +66,7 @@ def point(key: Record) -> Record:
                 break
             rows.append((system.passes - passes, time.perf_counter() - began, seconds))
             passes = system.passes
-    counted = np.array(rows[1:] or rows).sum(axis=0)
+    counted = np.sum(_counted(rows) or rows[1:] or rows, axis=0)
     return {
         "seconds_of_a_pass": counted[1] / counted[0],
         "cpu_seconds_of_a_pass": counted[2] / counted[0],
@@ -76,8 +78,14 @@ def point(key: Record) -> Record:
     }
 
 
+def _counted(rows: list[tuple[float, float, float]]) -> list[tuple[float, float, float]]:
+    """Return the units after the first that begin once topics have formed."""
+    before = np.cumsum([0.0, *(row[0] for row in rows)])
+    return [row for row, passes in zip(rows[1:], before[1:], strict=False) if passes >= FORMING]
+
+
 def _enough(rows: list[tuple[float, float, float]], limit: float) -> bool:
-    """Return whether the units after the first are passes enough, or the time is over."""
-    passes, seconds, _ = np.sum(rows[1:], axis=0) if len(rows) > 1 else (0.0, 0.0, 0.0)
+    """Return whether the units that count are passes enough, or the time is over."""
+    passes, seconds, _ = np.sum([(0.0, 0.0, 0.0), *_counted(rows)], axis=0)
     spent = sum(row[1] for row in rows)
-    return (passes >= LEAST_PASSES and seconds >= LEAST_SECONDS) or (spent >= limit and passes > 0)
+    return (passes >= LEAST_PASSES and seconds >= LEAST_SECONDS) or (spent >= limit and len(rows) > 1)

@@ -125,3 +125,13 @@ print(peak.mebibytes - peak.start)
 def test_peak_memory_forgets_what_was_before(fresh_python):
     """In a process of its own: what other tests leave in the memory of theirs would move the peak."""
     assert 35 < float(fresh_python(PEAK).stdout) < 55
+
+
+def test_a_pass_is_timed_once_topics_have_formed():
+    """Units of 2, 3, 5 and 10 passes: those up to pass ten do not count, nor does a first unit, however long."""
+    rows = [(2.0, 9.0, 9.0), (3.0, 8.0, 8.0), (5.0, 7.0, 7.0), (10.0, 0.2, 0.1)]
+    assert points._counted(rows) == rows[3:]
+    assert points._counted([(20.0, 9.0, 9.0)]) == []
+    assert not points._enough(rows, limit=99.0)
+    assert points._enough([*rows, (10.0, 0.2, 0.1)], limit=99.0)
+    assert points._enough(rows, limit=24.0)
