@@ -33,7 +33,7 @@ class InTopics:
     start: Int  # (D + 1,)  document d has the places start[d] to start[d + 1] of the next two
     topic: Int
     tokens: Int
-    a: float  # pseudo-count of a topic in a document
+    a: Float  # (K,)  pseudo-count of each topic in a document
 
 
 def pairs_by_likeness(of: InTopics) -> Iterator[tuple[int, int]]:
@@ -49,17 +49,16 @@ def pairs_by_likeness(of: InTopics) -> Iterator[tuple[int, int]]:
     counts, documents = of.counts, (of.start, of.topic, of.tokens)
     K, total = counts.shape[1], counts.sum(axis=0)
     log_rising = _log_rising(int(counts.sum(axis=1).max(initial=0)), of.eta)
-    lengths = np.diff(np.concatenate([[0], np.cumsum(of.tokens)])[of.start])
-    in_documents = _log_rising(int(lengths.max(initial=0)), of.a)
+    a = of.a.copy()
     eta_total = of.eta * counts.shape[0]
 
-    def of_totals(a: Int, b: Int) -> Float:
-        both: Float = gammaln(a + b + eta_total) - gammaln(a + eta_total) - gammaln(b + eta_total)
+    def of_totals(n: Int, m: Int) -> Float:
+        both: Float = gammaln(n + m + eta_total) - gammaln(n + eta_total) - gammaln(m + eta_total)
         return both + math.lgamma(eta_total)
 
     factors = np.zeros((K, K))
     kernels.of_pairs(counts, log_rising, factors)
-    kernels.of_pairs_in_documents(*documents, in_documents, factors)
+    kernels.of_pairs_in_documents(*documents, a, factors)
     likeness = (factors - of_totals(total[:, None], total[None])) / np.minimum(total[:, None], total[None])
     np.fill_diagonal(likeness, -np.inf)
     alive, row, part_of = np.ones(K, np.bool_), np.zeros(K), np.arange(K)
@@ -68,12 +67,13 @@ def pairs_by_likeness(of: InTopics) -> Iterator[tuple[int, int]]:
         counts[:, k] += counts[:, l]
         counts[:, l], alive[l] = 0, False
         total[k] += total[l]
+        a[k] += a[l]
         part_of[part_of == l] = k
         likeness[l], likeness[:, l] = -np.inf, -np.inf
         others = alive.copy()
         others[k] = False
         kernels.of_topic(counts, k, log_rising, row)
-        kernels.of_topic_in_documents(*documents, part_of, k, in_documents, row)
+        kernels.of_topic_in_documents(*documents, part_of, k, a, row)
         new = (row[others] - of_totals(total[k], total[others])) / np.minimum(total[k], total[others])
         likeness[k, others] = likeness[others, k] = new
         yield k, l

@@ -126,8 +126,7 @@ class Trial:
 
     def in_topics(self, eta: float) -> InTopics:
         """Return where the tokens are in the last pass, in the topics in use."""
-        a = self._priors.alpha / self.n_topics
-        return InTopics(self._chain.last_in_use(), eta, *self._chain.documents_in_use(), a)
+        return InTopics(self._chain.last_in_use(), eta, *self._chain.documents_in_use(), self._priors.a[self.in_use])
 
     def topics(self) -> Float:
         """Return the mean counts of the topics that have tokens in the mean, and eta, (K, W).          math.md (L3)"""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from stickbreak.numerics.compiling import njit
+from stickbreak.numerics.special import log_gamma
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -47,22 +48,29 @@ def of_topic(counts, k, log_rising, factors):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def of_pairs_in_documents(start, topic, tokens, log_rising, factors):
-    """Add to factors what `of_pairs` does, over documents d in place of words.
+def _gain(n, m, a):
+    """f(n + m) - f(n) - f(m) where f(n) = log Γ(n + a) - log Γ(a)."""
+    return log_gamma(n + m + a) - log_gamma(n + a) - log_gamma(m + a) + log_gamma(a)
 
-    Document d has `tokens` in each `topic` of its places start[d] to start[d + 1], and f(n) = log Γ(n + a) - log Γ(a).
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def of_pairs_in_documents(start, topic, tokens, a, factors):
+    """Add to factors what `of_pairs` does, over documents d in place of words, with another f for each pair.
+
+    Document d has `tokens` in each `topic` of its places start[d] to start[d + 1]. f(n) is log Γ(n + a) - log Γ(a),
+    where a = a_k + a_l is the pseudo-count of the one topic.
     """
     for d in range(start.size - 1):
         for i in range(start[d], start[d + 1]):
             k, n = topic[i], tokens[i]
             for j in range(start[d], i):
-                gain = log_rising[n + tokens[j]] - log_rising[n] - log_rising[tokens[j]]
+                gain = _gain(n, tokens[j], a[k] + a[topic[j]])
                 factors[k, topic[j]] += gain
                 factors[topic[j], k] += gain
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def of_topic_in_documents(start, topic, tokens, part_of, k, log_rising, factors):
+def of_topic_in_documents(start, topic, tokens, part_of, k, a, factors):
     """Add to factors, (K,), what `of_pairs_in_documents` does for topic k, where the topics are parts of others."""
     n = np.zeros(factors.size, np.int64)
     for d in range(start.size - 1):
@@ -72,5 +80,5 @@ def of_topic_in_documents(start, topic, tokens, part_of, k, log_rising, factors)
         for i in range(start[d], start[d + 1]):
             l = part_of[topic[i]]  # noqa: E741
             if n[l] > 0 and own > 0:
-                factors[l] += log_rising[own + n[l]] - log_rising[own] - log_rising[n[l]]
+                factors[l] += _gain(own, n[l], a[k] + a[l])
             n[l] = 0
