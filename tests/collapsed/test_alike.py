@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from stickbreak.collapsed.alike import FEW, LEAST, LOSS, SMALL, STEP, InTopics, fewer, pairs_by_likeness
+from stickbreak.collapsed.alike import FEW, LEAST, LOSS, SMALL, STEP, WIDE, InTopics, fewer, pairs_by_likeness
 from stickbreak.collapsed.kernels import alike as kernels
 
 
@@ -82,7 +82,7 @@ def twin(counts, eta, table, a):
 def test_pairs_are_those_of_the_twin_in_its_order(a, n_topics, eta, seed):
     counts, table = made(seed, 40, n_topics), documents_in(seed, n_topics)
     a = a * np.random.default_rng(seed).gamma(0.5, 2.0, n_topics)
-    expected = list(twin(counts, eta, table, a))
+    expected = list(twin(counts, eta, table, WIDE * a))
     assert len(expected) == n_topics - 1
     assert list(pairs_by_likeness(tokens_of(counts, eta, table, a))) == expected
 

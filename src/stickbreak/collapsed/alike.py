@@ -21,6 +21,7 @@ from stickbreak.numerics.arrays import Float, Int
 STEP = 0.9  # of the topics are left, at each number that is looked at; of few, each number is
 LEAST = 0.5  # of the topics: a round stops once half or fewer are left, and the next one follows after some passes
 FEW, SLACK, SMALL = 20, 2.0, 10.0  # as few may predict worse, by these standard errors, and nats for each topic less
+WIDE = 4.0  # times the pseudo-counts of two topics: with less, large ones in the same documents become one too soon
 WORSE, LOSS = 3.0, 0.5  # standard errors, and nats for each topic less, by which fewer predict worse: a round ends then
 
 
@@ -49,7 +50,7 @@ def pairs_by_likeness(of: InTopics) -> Iterator[tuple[int, int]]:
     counts, documents = of.counts, (of.start, of.topic, of.tokens)
     K, total = counts.shape[1], counts.sum(axis=0)
     log_rising = _log_rising(int(counts.sum(axis=1).max(initial=0)), of.eta)
-    a = of.a.copy()
+    a = WIDE * of.a
     eta_total = of.eta * counts.shape[0]
 
     def of_totals(n: Int, m: Int) -> Float:
