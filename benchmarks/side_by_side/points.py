@@ -1,7 +1,7 @@
 """What a pass over the documents costs each system, against topics, words, documents and threads; on planted topics.
 
-One of the four is varied at a time, the others stay as in BASE. The first ten passes are not counted where there is time
-for others, as topics form in them, nor is ever the first unit of work, with the start in it. Each point is measured in a
+One of the four is varied at a time, the others stay as in BASE. Topics form in the first ten passes, which do not count
+where there is time for others. The first unit of work, with the start in it, never does. Each point is measured in a
 process of its own.
 """
 

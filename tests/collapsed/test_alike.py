@@ -175,7 +175,7 @@ def levels(n_topics):
     """The numbers of topics that are looked at, in their order, while none is much worse."""
     found, left = [], n_topics
     while left > LEAST * n_topics and left > 1:
-        left = left - 1 if left <= FEW else int(STEP * left)
+        left = left - 1 if left <= FEW else max(FEW, int(STEP * left))
         found.append(left)
     return found
 
@@ -216,6 +216,11 @@ def test_a_number_is_compared_with_the_best_of_those_before():
     assert run(60, lambda n, _: [{54: 5.0, 48: 2.0, 43: 3.0}.get(n, -1.0)])[0] == 54
 
 
+@pytest.mark.parametrize(("n_topics", "first"), [(23, [20, 19, 18]), (22, [20, 19]), (21, [20, 19]), (20, [19, 18])])
+def test_each_number_of_few_topics_is_looked_at(n_topics, first):
+    assert run(n_topics, lambda n, _: [-1.0])[1][: len(first)] == first
+
+
 @pytest.mark.parametrize("n_topics", [2, 3, 10, 21, 40, 61, 110])
 def test_a_round_ends_where_half_of_the_topics_are_left(n_topics):
     found, asked = run(n_topics, lambda _, turn: [float(turn)])  # fewer are always better
@@ -224,7 +229,7 @@ def test_a_round_ends_where_half_of_the_topics_are_left(n_topics):
     assert asked[-1] <= LEAST * n_topics
     assert all(before > LEAST * n_topics for before in asked[:-1])
     assert asked[-1] >= int(STEP * LEAST * n_topics)
-    assert all(after == before - 1 or after <= STEP * before for before, after in pairwise([n_topics, *asked]))
+    assert all(after in (before - 1, FEW) or after <= STEP * before for before, after in pairwise([n_topics, *asked]))
 
 
 @pytest.mark.parametrize(("documents", "taken"), [(1, True), (3, True), (4, False), (5, False)])
@@ -242,7 +247,7 @@ def test_few_topics_become_fewer_while_they_are_little_worse(loss, taken):
     assert found == (10 if taken else None)
 
 
-@pytest.mark.parametrize(("n_topics", "first", "last"), [(60, 54, None), (24, 21, 12), (23, 20, 11), (22, 19, 11)])
+@pytest.mark.parametrize(("n_topics", "first", "last"), [(60, 54, None), (24, 21, 12), (23, 20, 11), (22, 20, 11)])
 def test_many_topics_become_fewer_only_where_these_are_better(n_topics, first, last):
     """Those that are looked at last are few, except of 60 topics."""
     found, asked = run(n_topics, lambda _, turn: [-float(turn)])

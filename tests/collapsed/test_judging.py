@@ -170,7 +170,7 @@ def test_trials_are_judged_by_the_topics_in_use(last, ways):
             assert expected.size > 30
             np.testing.assert_allclose(judges.scores(part_of), expected, rtol=1e-12)
             of_last, lists = trial.in_topics(0.2), trial._chain._tokens.documents(trial._chain._lists)
-            np.testing.assert_array_equal(of_last.counts, trial.last()[:, k])
+            np.testing.assert_array_equal(of_last.counts, trial._chain.last()[:, k])
             np.testing.assert_array_equal(k[of_last.topic], lists[1])
             assert of_last.eta == 0.2
             np.testing.assert_allclose(of_last.a, trial.priors.alpha * trial.weights[k], rtol=1e-12)

@@ -316,5 +316,5 @@ def test_it_is_left_out_without_births(long: tuple[Corpus, Any]) -> None:
 def test_trials_are_of_the_documents_that_take_part(half: Corpus) -> None:
     forming = begun(half)
     assert isinstance(forming.trial, Trial)
-    apart = 1.0 - forming.trial.last().sum() / half.n_tokens
+    apart = 1.0 - forming.trial._chain.last().sum() / half.n_tokens
     assert 0.02 < apart < 0.08

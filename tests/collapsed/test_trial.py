@@ -189,7 +189,7 @@ def test_a_trial_goes_on_with_parts_of_topics(judged):
     assert after.priors.alpha == pytest.approx(a[:5].sum())
     np.testing.assert_allclose(after.weights * after.priors.alpha, [a[0] + a[4], a[1] + a[3], a[2]])
     assert (after.passes, after.objective, after.n_topics) == (trial.passes, trial.objective, 3)
-    np.testing.assert_array_equal(after.last(), trial.last()[:, :5] @ np.eye(3)[part_of[:5]])
+    np.testing.assert_array_equal(after._chain.last(), trial._chain.last()[:, :5] @ np.eye(3)[part_of[:5]])
 
 
 def test_a_trial_goes_on_among_more_documents(judged):
@@ -203,7 +203,19 @@ def test_a_trial_goes_on_among_more_documents(judged):
     twin = Chain(judged[0], K, 0, averages=True)
     twin.begin_among(trial._chain, took_part, twin.near(trial._chain.counts().T + BY_WORD.eta))
     np.testing.assert_array_equal(after._chain.snapshot()[0]["z"], twin.snapshot()[0]["z"])
-    assert after.last().sum() == judged[0].n_tokens
+    assert after._chain.last().sum() == judged[0].n_tokens
+
+
+def test_a_trial_of_one_topic_keeps_its_mean(judged):
+    """Which others read, and a state that is taken up again must have all tokens."""
+    took_part = np.arange(judged[0].n_documents) % 3 > 0
+    trial = Trial(judged[0][np.flatnonzero(took_part)], 1, PRIORS, 0).begin(np.ones((1, judged[0].n_words)))
+    while trial.passes < 5:
+        trial.go_on()
+    assert trial.topics().sum() == pytest.approx(trial._chain.mean().sum() + PRIORS.eta * judged[0].n_words)
+    after = Trial(judged[0], 1, PRIORS, 0).begin_among(trial, took_part)
+    assert after._chain.mean().sum() == pytest.approx(judged[0].n_tokens)
+    Trial(judged[0], 1, PRIORS, 0).restore(*after.packed())
 
 
 def test_topics_are_judged_with_the_weights_that_they_have_learned(monkeypatch):

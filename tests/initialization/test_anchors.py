@@ -158,6 +158,14 @@ def test_corners_end_when_all_points_are_spanned(precision):
     assert corners(rng.normal(size=(30, 3)).astype(precision), 9).size == 4
 
 
+def test_many_corners_of_single_precision_end_too():
+    """Each is found once, though rounding adds up over hundreds of steps."""
+    rng = np.random.default_rng(4)
+    flat = rng.dirichlet(np.full(200, 0.01), size=3000) @ rng.normal(size=(200, 300))
+    found = corners(flat.astype(np.float32), 300)
+    assert np.unique(found).size == found.size == 200
+
+
 def test_corners_are_the_same_in_single_precision():
     points = np.random.default_rng(8).normal(size=(400, 60))
     np.testing.assert_array_equal(corners(points.astype(np.float32), 50), corners(points, 50))

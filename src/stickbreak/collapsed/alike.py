@@ -20,9 +20,9 @@ from stickbreak.numerics.arrays import Float, Int
 
 STEP = 0.9  # of the topics are left, at each number that is looked at; of few, each number is
 LEAST = 0.5  # of the topics: a round stops once half or fewer are left, and the next one follows after some passes
-FEW, SLACK, SMALL = 20, 2.0, 10.0  # as few may predict worse, by these standard errors, and nats for each topic less
+FEW, SLACK, SMALL = 20, 2.0, 10.0  # as few may predict worse by so many standard errors, or nats for each topic less
 WIDE = 4.0  # times the pseudo-counts of two topics: with less, large ones in the same documents become one too soon
-WORSE, LOSS = 3.0, 0.5  # standard errors, and nats for each topic less, by which fewer predict worse: a round ends then
+WORSE, LOSS = 3.0, 0.5  # a round ends where fewer predict worse by more standard errors and nats for each topic less
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,4 +118,4 @@ def fewer(of: InTopics, gains: Callable[[Int], Float]) -> Int | None:
 
 def _next(left: int) -> int:
     """Return the number of topics that is looked at next."""
-    return left - 1 if left <= FEW else int(STEP * left)
+    return left - 1 if left <= FEW else max(FEW, int(STEP * left))

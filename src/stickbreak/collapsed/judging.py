@@ -16,7 +16,7 @@ from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.pseudo_counts import total_of
 
 SWEEPS, EVERY = 10, 2  # of a document; after every second one it leaves topics ...
-LEAST = 0.05  # ... that have less than this of the mean of its topics: its tokens come to few, and a sweep to little
+LEAST = 0.05  # ... that have less than this of the mean of its topics: later sweeps are short
 
 
 @dataclass(frozen=True, slots=True)

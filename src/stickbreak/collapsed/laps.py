@@ -14,9 +14,7 @@ from stickbreak.collapsed.growing import grown
 from stickbreak.collapsed.learning import FIRST_LAP, learn
 from stickbreak.collapsed.moves import Made, Rounds
 from stickbreak.collapsed.origins import ORIGINS
-from stickbreak.collapsed.plans import most_begun
 from stickbreak.collapsed.predictive import JUDGED, is_due, learn_drawn, says_alpha
-from stickbreak.collapsed.requirements import check_formed
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.sampled import Ending, checked_weights, documents_apart, priors_from, rejoin
 from stickbreak.collapsed.sampled_start import try_sampled_start
@@ -74,7 +72,6 @@ class CollapsedLaps:
         """
         counts, growing = self.rules.given, self._grows
         if growing:
-            check_formed(self._documents.n_words, most_begun(self._documents, self.rules))
             self._set_apart()
             self.forming = Forming.of(self._documents, self.rules, self._engine)
             if self.forming is not None:

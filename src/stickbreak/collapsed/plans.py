@@ -86,12 +86,6 @@ def may_form(documents: Documents, rules: Rules) -> bool:
     return plan.least <= documents.n_counts <= most and not rules.steering.n_kept and not asked
 
 
-def most_begun(documents: Documents, rules: Rules) -> int:
-    """Return with how many topics at most these documents form, unless words show more; 0 if they do not."""
-    most = plan_of(documents, rules).most(documents.n_documents, documents.n_counts)
-    return min(most, rules.max_topics) if may_form(documents, rules) else 0
-
-
 def _asks_for_shares(rules: Rules) -> bool:
     """Return whether what a fit is asked for follows from shares of tokens in topics, or passes with them learn it."""
     return rules.final_passes == "expected" or bool({*rules.learn} - {"alpha"})

@@ -120,10 +120,6 @@ class Trial:
         """The topics that have tokens in the last pass."""
         return self._chain.in_use
 
-    def last(self) -> Float:
-        """Return the counts of the words in the topics in the last pass, (W, K)."""
-        return self._chain.last()
-
     def in_topics(self, eta: float) -> InTopics:
         """Return where the tokens are in the last pass, in the topics in use."""
         return InTopics(self._chain.last_in_use(), eta, *self._chain.documents_in_use(), self._priors.a[self.in_use])
@@ -134,7 +130,10 @@ class Trial:
 
     def _topics(self, *, only_alive: bool = False) -> Float:
         counts = self._chain.mean()
-        topics = np.ascontiguousarray(counts.T[alive(counts.sum(axis=0))] if only_alive else counts.T)
+        if only_alive:
+            topics = np.ascontiguousarray(counts.T[alive(counts.sum(axis=0))])
+        else:
+            topics = np.array(counts.T, order="C")  # of its own: the chain goes on with its mean
         topics += self._given.eta
         return topics
 

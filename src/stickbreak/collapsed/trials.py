@@ -21,6 +21,7 @@ from stickbreak.collapsed.companions import Companions, are_shown, dimensions_of
 from stickbreak.collapsed.growing import taking_part
 from stickbreak.collapsed.plans import APART, OF_VAGUE, Plan, may_form, plan_of
 from stickbreak.collapsed.predictive import is_due
+from stickbreak.collapsed.requirements import check_formed
 from stickbreak.collapsed.rules import Rules
 from stickbreak.collapsed.shards import Shard
 from stickbreak.collapsed.trial import Trial
@@ -124,6 +125,7 @@ class Forming:
                 return False
         most = min(self._many, found.n_words, n_corners(self._dimensions_for(self._many)))
         self._numbers = self._plan.numbers(min(found.n_shown, self._rules.max_topics), most)
+        check_formed(self._documents.n_words, self._numbers[0])
         self.trial, self._n_judged = self._begun(), 0 if self._plan.tries else 1
         return True
 

@@ -58,7 +58,7 @@ def of_pairs_in_documents(start, topic, tokens, a, factors):
     """Add to factors what `of_pairs` does, over documents d in place of words, with another f for each pair.
 
     Document d has `tokens` in each `topic` of its places start[d] to start[d + 1]. f(n) is log Γ(n + a) - log Γ(a),
-    where a = a_k + a_l is the pseudo-count of the one topic.
+    where a = a_k + a_l is the sum of what `a` has for both.
     """
     for d in range(start.size - 1):
         for i in range(start[d], start[d + 1]):
