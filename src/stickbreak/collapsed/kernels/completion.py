@@ -69,7 +69,8 @@ def complete(indptr, word, count, row, S, N, prior, eta, total_eta, sweeps, ever
         size, width = K, (K + LANES - 1) // LANES * LANES
         kept, phi, share = np.arange(K), np.zeros((words.size, width)), np.zeros((words.size, width))
         n, a, value = np.zeros(width), np.zeros(width), np.empty(width)
-        a[:K] = prior
+        for k in range(K):
+            a[k] = prior[k]
         for i in range(words.size):
             w = word[words[i]]
             own_eta = of_word(eta, w)
@@ -87,12 +88,14 @@ def complete(indptr, word, count, row, S, N, prior, eta, total_eta, sweeps, ever
                     kept, phi, share = kept[few], _chosen(phi, few, width), _chosen(share, few, width)
                     before_n, before_a = n, a
                     n, a, value = np.zeros(width), np.zeros(width), np.empty(width)
-                    n[:size], a[:size] = before_n[few], before_a[few]
+                    for j in range(size):
+                        n[j], a[j] = before_n[few[j]], before_a[few[j]]
         if words.size == 0:
             size = 0
         while at + size > topic.size:
             topic, weight = np.concatenate((topic, topic)), np.concatenate((weight, weight))
-        topic[at : at + size], weight[at : at + size] = kept[:size], n[:size]
+        for j in range(size):
+            topic[at + j], weight[at + j] = kept[j], n[j]
         at += size
         start[d + 1] = at
     return start, topic[:at].copy(), weight[:at].copy()
