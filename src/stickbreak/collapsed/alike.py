@@ -20,9 +20,10 @@ from stickbreak.numerics.arrays import Float, Int
 
 STEP = 0.9  # of the topics are left, at each number that is looked at; of few, each number is
 LEAST = 0.5  # of the topics: a round stops once half or fewer are left, and the next one follows after some passes
-FEW, SLACK, SMALL = 20, 2.0, 10.0  # as few may predict worse by so many standard errors, or nats for each topic less
-WIDE = 16.0  # times the pseudo-counts of two topics: with less, large ones in the same documents become one too soon
-WORSE, LOSS = 3.0, 0.5  # a round ends where fewer predict worse by more standard errors and nats for each topic less
+FEW = 20  # topics: so few, or fewer, may predict a little worse than more ...
+SLACK, SMALL = 2.0, 10.0  # ... by fewer standard errors than this, and fewer nats for each topic less
+WIDE = 64.0  # times the pseudo-counts of two topics: with less, large ones in the same documents become one too soon
+WORSE, LOSS = 3.0, 0.5  # a round ends where they lose more standard errors than this, and more nats for each topic less
 
 
 @dataclass(frozen=True, slots=True)
