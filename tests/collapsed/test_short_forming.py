@@ -363,3 +363,10 @@ def test_some_of_many_documents_judge(n_shards: int, words: int, documents: int,
         Shard(d, np.zeros(documents + 1, np.int64), numbers, numbers, Shares.none(words)) for d in range(n_shards)
     ]
     assert [shard.first for shard in trials._some_of(shards, 300, 20)] == kept
+
+
+def test_words_at_random_have_one_topic() -> None:
+    """Frequent words are in the same documents as all others: that alone makes no topics."""
+    rng, share = np.random.default_rng(0), 1.0 / np.arange(1, 1001)
+    counts = rng.multinomial(rng.poisson(8, size=8000), share / share.sum())
+    assert CollapsedHDP(random_state=0).fit(Corpus.from_counts(counts.astype(np.float64))).n_topics_ == 1
