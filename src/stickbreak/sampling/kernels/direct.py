@@ -13,16 +13,28 @@ from stickbreak.sampling.kernels.topic_draw import (
     HIGH,
     NEW,
     draw_topic,
+    foresee,
     heaviest,
     is_full,
     leave_topic,
     new_number,
     put_word,
     retire,
+    sum_of,
     take_word,
 )
 
 SMALLEST = 1e-300  # a weight that underflowed: its topic has tokens, so the weight is positive
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _fill(labels, d, alpha, beta, n_k, total_eta, high, prior, coef):
+    """Fill prior and coef of a document without tokens."""
+    for k in range(high):
+        prior[k] = alpha * beta[k]
+    fill_prior(labels, d, high, prior)
+    for k in range(high):
+        coef[k] = prior[k] / (n_k[k] + total_eta)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -39,27 +51,24 @@ def sweep(first, last, start, word, z, documents, words, topics, labels, alpha, 
     totals, free, rng, beta, rest = topics.totals, topics.free, topics.rng, topics.beta, topics.beta.size - 1
     prior = topics.prior
     d_size, d_topic, d_n = documents.size, documents.topic, documents.n
-    total_eta = total_of(eta, w_size.size)
+    total_eta, plain = total_of(eta, w_size.size), False  # plain: prior and coef are those before an unlabelled document
     for d in range(first, last):
         if totals[HIGH] + start[d + 1] - start[d] > n_k.size:
             return d
         open_stream(rng, key, d)
-        for k in range(totals[HIGH]):
-            prior[k] = alpha * beta[k]
-        fill_prior(labels, d, totals[HIGH], prior)
-        scale = labels.scale if labels_in(labels, d) > 0 else 1.0
-        for k in range(totals[HIGH]):
-            coef[k] = prior[k] / (n_k[k] + total_eta)
+        labelled = labels_in(labels, d) > 0
+        if labelled or not plain:
+            _fill(labels, d, alpha, beta, n_k, total_eta, totals[HIGH], prior, coef)
+        plain, scale = not labelled, labels.scale if labelled else 1.0
         n_here = d_size[d]
         for j in range(n_here):
             k = d_topic[start[d] + j]
             here[j], place[k], n_d[k] = k, j, d_n[start[d] + j]
             coef[k] = (n_d[k] + prior[k]) / (n_k[k] + total_eta)
-        coef_sum = 0.0
-        for k in range(totals[HIGH]):
-            coef_sum += coef[k]
+        coef_sum = sum_of(coef, totals[HIGH])
 
         for i in range(start[d], start[d + 1]):
+            foresee(w_start, entry, word, i, start[d + 1])
             w, k = np.uint64(word[i]), z[i]
             # take the token out
             take_word(w_start, w_size, entry, w, k)
@@ -108,6 +117,7 @@ def sweep(first, last, start, word, z, documents, words, topics, labels, alpha, 
             k = here[j]
             d_topic[start[d] + j], d_n[start[d] + j] = k, n_d[k]
             n_d[k] = 0
+            coef[k] = prior[k] / (n_k[k] + total_eta)
         d_size[d] = n_here
     return last
 

@@ -1,4 +1,8 @@
-"""Table indicators (Chen, Du and Buntine 2011): one token after another; NumPy twin in tests/sampling/twins.py."""
+"""Table indicators (Chen, Du and Buntine 2011): one token after another; NumPy twin in tests/sampling/twins.py.
+
+The weight of a topic without the word, times gamma + M, is opened_k + (gamma + M) seated_k. Both parts and their sums
+are kept apart: M changes with each head, and the parts only with the counts of their topic.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +18,17 @@ from stickbreak.sampling.kernels.topic_draw import (
     RESUME,
     TABLES,
     draw_among_all,
-    draw_topic,
+    foresee,
     heaviest,
     is_full,
     leave_topic,
     new_number,
     put_word,
     retire,
+    sum_of,
     take_word,
 )
+from stickbreak.sampling.state import SHIFT, TOPIC
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
@@ -32,24 +38,60 @@ def _support(m, root):
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
-def _weigh(k, n_k, m_k, n_d, m_d, factors, alpha, scale, total_eta, root, opened, seated, coef):
-    """Set coef_k = opened_k + (gamma + M) seated_k, (gamma + M) times (G6) without the word; return its growth."""
+def _weigh(k, n_k, m_k, n_d, m_d, factors, alpha, total_eta, root, opened, seated):
+    """Set opened_k and seated_k, (G6) without the word; return the growth of both."""
     share = 1.0 / (n_k[k] + total_eta)
+    before = opened[k], seated[k]
     opened[k] = alpha * _support(m_k[k], root) * factors[n_d[k], m_d[k], 0] * share
     seated[k] = factors[n_d[k], m_d[k], 1] * share
-    before, coef[k] = coef[k], opened[k] + scale * seated[k]
-    return coef[k] - before
+    return opened[k] - before[0], seated[k] - before[1]
+
+
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy", fastmath={"contract", "reassoc"})
+def _word_masses(entry, begin, end, opened, seated):
+    """Sums of n_kw opened_k and of n_kw seated_k over the topics of a word."""
+    opening, seating = 0.0, 0.0
+    for s in range(begin, end):  # unsigned: several loads in one
+        n, k = np.float64(entry[s] >> SHIFT), entry[s] & TOPIC
+        opening += n * opened[k]
+        seating += n * seated[k]
+    return opening, seating
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
-def _weigh_all(here, n_here, scale, opened, seated, coef):
-    """Weigh the topics of the document again, after M changed; return by how much their sum grew."""
-    grown = 0.0
-    for j in range(n_here):
-        k = here[j]
-        before, coef[k] = coef[k], opened[k] + scale * seated[k]
-        grown += coef[k] - before
-    return grown
+def _draw(start, size, entry, w, opened, seated, scale, sums, high, here, n_here, n_d, eta, fresh, rng):
+    """Draw a topic as `topic_draw.draw_topic` does, from the weights opened_k + scale seated_k, of these sums."""
+    s, end = np.uint64(start[w]), np.uint64(start[w] + size[w])
+    opening, seating = _word_masses(entry, s, end, opened, seated)
+    mass, smooth = opening + scale * seating, eta * (sums[0] + scale * sums[1])
+    u = uniform(rng) * (mass + smooth + fresh)
+    chosen, at = np.int64(NEW), np.int64(NEW)
+    if u < mass:
+        while s < end and u >= 0.0:
+            k = entry[s] & TOPIC
+            u -= np.float64(entry[s] >> SHIFT) * (opened[k] + scale * seated[k])
+            chosen = np.int64(k)
+            s += np.uint64(1)
+        at = np.int64(s) - 1
+    elif u < mass + smooth:
+        u, j, k = (u - mass) / eta, 0, 0
+        while j < n_here and u >= 0.0:
+            chosen = here[j]
+            u -= opened[chosen] + scale * seated[chosen]
+            j += 1
+        while k < high and u >= 0.0:
+            if n_d[k] == 0 and opened[k] > 0.0:
+                chosen = np.int64(k)
+                u -= opened[k]
+            k += 1
+    return chosen, at
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _add(opened, seated, scale, high, coef):
+    """Fill coef_k = opened_k + scale seated_k."""
+    for k in range(high):
+        coef[k] = opened[k] + scale * seated[k]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -65,11 +107,13 @@ def sweep(first, last, start, word, z, documents, words, topics, factors, alpha,
     documents, words, topics = borrowed(documents), borrowed(words), borrowed(topics)
     w_start, w_size, entry = words.start, words.size, words.entry
     n_k, m_k, n_d, m_d, here, place = topics.n, topics.m, topics.n_d, topics.m_d, topics.here, topics.place
-    coef, opened, seated, weight = topics.coef, topics.opened, topics.seated, topics.prior
+    opened, seated, coef, weight = topics.opened, topics.seated, topics.coef, topics.prior
     totals, free, rng = topics.totals, topics.free, topics.rng
     d_size, d_topic, d_n, d_m = documents.size, documents.topic, documents.n, documents.m
     total_eta, known = total_of(eta, w_size.size), alpha * gamma / w_size.size
     widest, scale = factors.shape[1] - 1, gamma + totals[TABLES]  # the most tables; gamma + M
+    for k in range(totals[HIGH]):
+        opened[k], seated[k] = alpha * _support(m_k[k], root) / (n_k[k] + total_eta), 0.0
     for d in range(first, last):
         if totals[HIGH] + start[d + 1] - start[d] > n_k.size:
             return d
@@ -77,19 +121,16 @@ def sweep(first, last, start, word, z, documents, words, topics, factors, alpha,
         if begin == 0:
             begin = start[d]
             open_stream(rng, key, d)
-        for k in range(totals[HIGH]):
-            coef[k] = alpha * _support(m_k[k], root) / (n_k[k] + total_eta)
-        n_here = d_size[d]
+        sum_opened, sum_seated, n_here = sum_of(opened, totals[HIGH]), 0.0, d_size[d]
         for j in range(n_here):
             k = d_topic[start[d] + j]
             here[j], place[k] = k, j
             n_d[k], m_d[k] = d_n[start[d] + j], d_m[start[d] + j]
-            _weigh(k, n_k, m_k, n_d, m_d, factors, alpha, scale, total_eta, root, opened, seated, coef)
-        coef_sum = 0.0
-        for k in range(totals[HIGH]):
-            coef_sum += coef[k]
+            grown = _weigh(k, n_k, m_k, n_d, m_d, factors, alpha, total_eta, root, opened, seated)
+            sum_opened, sum_seated = sum_opened + grown[0], sum_seated + grown[1]
 
         for i in range(begin, start[d + 1]):
+            foresee(w_start, entry, word, i, start[d + 1])
             w, k = np.uint64(word[i]), z[i]
             head = uniform(rng) * n_d[k] < m_d[k]
             if head and m_d[k] == 1 and n_d[k] > 1:
@@ -104,33 +145,34 @@ def sweep(first, last, start, word, z, documents, words, topics, factors, alpha,
                 m_d[k] -= 1
                 m_k[k] -= 1
                 scale -= 1.0
-            coef_sum += _weigh(k, n_k, m_k, n_d, m_d, factors, alpha, scale, total_eta, root, opened, seated, coef)
+            grown = _weigh(k, n_k, m_k, n_d, m_d, factors, alpha, total_eta, root, opened, seated)
+            sum_opened, sum_seated = sum_opened + grown[0], sum_seated + grown[1]
             if n_d[k] == 0:
                 n_here = leave_topic(here, place, k, n_here)
-            if head:
-                coef_sum += _weigh_all(here, n_here, scale, opened, seated, coef)
             if n_k[k] == 0:
-                coef_sum -= coef[k]
-                coef[k] = 0.0
+                sum_opened -= opened[k]
+                opened[k] = 0.0
                 retire(totals, free, k)
             # draw its topic and whether it opens a table
             full = is_full(totals)
             fresh = 0.0 if full else part_of(alpha * gamma, known, eta, w, total_eta)
             if dense:
+                _add(opened, seated, scale, totals[HIGH], coef)
                 k, at = draw_among_all(
                     w_start, w_size, entry, w, coef, totals[HIGH], weight, of_word(eta, w), fresh, rng
                 )
             else:
-                k, at = draw_topic(
-                    w_start, w_size, entry, w, coef, totals[HIGH], coef_sum, here, n_here, n_d, of_word(eta, w), fresh,
-                    rng,
+                k, at = _draw(
+                    w_start, w_size, entry, w, opened, seated, scale, (sum_opened, sum_seated), totals[HIGH], here,
+                    n_here, n_d, of_word(eta, w), fresh, rng,
                 )  # fmt: skip
             if k == NEW and full:
+                _add(opened, seated, scale, totals[HIGH], coef)
                 k = heaviest(coef, n_k, totals[HIGH])
             if k == NEW:
                 k = new_number(totals, free, reuse)
-                coef[k] = 0.0
-            opens = n_d[k] == 0 or uniform(rng) * coef[k] < opened[k]
+                opened[k] = seated[k] = 0.0
+            opens = n_d[k] == 0 or uniform(rng) * (opened[k] + scale * seated[k]) < opened[k]
             # put the token in
             if n_d[k] == 0:
                 here[n_here], place[k] = k, n_here
@@ -143,8 +185,8 @@ def sweep(first, last, start, word, z, documents, words, topics, factors, alpha,
                 m_d[k] += 1
                 m_k[k] += 1
                 scale += 1.0
-                coef_sum += _weigh_all(here, n_here, scale, opened, seated, coef)
-            coef_sum += _weigh(k, n_k, m_k, n_d, m_d, factors, alpha, scale, total_eta, root, opened, seated, coef)
+            grown = _weigh(k, n_k, m_k, n_d, m_d, factors, alpha, total_eta, root, opened, seated)
+            sum_opened, sum_seated = sum_opened + grown[0], sum_seated + grown[1]
             if m_d[k] == widest:
                 totals[RESUME] = i + 1
                 break
@@ -153,6 +195,7 @@ def sweep(first, last, start, word, z, documents, words, topics, factors, alpha,
             k, s = here[j], start[d] + j
             d_topic[s], d_n[s], d_m[s] = k, n_d[k], m_d[k]
             n_d[k], m_d[k] = 0, 0
+            opened[k], seated[k] = alpha * _support(m_k[k], root) / (n_k[k] + total_eta), 0.0
         d_size[d] = n_here
         totals[TABLES] = np.int64(np.rint(scale - gamma))
         if totals[RESUME] > 0:
