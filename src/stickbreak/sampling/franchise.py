@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.numerics.arrays import Int, Int32
-from stickbreak.numerics.stirling import StirlingRatios
+from stickbreak.numerics.stirling import StirlingRatios, wide_enough
 from stickbreak.sampling.counts import count_topics, dense_labels, packed, unpacked
 from stickbreak.sampling.kernels import franchise as kernels
 from stickbreak.sampling.representation import Representation, Sweep, is_ints, require
@@ -73,6 +73,10 @@ class Franchise(Representation):
     def seats(self, ratios: StirlingRatios, key: np.uint64) -> Seating:
         """Return the seating that the state is."""
         return self.seating
+
+    def reseat(self, ratios: StirlingRatios, key: np.uint64, n_topics: int) -> None:
+        """Draw a seating given z and m."""
+        self.take(super().seats(wide_enough(ratios, self.most_tables()), key), n_topics)
 
     def take(self, seating: Seating, n_topics: int) -> None:
         """Take up a seating."""

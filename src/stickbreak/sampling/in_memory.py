@@ -17,7 +17,7 @@ from stickbreak.sampling.joint import TablePairs
 from stickbreak.sampling.labelled import Labelled, LabelTables
 from stickbreak.sampling.representation import Representation, Sweep, require
 from stickbreak.sampling.split_merge import Trials, split_merge
-from stickbreak.sampling.starts import seated, start_seating
+from stickbreak.sampling.starts import start_seating
 from stickbreak.sampling.state import NO_LIMIT, Concentrations, TopicCounts
 from stickbreak.sampling.subtopics import InOrder, subtopic_trials, with_room
 
@@ -111,10 +111,9 @@ class InMemory:
             scale=labels.scale,
         )
         if made.splits_accepted or made.merges_accepted:
-            keys = sweep.key("tables of sub-topics"), sweep.key("seats of sub-topics")
             labels = self._state.label_rows(now.alpha, beta)
-            seating = seated(z, beta[:-1], tokens, now, sweep.ratios, *keys, labels)[1]
-            self._state.take(seating, n_topics)
+            self._state.draw_tables(z, beta[:-1], now, labels, sweep.key("tables of sub-topics"))
+            self._state.reseat(sweep.ratios, sweep.key("seats of sub-topics"), n_topics)
             counts = self._count(n_topics)
         return counts, made
 

@@ -15,8 +15,9 @@ from stickbreak.fitting.engine import Engine
 from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.stirling import StirlingRatios
-from stickbreak.sampling.counts import alive_in, count_topics, labels_of, packed, unpacked
+from stickbreak.sampling.counts import alive_in, count_topics, dense_labels, labels_of, packed, unpacked
 from stickbreak.sampling.kernels import counts as counts_kernels
+from stickbreak.sampling.kernels import direct as direct_kernels
 from stickbreak.sampling.kernels import franchise as franchise_kernels
 from stickbreak.sampling.kernels.labels import NO_LABELS, LabelRows
 from stickbreak.sampling.labelled import LabelTables
@@ -72,6 +73,24 @@ class Representation(ABC):
         """Take up a seating whose dishes are numbered 0 .. n_topics - 1."""
         scratch = np.zeros((2, n_topics), np.int64)
         franchise_kernels.count_tables(self.tokens.start, seating, scratch, self.z, self.documents)
+
+    def draw_tables(self, z: Int32, beta: Float, now: Concentrations, labels: LabelRows, key: np.uint64) -> int:
+        """Take up topics of tokens, and draw their tables under corpus weights beta (K,); topics without tokens go.
+
+        math.md (G5), (G16). Topics that are given stay in any case. Returns the number of topics.
+        """
+        tokens, documents = self.tokens, self.documents
+        label, alive = dense_labels(z, beta.size, tokens.n_given)
+        self.z = label[z]
+        counts_kernels.count_tokens(tokens.start, self.z, np.zeros(alive.size, np.int64), documents)
+        prior, rng = now.alpha * beta[alive], np.zeros(1, np.uint64)
+        direct_kernels.draw_tables(0, tokens.sampled, documents, prior, labels, rng, key)
+        given = (np.arange(tokens.n_documents) >= tokens.n_sampled) & (tokens.lengths > 0)
+        documents.m[tokens.start[:-1][given]] = 1
+        return alive.size
+
+    def reseat(self, ratios: StirlingRatios, key: np.uint64, n_topics: int) -> None:
+        """Draw a seating given z and m, where the representation has one."""
 
     def tables(self, n_topics: int) -> Int:
         """Return the tables of each topic M_k, (K,)."""

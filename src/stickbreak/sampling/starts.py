@@ -18,11 +18,9 @@ from stickbreak.numerics.arrays import Float, Int32
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.pseudo_counts import by_word
 from stickbreak.numerics.stirling import StirlingRatios, wide_enough
-from stickbreak.sampling.counts import dense_labels, no_words
+from stickbreak.sampling.counts import no_words
 from stickbreak.sampling.franchise import seat_tokens
 from stickbreak.sampling.indicator import TableIndicators
-from stickbreak.sampling.kernels import counts as counts_kernels
-from stickbreak.sampling.kernels import direct as direct_kernels
 from stickbreak.sampling.kernels import starts as starts_kernels
 from stickbreak.sampling.kernels.labels import NO_LABELS, LabelRows
 from stickbreak.sampling.labelled import Labelled
@@ -191,11 +189,6 @@ def seated(
 
     math.md (G5), (G16). tables, seats: the keys of their random numbers. Topics that are given stay in any case.
     """
-    label, alive = dense_labels(z, beta.size, tokens.n_given)
     state = TableIndicators(tokens)
-    state.z = label[z]
-    counts_kernels.count_tokens(tokens.start, state.z, np.zeros(alive.size, np.int64), state.documents)
-    prior, rng = now.alpha * beta[alive], np.zeros(1, np.uint64)
-    direct_kernels.draw_tables(0, tokens.sampled, state.documents, prior, labels, rng, tables)
-    state.documents.m[tokens.start[:-1][(np.arange(tokens.n_documents) >= tokens.n_sampled) & (tokens.lengths > 0)]] = 1
-    return alive.size, state.seats(wide_enough(ratios, state.most_tables()), seats)
+    n_topics = state.draw_tables(z, beta, now, labels, tables)
+    return n_topics, state.seats(wide_enough(ratios, state.most_tables()), seats)

@@ -48,7 +48,7 @@ class InOrder:
     z : ndarray of shape (N,)
         Changed in place.
     n_k : ndarray
-        Tokens of each topic, which the caller keeps up to date.
+        Tokens of each topic.
     n_topics : int
     labelled : ndarray of bool, of shape (D,), optional
         Which documents have labels, if any.
@@ -59,17 +59,16 @@ class InOrder:
     def __init__(
         self, tokens: Tokens, z: Int32, n_k: Int, n_topics: int, labelled: NDArray[np.bool_] | None = None
     ) -> None:
-        self._word, self._z, self._n_k, self._labelled = tokens.word, z, n_k, labelled
+        self._word, self._z, self._labelled = tokens.word, z, labelled
         self._document = np.repeat(np.arange(tokens.n_documents, dtype=np.int32), tokens.lengths)
-        self._by_topic, self._begin = np.empty(z.size, np.int64), np.zeros(n_k.size, np.int64)
-        kernels.index(z, n_k, n_topics, self._by_topic, self._begin)
+        self._of = np.split(kernels.index(z, n_k[:n_topics]), np.cumsum(n_k[:n_topics])[:-1])
 
     def gather(self, topics: Collection[int]) -> None:
         """Do nothing: all tokens are listed."""
 
     def members(self, picked: Pick) -> tuple[Members, Side]:
         """Return the tokens of the topics of a trial, and their sides."""
-        lists = [self._of(int(k)) for k in (picked.first, picked.second)]
+        lists = [self._of[int(k)] for k in (picked.first, picked.second)]
         if picked.splits:
             lists[1] = lists[1][:0]
         members = gather(self._document, self._word, *lists)
@@ -77,17 +76,20 @@ class InOrder:
             members = members._replace(labelled=self._labelled[self._document[members.token[members.bound[:-1]]]])
         return members, (self._z[members.token] != picked.first).astype(np.int8)
 
-    def _of(self, k: int) -> Int:
-        return self._by_topic[self._begin[k] : self._begin[k] + self._n_k[k]]
-
     def split(self, members: Members, side: Side, k: int, new: int) -> None:
         """Give side 1 of topic k the number `new`."""
-        kernels.split_tokens(members, side, self._z, self._by_topic, self._begin, self._n_k, k, new)
+        self._of[k], moved = members.token[side == 0], members.token[side == 1]
+        self._of.append(moved)
+        self._z[moved] = new
 
     def merge(self, label: Int32) -> None:
         """Give the topics new numbers."""
-        self._z[:] = label[self._z]
-        kernels.index(self._z, self._n_k, label.size - 1, self._by_topic, self._begin)
+        lists: list[list[Int]] = [[] for _ in range(label.size - 1)]
+        for k, tokens in enumerate(self._of):
+            lists[label[k]].append(tokens)
+            if label[k] != k:
+                self._z[tokens] = label[k]
+        self._of = [found[0] if len(found) == 1 else np.sort(np.concatenate(found)) for found in lists]
 
 
 class _Planned(NamedTuple):

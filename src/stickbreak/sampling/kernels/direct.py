@@ -51,7 +51,7 @@ def sweep(first, last, start, word, z, documents, words, topics, labels, alpha, 
     totals, free, rng, beta, rest = topics.totals, topics.free, topics.rng, topics.beta, topics.beta.size - 1
     prior = topics.prior
     d_size, d_topic, d_n = documents.size, documents.topic, documents.n
-    total_eta, plain = total_of(eta, w_size.size), False  # plain: prior and coef are those before an unlabelled document
+    total_eta, plain = total_of(eta, w_size.size), False  # plain: prior and coef are those of no labels and no tokens
     for d in range(first, last):
         if totals[HIGH] + start[d + 1] - start[d] > n_k.size:
             return d

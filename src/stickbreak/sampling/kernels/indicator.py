@@ -41,15 +41,15 @@ def _support(m, root):
 def _weigh(k, n_k, m_k, n_d, m_d, factors, alpha, total_eta, root, opened, seated):
     """Set opened_k and seated_k, (G6) without the word; return the growth of both."""
     share = 1.0 / (n_k[k] + total_eta)
-    before = opened[k], seated[k]
+    opened_before, seated_before = opened[k], seated[k]
     opened[k] = alpha * _support(m_k[k], root) * factors[n_d[k], m_d[k], 0] * share
     seated[k] = factors[n_d[k], m_d[k], 1] * share
-    return opened[k] - before[0], seated[k] - before[1]
+    return opened[k] - opened_before, seated[k] - seated_before
 
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def _word_masses(entry, begin, end, opened, seated):
-    """Sums of n_kw opened_k and of n_kw seated_k over the topics of a word."""
+    """Return the sums of n_kw opened_k and of n_kw seated_k over the topics of a word."""
     opening, seating = 0.0, 0.0
     for s in range(begin, end):  # unsigned: several loads in one
         n, k = np.float64(entry[s] >> SHIFT), entry[s] & TOPIC

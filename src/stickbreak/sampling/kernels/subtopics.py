@@ -79,15 +79,15 @@ def judge(picked, members, side, words, n_k, beta, n_topics, alpha, scale, gamma
 
 
 @njit(cache=True, nogil=True)
-def index(z, n_k, n_topics, by_topic, begin):
-    """List the tokens topic by topic: those of topic k, ascending, from begin[k]."""
-    place, at = np.zeros(n_topics, np.int64), 0
-    for k in range(n_topics):
-        place[k] = begin[k] = at
-        at += n_k[k]
+def index(z, n_k):
+    """Return the tokens topic by topic, those of a topic ascending."""
+    place, found = np.zeros(n_k.size, np.int64), np.empty(z.size, np.int64)
+    for k in range(1, n_k.size):
+        place[k] = place[k - 1] + n_k[k - 1]
     for i in range(z.size):
-        by_topic[place[z[i]]] = i
+        found[place[z[i]]] = i
         place[z[i]] += 1
+    return found
 
 
 @njit(cache=True, nogil=True)
@@ -136,6 +136,7 @@ def _partner(words, first, n_topics, n_k, own, weight, rng):
         for s in range(words.start[w], words.start[w] + words.size[w]):
             if np.int64(words.entry[s] & TOPIC) == first:
                 own[w] = np.int64(words.entry[s] >> SHIFT)
+                break
     total = _weigh(words, own, n_k[first], first, n_topics, n_k, weight)
     u, second = uniform(rng) * total, -1
     for k in range(n_topics):
@@ -181,18 +182,6 @@ def split(n, size, v, words, n_k, beta, k, new):
     n_k[k] -= n_k[new]
     beta[new] = beta[k] / (1.0 + exp(v))
     beta[k] /= 1.0 + exp(-v)
-
-
-@njit(cache=True, nogil=True)
-def split_tokens(members, side, z, by_topic, begin, n_k, k, new):
-    """Give the tokens of side 1 of topic k the number `new`."""
-    begin[new] = begin[k] + n_k[k]
-    place = [begin[k], begin[new]]
-    for p in range(side.size):
-        if side[p] == 1:
-            z[members.token[p]] = new
-        by_topic[place[side[p]]] = members.token[p]
-        place[side[p]] += 1
 
 
 @njit(cache=True, nogil=True)
