@@ -302,7 +302,7 @@ def joined(topics: Topics, corpus: Corpus, priors: Priors, rules: StepRules, eng
     Parameters
     ----------
     topics : Topics
-        Of a scale of one, and without pseudo-counts.
+        Of a scale of one, and without pseudo-counts. Its counts are changed.
     corpus : Corpus
     priors : Priors
     rules : StepRules
@@ -317,10 +317,9 @@ def joined(topics: Topics, corpus: Corpus, priors: Priors, rules: StepRules, eng
         key = key_of(rules.seed, number, "collapsed documents join")
         given = Following(topics.counts, topics.N, prior, priors, n_words, total_eta, rules.smallest, key)
         tables, _ = documents.walk(engine, follow, given).sums
-    counts, N = topics.counts.copy(), topics.N.copy()
-    documents.walk(engine, nothing, count=count_all, into=(counts, N))
+    documents.walk(engine, nothing, count=count_all, into=(topics.counts, topics.N))
     more = opened(priors.alpha, np.asarray(corpus.document_lengths, dtype=np.float64))
-    return replace(topics, counts=counts, N=N, tables=topics.tables + tables, opened=topics.opened + more)
+    return replace(topics, tables=topics.tables + tables, opened=topics.opened + more)
 
 
 def _of_words(corpus: Corpus, words: NDArray[np.integer]) -> Corpus:

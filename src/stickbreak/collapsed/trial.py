@@ -152,7 +152,7 @@ class Trial:
 
     def scores(self, judges: Sequence[Shard], seed: int, engine: Engine) -> Float:
         """Return the log probability of the tokens held out of each of some documents, (D',)."""
-        return scores(judges, self._chain.counts(), self.weights, self.priors, seed, engine)
+        return scores(judges, self._chain.mean(), self.weights, self.priors, seed, engine)
 
     def judged_by(self, documents: Sequence[Sequence[Shard]], engine: Engine) -> Judges:
         """Return documents that judge the topics in use, each halved in several ways.                 math.md (C28)"""

@@ -65,6 +65,7 @@ class Chain:
         self._tokens, self._n_topics, self._seed = ByWord(corpus, n_topics, n_parts=n_parts), n_topics, seed
         self._executor = executor or ThreadExecutor()
         self._keeps, self._mean, self._n_samples = averages, np.zeros((0, 0)), 0
+        self._is_shared = False  # somebody else has the array of the mean, too
         self._last_is_sample = False  # the last lap is in the mean
         self._z: NDArray[np.uint16]  # (N,)  word by word
 
@@ -131,8 +132,8 @@ class Chain:
         log_total = self._sweep(priors, key_of(self._seed, number, "sweep of LDA"))
         self._last_is_sample = self._keeps and number % SAMPLE_EVERY == 0
         if self._last_is_sample:
-            self._mean = self._with_sample(self._mean) if self._n_samples else self.last()
-            self._n_samples += 1
+            mean = self._with_sample(self._own_mean()) if self._n_samples else self.last()
+            self._mean, self._is_shared, self._n_samples = mean, False, self._n_samples + 1
         lengths = tokens.lengths[tokens.lengths > 0]
         others = float((lengths * np.log(lengths - 1 + priors.alpha)).sum())
         return (log_total - others) / tokens.n_tokens
@@ -191,6 +192,10 @@ class Chain:
             return self.last()
         return self._mean if self._last_is_sample else self._with_sample(self._mean.copy())
 
+    def _own_mean(self) -> Float:
+        """Return the mean of the samples, which may be changed."""
+        return self._mean.copy() if self._is_shared else self._mean
+
     def rows(self, words: Int, topics: Int) -> tuple[NDArray[np.float32], Float]:
         """Return the counts of some words in some topics, (W', K'), and those of all words, (K',)."""
         counts, found = self.mean(), np.empty((words.size, topics.size), np.float32)
@@ -231,8 +236,8 @@ class Chain:
 
     def snapshot(self) -> Packed:
         """Return the topic of each token, and the mean."""
-        values = {"n_samples": self._n_samples, "last_is_sample": self._last_is_sample}
-        return {"z": self._z.copy(), "mean": self._mean.copy()}, values
+        values, self._is_shared = {"n_samples": self._n_samples, "last_is_sample": self._last_is_sample}, True
+        return {"z": self._z.copy(), "mean": self._mean}, values
 
     def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> None:
         """Take up what `snapshot` returned."""
@@ -250,4 +255,5 @@ class Chain:
             math.isclose(float(mean.sum()), n_tokens, rel_tol=1e-6), "its mean counts are not those of these tokens"
         )
         self._mean, self._n_samples, self._last_is_sample = mean.copy(), n_samples, bool(last_is_sample)
+        self._is_shared = False
         self.take(z.copy())

@@ -273,6 +273,22 @@ def test_mean_of_the_topics_holds_each_sample_once_and_weighs_late_ones_more(n_l
     np.testing.assert_array_equal(restored.counts(), chain.counts())
 
 
+def test_a_chain_that_goes_on_does_not_change_what_it_said_of_itself(seed):
+    corpus, _ = planted_lda(20, 15, n_topics=3, mean_tokens=30, seed=seed)
+    chain = Gibbs(corpus, 4, seed, "average")
+    chain.begin()
+    for number in range(1, 11):
+        chain.lap(number, Priors.even(4, 1.0, 0.1))
+    arrays, counts = chain.snapshot()[0], chain.counts()
+    before = {name: array.copy() for name, array in arrays.items()}
+    for number in range(11, 21):
+        chain.lap(number, Priors.even(4, 1.0, 0.1))
+    for name, array in before.items():
+        np.testing.assert_array_equal(arrays[name], array)
+    np.testing.assert_array_equal(counts, before["mean"])
+    assert not np.array_equal(chain.counts(), counts)
+
+
 def test_words_beside_words_are_near_planted_topics_before_the_first_pass():
     corpus, truth = planted_lda(1500, 400, n_topics=15, mean_tokens=50, alpha=0.1, seed=2)
     chain = Gibbs(corpus, 15, 0, "last")
