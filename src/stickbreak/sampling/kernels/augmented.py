@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from stickbreak.numerics.borrowing import borrowed
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_eta import of_word, part_of, total_of
 from stickbreak.numerics.kernel_random import open_stream, uniform
@@ -51,6 +52,8 @@ def seat_tokens(first, last, start, word, seating, words, topics, alpha, gamma, 
     `topics.beta` holds beta_k and as its last entry beta_u, the weight of all topics without tables. Returns the
     document at which the numbers for topics ran out, or `last`.
     """
+    start, word, eta = borrowed((start, word, eta))
+    words, topics = borrowed(words), borrowed(topics)
     w_start, w_size, entry = words.start, words.size, words.entry
     n_k, n_d, here, place, coef = topics.n, topics.n_d, topics.here, topics.place, topics.coef
     totals, free, rng, beta, rest = topics.totals, topics.free, topics.rng, topics.beta, topics.beta.size - 1
@@ -128,6 +131,8 @@ def seat_tokens(first, last, start, word, seating, words, topics, alpha, gamma, 
 @njit(cache=True, nogil=True, error_model="numpy")
 def serve_tables(first, last, start, word, seating, order, table_start, words, topics, gamma, eta, reuse, key):
     """Resample the dish of every table of the documents first .. last - 1 given the corpus weights. math.md (G17)"""
+    start, word, order, table_start, eta = borrowed((start, word, order, table_start, eta))
+    words, topics = borrowed(words), borrowed(topics)
     w_start, w_size, entry = words.start, words.size, words.entry
     n_k, log_p, totals, free, rng = topics.n, topics.coef, topics.totals, topics.free, topics.rng
     beta, rest, total_eta = topics.beta, topics.beta.size - 1, total_of(eta, w_size.size)

@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from stickbreak.numerics.borrowing import borrowed
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_eta import of_word, part_of, total_of
 from stickbreak.numerics.kernel_random import open_stream, uniform
@@ -24,14 +25,16 @@ from stickbreak.sampling.kernels.topic_draw import (
     new_number,
     put_word,
     retire,
+    sum_of,
     take_word,
 )
 from stickbreak.sampling.state import SHIFT, TOPIC
 
 _LOG_AFTER = 16  # factors multiplied before a logarithm is taken: each is at most 1e9 / 1e-4
+_FEW = 16  # tokens of a table whose probability is a product that cannot overflow or vanish
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def _weigh(k, n_k, m_k, n_d, alpha, scale, total_eta, coef):
     """Set coef_k = [ (gamma + M) n_jk + alpha M_k ] / (n_k + W eta), as (G2) without the word; return its growth."""
     before, coef[k] = coef[k], (scale * n_d[k] + alpha * m_k[k]) / (n_k[k] + total_eta)
@@ -65,6 +68,8 @@ def seat_tokens(first, last, start, word, seating, words, topics, alpha, gamma, 
     With `seated` false the documents are empty and their tokens come in one after another: sequential prediction
     (Wang and Blei 2012, Sec. 4). Returns the document at which the numbers for topics ran out, or `last`.
     """
+    start, word, eta = borrowed((start, word, eta))
+    words, topics = borrowed(words), borrowed(topics)
     w_start, w_size, entry = words.start, words.size, words.entry
     n_k, m_k, n_d, here, place, coef = topics.n, topics.m, topics.n_d, topics.here, topics.place, topics.coef
     totals, free, rng = topics.totals, topics.free, topics.rng
@@ -188,6 +193,8 @@ def serve_tables(first, last, start, word, seating, order, table_start, words, t
 
     p(k) prop. to M_k f_k(X), new gamma f_new(X): the words X of the table and its count are taken out first.
     """
+    start, word, order, table_start, eta = borrowed((start, word, order, table_start, eta))
+    words, topics = borrowed(words), borrowed(topics)
     w_start, w_size, entry = words.start, words.size, words.entry
     n_k, m_k, log_p = topics.n, topics.m, topics.coef
     totals, free, rng = topics.totals, topics.free, topics.rng
@@ -223,12 +230,30 @@ def serve_tables(first, last, start, word, seating, order, table_start, words, t
     return last
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def draw_dish(
     word, order, begin, end, w_start, w_size, entry, n_k, weight, fresh, eta, total_eta, high, log_p, rng
 ):  # fmt: skip
-    """Draw k in proportion to weight_k f_k(X), or NEW in proportion to fresh f_new(X), for the words X of a table."""
+    """Draw k in proportion to weight_k f_k(X), or NEW in proportion to fresh f_new(X), for the words X of a table.
+
+    log_p (C,) is scratch.
+    """
     n, chosen = end - begin, np.int64(NEW)
+    if n <= _FEW:
+        p = log_p
+        _products(word, order, begin, end, w_start, w_size, entry, n_k, weight, eta, total_eta, high, p)
+        new = fresh / _rising(total_eta, n)
+        total = sum_of(p, high) + new
+        if 0.0 < total < math.inf:
+            u, k = uniform(rng) * total, np.int64(0)
+            while k < high and u >= p[k]:
+                u -= p[k]
+                k += 1
+            if k == high and new > 0.0:
+                return np.int64(NEW)
+            while p[min(k, high - 1)] == 0.0:  # without a new one, what rounding leaves is the last one's
+                k -= 1
+            return min(k, high - 1)
     new = math.log(fresh) - _log_rising(total_eta, n) if fresh > 0.0 else -math.inf
     largest = new
     _log_word_ratios(word, order, begin, end, w_start, w_size, entry, eta, high, log_p)
@@ -249,6 +274,36 @@ def draw_dish(
                 return np.int64(k)
             chosen = np.int64(k)
     return np.int64(NEW) if fresh > 0.0 else chosen  # without a new one, what rounding leaves is the last one's
+
+
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
+def _rising(x, n):
+    """Return x (x + 1) ... (x + n - 1)."""
+    product = x
+    for i in range(1, n):
+        product *= x + i
+    return product
+
+
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
+def _products(word, order, begin, end, w_start, w_size, entry, n_k, weight, eta, total_eta, high, out):
+    """out[k] = weight_k f_k(X) / prod_w (eta)_c, c the tokens of word w at a table."""
+    n, p = end - begin, begin
+    if n == 1:
+        for k in range(high):
+            out[k] = weight[k] / (n_k[k] + total_eta)
+    else:
+        for k in range(high):
+            out[k] = weight[k] / _rising(n_k[k] + total_eta, n)
+    while p < end:
+        w, c = word[order[p]], 0
+        while p < end and word[order[p]] == w:
+            p += 1
+            c += 1
+        of_w = of_word(eta, w)
+        share = 1.0 / _rising(of_w, c)
+        for s in range(w_start[w], w_start[w] + w_size[w]):
+            out[entry[s] & TOPIC] *= _rising(np.int64(entry[s] >> SHIFT) + of_w, c) * share
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
