@@ -245,7 +245,7 @@ def draw_dish(
         new = fresh / _rising(total_eta, n)
         total = sum_of(p, high) + new
         if 0.0 < total < math.inf:
-            u, k = uniform(rng) * total, np.int64(0)
+            u, k = uniform(rng) * total, 0
             while k < high and u >= p[k]:
                 u -= p[k]
                 k += 1
@@ -253,7 +253,7 @@ def draw_dish(
                 return np.int64(NEW)
             while p[min(k, high - 1)] == 0.0:  # without a new one, what rounding leaves is the last one's
                 k -= 1
-            return min(k, high - 1)
+            return np.int64(min(k, high - 1))
     new = math.log(fresh) - _log_rising(total_eta, n) if fresh > 0.0 else -math.inf
     largest = new
     _log_word_ratios(word, order, begin, end, w_start, w_size, entry, eta, high, log_p)
