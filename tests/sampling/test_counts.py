@@ -9,7 +9,7 @@ from stickbreak.corpus import planted_lda
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.stirling import stirling_ratios
-from stickbreak.sampling.counts import count_topics, packed, topic_word_table
+from stickbreak.sampling.counts import count_topics, topic_word_table
 from stickbreak.sampling.joint import TablePairs, log_joint
 from stickbreak.sampling.kernels import starts as starts_kernels
 from stickbreak.sampling.kernels.counts import count_tokens, tidy_words
@@ -38,7 +38,7 @@ def test_joint_has_the_stored_value(row):
     documents = state_of(tokens, z, {(d, k): count for d, k, count in row["m"]})
     counts = count_topics(tokens, z, documents, int(z.max()) + 1)
     now = Concentrations(tiny.alpha, tiny.gamma, tiny.eta)
-    pairs = TablePairs.of(*(packed(tokens.start, documents.size, x) for x in (documents.n, documents.m)))
+    pairs = TablePairs.of_documents(tokens.start, documents)
     found = log_joint(pairs, tokens.lengths, counts, now, stirling_ratios(5))
     assert found == pytest.approx(row["log_joint"], abs=1e-9)
 
@@ -54,8 +54,13 @@ def test_pairs_of_parts_are_those_of_all(most):
     assert list(zip(pairs.n, pairs.m, strict=True)) == sorted(expected)
     assert pairs.times.tolist() == [expected[pair] for pair in sorted(expected)]
     parts = TablePairs.together([TablePairs.of(n[rows], m[rows]) for rows in (slice(150), slice(150, 400))])
+    columns = np.full((3, 40, 12), most, np.int32)  # ten topics in each of 40 documents, and two free places
+    columns[1:, :, :10] = n.reshape(40, 10), m.reshape(40, 10)
+    documents = DocumentTopics(np.full(40, 10, np.int32), *(column.ravel() for column in columns))
+    of_documents = TablePairs.of_documents(12 * np.arange(41), documents)
     for name in ("n", "m", "times"):
         np.testing.assert_array_equal(getattr(parts, name), getattr(pairs, name))
+        np.testing.assert_array_equal(getattr(of_documents, name), getattr(pairs, name))
 
 
 @pytest.fixture

@@ -83,7 +83,8 @@ class Tokens:
         """
         start, word = written_out(corpus)
         word_start = np.concatenate(([0], np.cumsum(np.bincount(word, minlength=corpus.n_words)))).astype(np.int64)
-        by_word = np.argsort(word, kind="stable")
+        short = word.astype(np.uint16) if corpus.n_words <= 1 << 16 else word  # sorted by their digits
+        by_word = np.argsort(short, kind="stable")
         if word.size < 2**31:
             by_word = by_word.astype(np.int32)
         return cls(start, word, corpus.n_words, by_word, word_start, n_given)

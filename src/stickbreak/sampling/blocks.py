@@ -162,12 +162,12 @@ class Counted:
         """Count a block."""
         start, z, size = opened.start, opened.z, documents.size
         new = np.unique(z[z >= n_topics])
-        topic, n, m = (packed(start, size, x) for x in (documents.topic, documents.n, documents.m))
+        topic, m = (packed(start, size, x) for x in (documents.topic, documents.m))
         z, topic = (compact(x, n_topics, new) for x in (z, topic))
         n_numbers, cells = n_topics + new.size, np.empty((3, z.size), np.int32)
         n_cells = cell_kernels.list_cells(opened.word, z, opened.n_words, n_numbers, cells)
         m_k = np.bincount(topic, weights=m, minlength=n_numbers).astype(np.int64)
-        pairs = TablePairs.of(n, m)
+        pairs = TablePairs.of_documents(start, documents)
         return cls(new, cells[:, :n_cells].copy(), np.bincount(z, minlength=n_numbers), m_k, pairs)
 
 

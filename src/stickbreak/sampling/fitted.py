@@ -208,7 +208,8 @@ class FittedGibbs(LabelledDocuments, CountedTopics):
         order = np.append(np.arange(n_kept), n_kept + np.argsort(-sizes[n_kept:], kind="stable"))
         self.alpha_, self.gamma_ = float(now.alpha), float(now.gamma)
         self.eta_ = base_of(self.eta) if np.ndim(self.eta) == 1 else float(np.mean(now.eta))
-        self.components_ = sample.counts[order].toarray() + self.eta_
+        self.components_ = sample.counts[order].toarray()
+        self.components_ += self.eta_
         self.tables_ = sample.tables[order]
         self.n_tokens_ = laps.n_tokens
         self.objective_ = sample.log_joint / self.n_tokens_

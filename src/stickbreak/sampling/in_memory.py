@@ -11,7 +11,7 @@ from stickbreak.corpus.tokens import Tokens
 from stickbreak.initialization import Start
 from stickbreak.numerics.arrays import Float, Int32
 from stickbreak.numerics.stirling import StirlingRatios
-from stickbreak.sampling.counts import count_topics, dense_labels, packed
+from stickbreak.sampling.counts import count_topics, dense_labels
 from stickbreak.sampling.franchise import table_list, with_dishes
 from stickbreak.sampling.joint import TablePairs
 from stickbreak.sampling.labelled import Labelled, LabelTables
@@ -119,10 +119,7 @@ class InMemory:
 
     def pairs(self) -> TablePairs:
         """Return how often a topic of a document has n tokens at m tables."""
-        start, documents = self._tokens.sampled, self._state.documents
-        size = documents.size[: start.size - 1]
-        n, m = (packed(start, size, x) for x in (documents.n, documents.m))
-        return TablePairs.of(n, m)
+        return TablePairs.of_documents(self._tokens.sampled, self._state.documents)
 
     def label_tables(self) -> LabelTables | None:
         """Return what the tables say of the labels of documents, if these have some."""

@@ -13,9 +13,10 @@ from scipy.special import gammaln
 from stickbreak.numerics.arrays import Int
 from stickbreak.numerics.stirling import StirlingRatios
 from stickbreak.sampling.concentrations import KnownTopics
+from stickbreak.sampling.counts import packed
 from stickbreak.sampling.kernels import counts as kernels
 from stickbreak.sampling.labelled import LabelTables
-from stickbreak.sampling.state import Concentrations, TopicCounts
+from stickbreak.sampling.state import Concentrations, DocumentTopics, TopicCounts
 
 _SMALL = 1 << 20  # cells of a table of all pairs that is always small enough
 
@@ -44,6 +45,20 @@ class TablePairs:
             np.add.at(total, key, times)
         found, total = found[total > 0], total[total > 0]
         return cls(found // width, found % width, total)
+
+    @classmethod
+    def of_documents(cls, start: Int, documents: DocumentTopics) -> Self:
+        """Count the pairs of the topics of the first D documents, which begin at start (D + 1,)."""
+        size = documents.size[: start.size - 1]
+        own = start, size, documents.n, documents.m
+        n_most, m_most = kernels.largest_pair(*own)
+        if (n_most + 1) * (m_most + 1) > _SMALL:
+            n, m = (packed(start, size, x) for x in (documents.n, documents.m))
+            return cls.of(n, m)
+        times = np.zeros((n_most + 1, m_most + 1), np.int64)
+        kernels.count_pairs(*own, times)
+        n_of, m_of = np.nonzero(times)
+        return cls(n_of, m_of, times[n_of, m_of])
 
     @classmethod
     def together(cls, parts: Sequence[Self]) -> Self:

@@ -101,6 +101,24 @@ def count_tokens(start, z, scratch, documents):
 
 
 @njit(cache=True, nogil=True)
+def largest_pair(start, size, n, m):
+    """Return the largest n_jk and the largest m_jk of documents."""
+    n_most = m_most = 0
+    for d in range(start.size - 1):
+        for s in range(start[d], start[d] + size[d]):
+            n_most, m_most = max(n_most, n[s]), max(m_most, m[s])
+    return n_most, m_most
+
+
+@njit(cache=True, nogil=True)
+def count_pairs(start, size, n, m, times):
+    """Add up how often a topic of a document has n tokens at m tables: in times[n, m]."""
+    for d in range(start.size - 1):
+        for s in range(start[d], start[d] + size[d]):
+            times[n[s], m[s]] += 1
+
+
+@njit(cache=True, nogil=True)
 def log_seatings(n, m, times, ratios):
     """Sum log s(n, m) over pairs (n, m), each as often as it occurs.                         math.md (G1)"""
     total = 0.0
