@@ -3,8 +3,8 @@
 All systems start from the same number of random topics with the same fixed alpha, gamma and eta, and sweep for some
 time first: a sweep costs less once documents have few topics. Then they take turns in one process, round by round, one
 thread each, so that a machine whose speed drifts treats them alike; the table has medians over rounds of processor
-seconds. The number of topics drifts; K is that at the end. Memory is by how much the resident memory of a process of
-its own rises at most, from the documents read and kernels loaded to the end of three sweeps of one system (Linux only).
+seconds. The number of topics drifts; K is that at the end. Memory is the most that a process of its own has in three
+sweeps of one system, beyond what it had when the documents were read and kernels loaded (Linux only).
 """
 
 from __future__ import annotations
@@ -88,9 +88,10 @@ def memory_of(system: str, name: str, n_topics: int, n_sweeps: int) -> float:
     else:
         compile_kernels()
     before = resident("VmRSS")
-    # The kernel forgets the peak so far.
+    built = build(system, split.train, n_topics)
+    # The kernel forgets the peak so far: lists of words in which documents are handed over.
     Path("/proc/self/clear_refs").write_text("5")
-    build(system, split.train, n_topics).sweep(n_sweeps)
+    built.sweep(n_sweeps)
     return resident("VmHWM") - before
 
 

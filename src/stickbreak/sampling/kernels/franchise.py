@@ -31,7 +31,7 @@ from stickbreak.sampling.kernels.topic_draw import (
 from stickbreak.sampling.state import SHIFT, TOPIC
 
 _LOG_AFTER = 16  # factors multiplied before a logarithm is taken: each is at most 1e9 / 1e-4
-_FEW = 16  # tokens of a table whose probability is a product that cannot overflow or vanish
+_FEW = 16  # tokens of a table whose factors are multiplied: a product of more could overflow or vanish
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
