@@ -16,7 +16,8 @@ from stickbreak.corpus import planted_lda
 from stickbreak.hybrid.kernels.documents import sample_documents
 from stickbreak.numerics.borrowing import borrowed
 from stickbreak.numerics.compiling import njit
-from stickbreak.sampling.kernels import direct, indicator
+from stickbreak.numerics.kernel_eta import of_word
+from stickbreak.sampling.kernels import direct, franchise, indicator
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 
@@ -99,6 +100,8 @@ def test_references_to_borrowed_arrays_are_not_counted(kernel, counts: bool) -> 
         (HybridHDP(n_topics=3, n_laps=1, init="random", random_state=0), sample_documents, 6),
         (GibbsHDP(n_topics=3, n_laps=1, init="random", random_state=0), indicator.sweep, 6),
         (GibbsHDP(n_topics=3, n_laps=1, init="random", representation="direct", random_state=0), direct.sweep, 6),
+        (GibbsHDP(n_topics=3, n_laps=1, init="random", representation="franchise"), franchise.seat_tokens, 6),
+        (GibbsHDP(n_topics=3, n_laps=1, init="random", representation="franchise"), franchise.serve_tables, 6),
         (BackoffTreeTopics(n_topics=16, n_laps=1, random_state=0), sweep_documents, 30),
     ],
 )
@@ -110,6 +113,27 @@ def test_sweep_counts_no_references_in_its_loops(model: Any, kernel: Any, most: 
     again.compile(signature)
     count = again.inspect_llvm(signature).count("call void @NRT_incref")
     assert count <= most, "arrays that are not in tuples"
+
+
+def test_what_is_only_written_to_a_borrowed_array_arrives() -> None:
+    """Numba looks for stores that nobody sees where it has inlined a function of a type."""
+
+    @njit(cache=False)
+    def of_tuple(pair, eta):
+        pair = borrowed(pair)
+        for i in range(pair.counts.size):
+            pair.weights[i] = pair.counts[i] * of_word(eta, i)
+
+    @njit(cache=False)
+    def of_arrays(counts, weights, eta):
+        counts, weights = borrowed((counts, weights))
+        for i in range(counts.size):
+            weights[i] = counts[i] * of_word(eta, i)
+
+    for kernel in (of_tuple, lambda pair, eta: of_arrays(pair.counts, pair.weights, eta)):
+        pair = Pair(np.arange(4.0), np.zeros(4), 0)
+        kernel(pair, 0.5)
+        assert pair.weights.tolist() == [0.0, 0.5, 1.0, 1.5]
 
 
 def test_what_holds_references_and_is_no_array_is_not_borrowed() -> None:

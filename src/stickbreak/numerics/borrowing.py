@@ -15,6 +15,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.core.cgutils import unpack_tuple
 from numba.core.errors import TypingError
+from numba.core.ir_utils import alias_func_extensions
 from numba.extending import intrinsic
 
 Arrays = TypeVar("Arrays")
@@ -50,3 +51,11 @@ def _borrowed(typing_context: Any, arrays: Any) -> Any:
 
 
 borrowed: Callable[[Arrays], Arrays] = cast(Any, intrinsic)(_borrowed)
+
+
+def _are_arguments(name: str, arguments: Any, aliases: Any, of_arguments: set[str]) -> None:
+    """Say that what was borrowed is an argument's: Numba drops what is stored in arrays that nobody else can see."""
+    of_arguments.add(name)
+
+
+alias_func_extensions[_borrowed.__name__, __name__] = _are_arguments

@@ -53,7 +53,7 @@ def seat_tokens(first, last, start, word, seating, words, topics, alpha, gamma, 
     document at which the numbers for topics ran out, or `last`.
     """
     start, word, eta = borrowed((start, word, eta))
-    words, topics = borrowed(words), borrowed(topics)
+    words, topics, seating = borrowed(words), borrowed(topics), borrowed(seating)
     w_start, w_size, entry = words.start, words.size, words.entry
     n_k, n_d, here, place, coef = topics.n, topics.n_d, topics.here, topics.place, topics.coef
     totals, free, rng, beta, rest = topics.totals, topics.free, topics.rng, topics.beta, topics.beta.size - 1
@@ -132,7 +132,7 @@ def seat_tokens(first, last, start, word, seating, words, topics, alpha, gamma, 
 def serve_tables(first, last, start, word, seating, order, table_start, words, topics, gamma, eta, reuse, key):
     """Resample the dish of every table of the documents first .. last - 1 given the corpus weights. math.md (G17)"""
     start, word, order, table_start, eta = borrowed((start, word, order, table_start, eta))
-    words, topics = borrowed(words), borrowed(topics)
+    words, topics, seating = borrowed(words), borrowed(topics), borrowed(seating)
     w_start, w_size, entry = words.start, words.size, words.entry
     n_k, log_p, totals, free, rng = topics.n, topics.coef, topics.totals, topics.free, topics.rng
     beta, rest, total_eta = topics.beta, topics.beta.size - 1, total_of(eta, w_size.size)

@@ -45,7 +45,7 @@ def sweep(first, last, start, word, z, documents, words, topics, labels, alpha, 
     stay, also without tokens. Returns the document at which the numbers for topics ran out; `last` when all are done.
     """
     start, word, z, eta = borrowed((start, word, z, eta))
-    documents, words, topics = borrowed(documents), borrowed(words), borrowed(topics)
+    documents, words, topics, labels = borrowed(documents), borrowed(words), borrowed(topics), borrowed(labels)
     w_start, w_size, entry = words.start, words.size, words.entry
     n_k, n_d, here, place, coef = topics.n, topics.n_d, topics.here, topics.place, topics.coef
     totals, free, rng, beta, rest = topics.totals, topics.free, topics.rng, topics.beta, topics.beta.size - 1

@@ -69,7 +69,7 @@ def seat_tokens(first, last, start, word, seating, words, topics, alpha, gamma, 
     (Wang and Blei 2012, Sec. 4). Returns the document at which the numbers for topics ran out, or `last`.
     """
     start, word, eta = borrowed((start, word, eta))
-    words, topics = borrowed(words), borrowed(topics)
+    words, topics, seating = borrowed(words), borrowed(topics), borrowed(seating)
     w_start, w_size, entry = words.start, words.size, words.entry
     n_k, m_k, n_d, here, place, coef = topics.n, topics.m, topics.n_d, topics.here, topics.place, topics.coef
     totals, free, rng = topics.totals, topics.free, topics.rng
@@ -194,7 +194,7 @@ def serve_tables(first, last, start, word, seating, order, table_start, words, t
     p(k) prop. to M_k f_k(X), new gamma f_new(X): the words X of the table and its count are taken out first.
     """
     start, word, order, table_start, eta = borrowed((start, word, order, table_start, eta))
-    words, topics = borrowed(words), borrowed(topics)
+    words, topics, seating = borrowed(words), borrowed(topics), borrowed(seating)
     w_start, w_size, entry = words.start, words.size, words.entry
     n_k, m_k, log_p = topics.n, topics.m, topics.coef
     totals, free, rng = topics.totals, topics.free, topics.rng
