@@ -100,8 +100,16 @@ def test_references_to_borrowed_arrays_are_not_counted(kernel, counts: bool) -> 
         (HybridHDP(n_topics=3, n_laps=1, init="random", random_state=0), sample_documents, 6),
         (GibbsHDP(n_topics=3, n_laps=1, init="random", random_state=0), indicator.sweep, 6),
         (GibbsHDP(n_topics=3, n_laps=1, init="random", representation="direct", random_state=0), direct.sweep, 6),
-        (GibbsHDP(n_topics=3, n_laps=1, init="random", representation="franchise"), franchise.seat_tokens, 6),
-        (GibbsHDP(n_topics=3, n_laps=1, init="random", representation="franchise"), franchise.serve_tables, 6),
+        (
+            GibbsHDP(n_topics=3, n_laps=1, init="random", representation="franchise", random_state=0),
+            franchise.seat_tokens,
+            6,
+        ),
+        (
+            GibbsHDP(n_topics=3, n_laps=1, init="random", representation="franchise", random_state=0),
+            franchise.serve_tables,
+            6,
+        ),
         (BackoffTreeTopics(n_topics=16, n_laps=1, random_state=0), sweep_documents, 30),
     ],
 )

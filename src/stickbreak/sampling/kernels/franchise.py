@@ -31,7 +31,6 @@ from stickbreak.sampling.kernels.topic_draw import (
 from stickbreak.sampling.state import SHIFT, TOPIC
 
 _LOG_AFTER = 16  # factors multiplied before a logarithm is taken: each is at most 1e9 / 1e-4
-_FEW = 16  # tokens of a table whose factors are multiplied: a product of more could overflow or vanish
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
@@ -239,7 +238,7 @@ def draw_dish(
     log_p (C,) is scratch.
     """
     n, chosen = end - begin, np.int64(NEW)
-    if n <= _FEW:
+    if n <= _LOG_AFTER:  # products do as they are
         p = log_p
         _products(word, order, begin, end, w_start, w_size, entry, n_k, weight, eta, total_eta, high, p)
         new = fresh / _rising(total_eta, n)
@@ -286,6 +285,15 @@ def _rising(x, n):
 
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
+def _same_words(word, order, p, end):
+    """Return how many tokens of a table, the p-th and those after it, have its word."""
+    c = 1
+    while p + c < end and word[order[p + c]] == word[order[p]]:
+        c += 1
+    return c
+
+
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def _products(word, order, begin, end, w_start, w_size, entry, n_k, weight, eta, total_eta, high, out):
     """out[k] = weight_k f_k(X) / prod_w (eta)_c, c the tokens of word w at a table."""
     n, p = end - begin, begin
@@ -296,10 +304,8 @@ def _products(word, order, begin, end, w_start, w_size, entry, n_k, weight, eta,
         for k in range(high):
             out[k] = weight[k] / _rising(n_k[k] + total_eta, n)
     while p < end:
-        w, c = word[order[p]], 0
-        while p < end and word[order[p]] == w:
-            p += 1
-            c += 1
+        w, c = word[order[p]], _same_words(word, order, p, end)
+        p += c
         of_w = of_word(eta, w)
         share = 1.0 / _rising(of_w, c)
         for s in range(w_start[w], w_start[w] + w_size[w]):
@@ -327,10 +333,8 @@ def _log_word_ratios(word, order, begin, end, w_start, w_size, entry, eta, high,
         out[k] = 0.0
     p = begin
     while p < end:
-        w, c = word[order[p]], 0
-        while p < end and word[order[p]] == w:
-            p += 1
-            c += 1
+        w, c = word[order[p]], _same_words(word, order, p, end)
+        p += c
         of_w = of_word(eta, w)
         base = _log_rising(of_w, c)
         for s in range(w_start[w], w_start[w] + w_size[w]):

@@ -17,7 +17,9 @@ from stickbreak.sampling.kernels.topic_draw import (
     NEW,
     RESUME,
     TABLES,
+    Parts,
     draw_among_all,
+    draw_topic,
     foresee,
     heaviest,
     is_full,
@@ -27,8 +29,8 @@ from stickbreak.sampling.kernels.topic_draw import (
     retire,
     sum_of,
     take_word,
+    weight_of,
 )
-from stickbreak.sampling.state import SHIFT, TOPIC
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
@@ -47,53 +49,6 @@ def _weigh(k, n_k, m_k, n_d, m_d, factors, alpha, total_eta, root, opened, seate
     return opened[k] - opened_before, seated[k] - seated_before
 
 
-@njit(cache=True, nogil=True, forceinline=True, error_model="numpy", fastmath={"contract", "reassoc"})
-def _word_masses(entry, begin, end, opened, seated):
-    """Return the sums of n_kw opened_k and of n_kw seated_k over the topics of a word."""
-    opening, seating = 0.0, 0.0
-    for s in range(begin, end):  # unsigned: several loads in one
-        n, k = np.float64(entry[s] >> SHIFT), entry[s] & TOPIC
-        opening += n * opened[k]
-        seating += n * seated[k]
-    return opening, seating
-
-
-@njit(cache=True, nogil=True, inline="always", error_model="numpy")
-def _draw(start, size, entry, w, opened, seated, scale, sums, high, here, n_here, n_d, eta, fresh, rng):
-    """Draw a topic as `topic_draw.draw_topic` does, from the weights opened_k + scale seated_k, of these sums."""
-    s, end = np.uint64(start[w]), np.uint64(start[w] + size[w])
-    opening, seating = _word_masses(entry, s, end, opened, seated)
-    mass, smooth = opening + scale * seating, eta * (sums[0] + scale * sums[1])
-    u = uniform(rng) * (mass + smooth + fresh)
-    chosen, at = np.int64(NEW), np.int64(NEW)
-    if u < mass:
-        while s < end and u >= 0.0:
-            k = entry[s] & TOPIC
-            u -= np.float64(entry[s] >> SHIFT) * (opened[k] + scale * seated[k])
-            chosen = np.int64(k)
-            s += np.uint64(1)
-        at = np.int64(s) - 1
-    elif u < mass + smooth:
-        u, j, k = (u - mass) / eta, 0, 0
-        while j < n_here and u >= 0.0:
-            chosen = here[j]
-            u -= opened[chosen] + scale * seated[chosen]
-            j += 1
-        while k < high and u >= 0.0:
-            if n_d[k] == 0 and opened[k] > 0.0:
-                chosen = np.int64(k)
-                u -= opened[k]
-            k += 1
-    return chosen, at
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _add(opened, seated, scale, high, coef):
-    """Fill coef_k = opened_k + scale seated_k."""
-    for k in range(high):
-        coef[k] = opened[k] + scale * seated[k]
-
-
 @njit(cache=True, nogil=True, error_model="numpy")
 def sweep(first, last, start, word, z, documents, words, topics, factors, alpha, gamma, eta, root, dense, reuse, key):
     """Resample z and the table indicators of the documents first .. last - 1.                      math.md (G6)
@@ -107,7 +62,7 @@ def sweep(first, last, start, word, z, documents, words, topics, factors, alpha,
     documents, words, topics = borrowed(documents), borrowed(words), borrowed(topics)
     w_start, w_size, entry = words.start, words.size, words.entry
     n_k, m_k, n_d, m_d, here, place = topics.n, topics.m, topics.n_d, topics.m_d, topics.here, topics.place
-    opened, seated, coef, weight = topics.opened, topics.seated, topics.coef, topics.prior
+    opened, seated, weight = topics.opened, topics.seated, topics.prior
     totals, free, rng = topics.totals, topics.free, topics.rng
     d_size, d_topic, d_n, d_m = documents.size, documents.topic, documents.n, documents.m
     total_eta, known = total_of(eta, w_size.size), alpha * gamma / w_size.size
@@ -156,23 +111,20 @@ def sweep(first, last, start, word, z, documents, words, topics, factors, alpha,
             # draw its topic and whether it opens a table
             full = is_full(totals)
             fresh = 0.0 if full else part_of(alpha * gamma, known, eta, w, total_eta)
+            coef, eta_w = Parts(opened, seated, scale), of_word(eta, w)
             if dense:
-                _add(opened, seated, scale, totals[HIGH], coef)
-                k, at = draw_among_all(
-                    w_start, w_size, entry, w, coef, totals[HIGH], weight, of_word(eta, w), fresh, rng
-                )
+                k, at = draw_among_all(w_start, w_size, entry, w, coef, totals[HIGH], weight, eta_w, fresh, rng)
             else:
-                k, at = _draw(
-                    w_start, w_size, entry, w, opened, seated, scale, (sum_opened, sum_seated), totals[HIGH], here,
-                    n_here, n_d, of_word(eta, w), fresh, rng,
-                )  # fmt: skip
+                coef_sum = sum_opened + scale * sum_seated
+                k, at = draw_topic(
+                    w_start, w_size, entry, w, coef, totals[HIGH], coef_sum, here, n_here, n_d, eta_w, fresh, rng
+                )
             if k == NEW and full:
-                _add(opened, seated, scale, totals[HIGH], coef)
                 k = heaviest(coef, n_k, totals[HIGH])
             if k == NEW:
                 k = new_number(totals, free, reuse)
                 opened[k] = seated[k] = 0.0
-            opens = n_d[k] == 0 or uniform(rng) * (opened[k] + scale * seated[k]) < opened[k]
+            opens = n_d[k] == 0 or uniform(rng) * weight_of(coef, k) < opened[k]
             # put the token in
             if n_d[k] == 0:
                 here[n_here], place[k] = k, n_here

@@ -1,6 +1,7 @@
 """The draw that all representations share: a topic for a word, in time that follows the topics of the word.
 
-The weight of topic k for word w is (n_kw + eta) coef_k, where coef_k holds all that depends on the document:
+The weight of topic k for word w is (n_kw + eta) coef_k, where coef_k, of an array or in `Parts`, holds all that depends
+on the document:
 
     sum_k (n_kw + eta) coef_k + fresh  =  sum over topics with n_kw > 0 of n_kw coef_k  +  eta sum_k coef_k  +  fresh
 
@@ -13,6 +14,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba.core import types
+from numba.extending import overload
 from numpy.typing import NDArray
 
 from stickbreak.numerics.compiling import njit
@@ -44,6 +47,14 @@ class Topics(NamedTuple):
     opened: NDArray[np.float64]  # (C,)  share of coef of a token that opens a table (table indicators alone)
     seated: NDArray[np.float64]  # (C,)  share of coef of a token that joins a table, without gamma + M
     prior: NDArray[np.float64]  # (C,)  weight before any token (direct assignment), or of a draw that is not sparse
+
+
+class Parts(NamedTuple):
+    """Weights coef_k = opened_k + scale seated_k, where the scale changes more often than the rest."""
+
+    opened: NDArray[np.float64]  # (C,)
+    seated: NDArray[np.float64]  # (C,)
+    scale: float
 
 
 # Kernels take the arrays out of their tuples once, at the top: a tuple's array that is taken out within a loop costs a
@@ -93,6 +104,47 @@ def word_mass(entry, begin, end, coef):
     return mass
 
 
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy", fastmath={"contract", "reassoc"})
+def _masses_of_parts(entry, begin, end, opened, seated):
+    """Return the sums of n_kw opened_k and of n_kw seated_k over the topics of a word."""
+    opening, seating = 0.0, 0.0
+    for s in range(begin, end):  # unsigned: several loads in one
+        n, k = np.float64(entry[s] >> SHIFT), entry[s] & TOPIC
+        opening += n * opened[k]
+        seating += n * seated[k]
+    return opening, seating
+
+
+def _mass_of_parts(entry, begin, end, coef):
+    opening, seating = _masses_of_parts(entry, begin, end, coef.opened, coef.seated)
+    return opening + coef.scale * seating
+
+
+def weight_of(coef, k):
+    """Return coef_k: an entry of an array, or opened_k + scale seated_k."""
+    return coef.opened[k] + coef.scale * coef.seated[k] if isinstance(coef, Parts) else coef[k]
+
+
+def mass_of(entry, begin, end, coef):
+    """Return the sum of n_kw coef_k over the topics of a word."""
+    return (_mass_of_parts if isinstance(coef, Parts) else word_mass)(entry, begin, end, coef)
+
+
+@overload(weight_of, inline="always")
+def _weight_of(coef, k):
+    if isinstance(coef, types.Array):
+        return lambda coef, k: coef[k]
+    return lambda coef, k: coef.opened[k] + coef.scale * coef.seated[k]
+
+
+@overload(mass_of, inline="always")
+def _mass_of(entry, begin, end, coef):
+    def of_array(entry, begin, end, coef):
+        return word_mass(entry, begin, end, coef)
+
+    return of_array if isinstance(coef, types.Array) else _mass_of_parts
+
+
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def draw_topic(start, size, entry, w, coef, high, coef_sum, here, n_here, n_d, eta, fresh, rng):
     """Draw k in proportion to (n_kw + eta) coef_k, or NEW in proportion to `fresh`; topics are 0 .. high - 1.
@@ -101,14 +153,14 @@ def draw_topic(start, size, entry, w, coef, high, coef_sum, here, n_here, n_d, e
     among the entries, NEW where that is not known.
     """
     s, end = np.uint64(start[w]), np.uint64(start[w] + size[w])
-    mass = word_mass(entry, s, end, coef)
+    mass = mass_of(entry, s, end, coef)
     smooth = eta * coef_sum
     u = uniform(rng) * (mass + smooth + fresh)
     chosen, at = np.int64(NEW), np.int64(NEW)
     if u < mass:
         while s < end and u >= 0.0:
             k = entry[s] & TOPIC
-            u -= (entry[s] >> SHIFT) * coef[k]
+            u -= np.float64(entry[s] >> SHIFT) * weight_of(coef, k)
             chosen = np.int64(k)
             s += np.uint64(1)
         at = np.int64(s) - 1
@@ -116,12 +168,12 @@ def draw_topic(start, size, entry, w, coef, high, coef_sum, here, n_here, n_d, e
         u, j, k = (u - mass) / eta, 0, 0
         while j < n_here and u >= 0.0:
             chosen = here[j]
-            u -= coef[chosen]
+            u -= weight_of(coef, chosen)
             j += 1
         while k < high and u >= 0.0:
-            if n_d[k] == 0 and coef[k] > 0.0:
+            if n_d[k] == 0 and weight_of(coef, k) > 0.0:
                 chosen = np.int64(k)
-                u -= coef[k]
+                u -= weight_of(coef, k)
             k += 1
     return chosen, at
 
@@ -131,10 +183,10 @@ def draw_among_all(start, size, entry, w, coef, high, weight, eta, fresh, rng):
     """Draw as `draw_topic` does, from the weights of all topics, one after the other; weight (C,) is scratch."""
     total = fresh
     for k in range(high):
-        weight[k] = eta * coef[k]
+        weight[k] = eta * weight_of(coef, k)
     for s in range(start[w], start[w] + size[w]):
         k = entry[s] & TOPIC
-        weight[k] += np.int64(entry[s] >> SHIFT) * coef[k]
+        weight[k] += np.int64(entry[s] >> SHIFT) * weight_of(coef, k)
     for k in range(high):
         total += weight[k]
     u = uniform(rng) * total
@@ -175,7 +227,7 @@ def heaviest(coef, n_k, high):
     """Return the topic of the largest coefficient: where rounding or underflow has left a draw without one."""
     chosen = np.int64(0)
     for k in range(1, high):
-        if n_k[k] > 0 and (n_k[chosen] == 0 or coef[k] > coef[chosen]):
+        if n_k[k] > 0 and (n_k[chosen] == 0 or weight_of(coef, k) > weight_of(coef, chosen)):
             chosen = np.int64(k)
     return chosen
 
