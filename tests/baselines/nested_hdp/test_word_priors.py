@@ -130,3 +130,10 @@ def test_what_cannot_be_is_refused(corpus: Corpus, parameters: dict[str, Any], m
     for call in ("fit", "partial_fit"):
         with pytest.raises(InputError, match=message):
             getattr(NestedHDP(**{"branching": (4, 2), **parameters}), call)(corpus)
+
+
+def test_a_row_of_eta_that_is_the_same_for_all_words_begins_at_the_mean_of_the_documents(corpus: Corpus) -> None:
+    eta = np.full((3, corpus.n_words), 0.1)
+    eta[0, :2] = 3.0
+    model = NestedHDP(branching=(3, 2), eta=eta, n_laps=2, random_state=0).fit(corpus)
+    assert np.isfinite(model.topic_word_).all()

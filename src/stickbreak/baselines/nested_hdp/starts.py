@@ -65,11 +65,15 @@ def begin(corpus: Corpus, tree: Tree, seed: int, share: float, pseudo: sparse.cs
 
 
 def _centres_of_seeds(sample: Any, x: Float, pseudo: sparse.csr_array) -> Float:
-    """Return the centres of seeds, (n_kept, W): means of the documents near them, else their words.   math.md (F10)"""
+    """Return the centres of seeds, (n_kept, W): means of the documents near them, else their words.   math.md (F10)
+
+    A row of eta that is the same for all words says nothing: its centre is the mean of the documents.
+    """
     shares = sparse.csr_array((x, sample.indices, sample.indptr), shape=sample.shape)
     found, words = np.asarray((shares.T @ nearness(sample, pseudo).toarray()).T), pseudo.toarray().T
     alone = ~found.any(axis=1)
     found[alone] = words[alone]
+    found[~found.any(axis=1)] = shares.sum(axis=0)
     return np.asarray(found / found.sum(axis=1, keepdims=True))
 
 
