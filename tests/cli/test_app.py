@@ -13,7 +13,7 @@ from stickbreak.cli.app import app
 COMMANDS = (
     "fit", "topics", "tree", "reduce", "update", "transform", "evaluate", "report", "words", "search", "documents",
     "topics-of", "word-topics", "similar", "over-time", "trends", "by", "label", "predict-labels", "scores",
-    "intrusion", "compare", "count", "demo", "warm",
+    "intrusion", "moves", "compare", "count", "demo", "warm",
 )  # fmt: skip
 
 

@@ -19,7 +19,19 @@ if TYPE_CHECKING:
 
     from stickbreak.corpus import Corpus
 
-__all__ = ["by", "documents", "label", "over_time", "search", "similar", "topics_of", "trends", "word_topics", "words"]
+__all__ = [
+    "by",
+    "documents",
+    "label",
+    "moves",
+    "over_time",
+    "search",
+    "similar",
+    "topics_of",
+    "trends",
+    "word_topics",
+    "words",
+]
 
 _SNIPPET = 200  # characters of a text
 _CHANCE = 0.05
@@ -216,6 +228,30 @@ def words(
     """
     table: pd.DataFrame = fitted.words_of(topic, relevance, n)
     return table
+
+
+@asks_model
+def moves(fitted: Any) -> "pd.DataFrame":
+    """Print the merges, deletes and births that a variational fit accepted.
+
+    gain says by how many nats the objective rose, topics how many there were after
+    it, words which topics were merged, deleted or born, with " | " between them.
+    """
+    import pandas as pd
+
+    if not hasattr(fitted, "moves_"):
+        raise InputError(f"a {type(fitted).__name__} has no list of moves; fit with --method variational to have one")
+    rows = [
+        (
+            move["pass"],
+            move["move"],
+            move["gain"],
+            move["n_topics"],
+            " | ".join(" ".join(words) or "(no tokens)" for words in move["topics"]),
+        )
+        for move in fitted.moves_
+    ]
+    return pd.DataFrame(rows, columns=["pass", "move", "gain", "topics", "words"])
 
 
 @asks_model

@@ -149,6 +149,8 @@ class FitReport:
         Parameters of the model, as text.
     trace : dict of str to tuple of numbers
         One entry per reported lap, "lap" included; None where undefined.
+    moves : tuple of dict
+        The accepted moves, as `moves_` of the model has them. Empty for a family without such a list.
     """
 
     family: str
@@ -162,6 +164,7 @@ class FitReport:
     n_found: int
     settings: tuple[tuple[str, str], ...]
     trace: dict[str, tuple[float | None, ...]]
+    moves: tuple[dict[str, Any], ...]
 
 
 @dataclass(frozen=True, slots=True)

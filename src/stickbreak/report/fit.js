@@ -60,6 +60,17 @@ function fitSection(fit, names) {
     byId("fit-csv").append(
       csvButton(() => [columns, ...(fit.trace.lap ?? []).map((_, i) => columns.map((name) => fit.trace[name][i]))]),
     );
+    drawMoves();
+  }
+  function drawMoves() {
+    byId("fit-moves").hidden = !fit.moves.length;
+    const row = (kind, ...cells) => el("tr", {}, ...cells.map((text) => el(kind, kind === "th" ? { scope: "col" } : {}, text)));
+    const words = (topics) => topics.map((topic) => topic.join(" ") || "(no tokens)").join(" | ");
+    const body = fit.moves.map((move) =>
+      row("td", whole(move.pass), move.move, fixed(move.gain, 1), whole(move.n_topics), words(move.topics)),
+    );
+    const head = row("th", "pass", "move", "gain, nats", `${names.noun} after it`, "words of each topic that was merged, deleted or born");
+    byId("fit-moves-table").append(el("table", {}, el("thead", {}, head), el("tbody", {}, ...body)));
   }
   function draw() {
     const holder = byId("fit-plot"),

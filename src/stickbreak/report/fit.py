@@ -66,6 +66,7 @@ def describe_fit(model: FittedRun, n_found: int) -> FitReport:
         n_found=int(n_found),
         settings=_settings(model),
         trace={name: tuple(finite_or_none(v) for v in values[keep]) for name, values in sorted(trace.items())},
+        moves=tuple(getattr(model, "moves_", ())),
     )
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from stickbreak.fitting.laps import Callback, Lap, Laps, Packed, Stop
 from stickbreak.variational import memoized, stochastic
 from stickbreak.variational.memoized import LapInfo
-from stickbreak.variational.model import Inference, Model, Schedule
+from stickbreak.variational.model import AcceptedMove, Inference, Model, Schedule
 from stickbreak.variational.moves import Move
 from stickbreak.variational.snapshot import restored, snapshot
 from stickbreak.variational.state import GlobalParameters
@@ -31,6 +31,10 @@ class VariationalLaps(Laps, Protocol):
     @property
     def model(self) -> Model:
         """The model, with the current hyperparameters."""
+
+    @property
+    def accepted(self) -> Sequence[AcceptedMove]:
+        """The moves that were accepted so far."""
 
     @property
     def n_steps(self) -> int:
@@ -94,11 +98,17 @@ class MemoizedLaps:
         """The model, with the current hyperparameters."""
         return self._state.model
 
+    @property
+    def accepted(self) -> Sequence[AcceptedMove]:
+        """The moves that were accepted so far."""
+        return self._state.accepted
+
 
 class StochasticLaps:
     """The stochastic schedule. Of the moves it knows only the order of the topics; the others need exact statistics."""
 
     window = 0  # its objective is not monotone: a lap without a gain is not a sign of an end
+    accepted: Sequence[AcceptedMove] = ()
 
     def __init__(
         self,

@@ -70,7 +70,7 @@ def laps(schedule: Schedule, state: Inference, moves: Sequence[Move], lap: int) 
     """
     while True:
         lap += 1
-        state.gathering = Gathering()
+        state.lap, state.gathering = lap, Gathering()
         early = lap < schedule.first_moves
         active = [move for move in moves if not (early and move.changes_topics)]
         for move in active:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, Self
+from typing import Any, ClassVar, Generic, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,8 @@ from stickbreak.variational.keeping import Keeping
 from stickbreak.variational.local_step import LocalSettings
 from stickbreak.variational.observations import Observations, Visit
 from stickbreak.variational.state import GlobalParameters, StoredSummary, Summary, expected_beta
+
+TOP_WORDS = 8  # that stand for a topic in the log of moves
 
 
 def largest_first(N: Float, n_kept: int) -> Int:
@@ -139,6 +141,16 @@ class Standing:
         return expected_beta(self.rho)[:-1]
 
 
+class AcceptedMove(NamedTuple):
+    """A change of the topics that raised the objective."""
+
+    lap: int
+    move: str
+    gain: float  # nats
+    n_topics: int  # after it
+    words: list[list[int]]  # most frequent words of each topic that was merged, deleted or born
+
+
 @dataclass(slots=True)
 class Inference(Generic[AnyDocuments]):
     """Where memoized inference stands (math.md (V8))."""
@@ -153,6 +165,8 @@ class Inference(Generic[AnyDocuments]):
     objective: float  # nats
     gathering: Gathering = field(default_factory=Gathering)  # documents of this lap that moves wanted
     next_id: int = 0  # name of the next topic to be born
+    lap: int = 1
+    accepted: list[AcceptedMove] = field(default_factory=list)  # in all laps so far
     restart_share: float = 1.0  # of the sparse restarts: those accepted when they last ran
     fresh_share: float = 1.0  # of the documents: those that a fresh start was better for when last tried
 
@@ -175,6 +189,17 @@ class Inference(Generic[AnyDocuments]):
         """Return what candidates are judged by."""
         totals, parameters = self.totals.without_words(), self.parameters
         return Standing(totals, parameters.rho, parameters.omega, self.topic_ids, self.data, self.objective)
+
+    def top_words(self, names: Collection[int]) -> list[list[int]]:
+        """Return the words with most tokens of each of these topics, at least half a token.
+
+        Topics that are not counts of words have none.
+        """
+        if self.model.likelihood.signed:
+            return []
+        columns = self.totals.S[:, np.isin(self.topic_ids, list(names))]
+        order = np.argsort(-columns, axis=0, kind="stable")[:TOP_WORDS]
+        return [[w for w in order[:, k].tolist() if columns[w, k] >= 0.5] for k in range(order.shape[1])]
 
     def edit(self, batches: Iterable[StoredSummary], documents: Iterable[AnyDocuments], standing: Standing) -> None:
         """Replace every per-topic store after a move, batch by batch; `refresh` sets the rest."""

@@ -14,7 +14,7 @@ from stickbreak.fitting.laps import Packed
 from stickbreak.numerics.ranges import are_sticks, are_sums, is_concentration
 from stickbreak.variational.documents import SUMS_TOLERANCE, Documents, check_rows, check_sums
 from stickbreak.variational.keeping import SIZE, Keeping, summary_of, vector_arrays, vectors_of
-from stickbreak.variational.model import Inference, Model
+from stickbreak.variational.model import AcceptedMove, Inference, Model
 from stickbreak.variational.moves import Move
 from stickbreak.variational.sparse_rows import topic_type
 from stickbreak.variational.state import PER_TOPIC, GlobalParameters, StoredSummary, Summary
@@ -36,6 +36,7 @@ def snapshot(state: Inference, moves: Sequence[Move]) -> Packed:
         "next_id": state.next_id,
         "fresh_share": state.fresh_share,
         "restart_share": state.restart_share,
+        "accepted": [list(change) for change in state.accepted],
         "hyperparameters": state.model.hyperparameters,
         "moves": {move.name: move.snapshot() for move in moves},
     }
@@ -86,6 +87,7 @@ def restored(
         next_id=whole_number("next_id", values["next_id"]),
         fresh_share=float(values["fresh_share"]),
         restart_share=float(values["restart_share"]),
+        accepted=[AcceptedMove(*change) for change in values["accepted"]],
     )
     _check_state(state, *shape)
     for move in moves:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from os import PathLike
 from typing import Any, ClassVar
 
@@ -17,7 +18,7 @@ from stickbreak.model.streaming import StreamingEstimator
 from stickbreak.numerics.ranges import LARGEST_STATISTIC, are_sums
 from stickbreak.numerics.streams import seed_from
 from stickbreak.variational.local_step import LocalSettings
-from stickbreak.variational.model import Model
+from stickbreak.variational.model import AcceptedMove, Model
 from stickbreak.variational.observations import Observations
 from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.stochastic import StepRule, StreamState, learn_from
@@ -38,6 +39,30 @@ class StreamingVariational(StreamingEstimator):
         "batches_at_once": [whole(1)],
         "scratch": [None, str, PathLike],
     }
+
+    moves_: list[dict[str, Any]]
+
+    def _take_moves(self, accepted: Iterable[AcceptedMove]) -> None:
+        """Keep the accepted moves of a fit, with the words of their topics."""
+        names = getattr(self, "vocabulary_", None)
+        self.moves_ = [
+            {
+                "pass": change.lap,
+                "move": change.move,
+                "gain": change.gain,
+                "n_topics": change.n_topics,
+                "topics": [[str(names[w]) if names else str(w) for w in words] for words in change.words],
+            }
+            for change in accepted
+        ]
+
+    def _check_moves(self) -> None:
+        """Refuse a loaded list of moves that no fit can have left."""
+        kinds = {"pass": int, "move": str, "gain": float, "n_topics": int, "topics": list}
+        for change in self.moves_:
+            fits = change.keys() == kinds.keys() and all(isinstance(change[name], kinds[name]) for name in kinds)
+            if not (fits and all(isinstance(word, str) for words in change["topics"] for word in words)):
+                raise ValueError("moves_ holds something else than accepted moves")
 
     @abstractmethod
     def _model(self, *, fitted: bool = False) -> Model:
@@ -89,6 +114,8 @@ class StreamingVariational(StreamingEstimator):
         lap = Lap(objective, info.n_topics, False, columns)
         if start is None:
             columns |= self._trace.rest_of_row(lap)
+        else:
+            self._take_moves(())
         if not (are_sums(objective, signed=True) and np.abs(state.counts).max(initial=0.0) <= LARGEST_STATISTIC):
             raise InputError("the numbers of the minibatch are too large to be summed; scale them down.")
         self._take_parameters(state.parameters(model), model)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Self
 
 from stickbreak.numerics.arrays import Int
-from stickbreak.variational.model import Inference, Model, Schedule, Standing
+from stickbreak.variational.model import AcceptedMove, Inference, Model, Schedule, Standing
 from stickbreak.variational.objective import rises
 from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.visits import Observer
@@ -131,6 +131,10 @@ class Move(ABC):
         """Whether there is something to try in the next lap that was not tried yet: the fit has not converged."""
         return False
 
+    def ended(self, candidate: Any) -> Sequence[int]:
+        """Return the names of the topics that an accepted candidate merges or deletes."""
+        return ()
+
     @abstractmethod
     def apply(self, state: Inference, accepted: list[Any], standing: Standing) -> None:
         """Edit every per-topic store: all accepted candidates at once, which lead to `standing`."""
@@ -153,6 +157,9 @@ def run_move(move: Move, state: Inference, schedule: Schedule) -> tuple[int, int
             move.reject(state, candidate)
             continue
         n_accepted += 1
+        if move.changes_topics:
+            gain, words = found.objective - standing.objective, state.top_words(move.ended(candidate))
+            state.accepted.append(AcceptedMove(state.lap, move.name, gain, found.topic_ids.size, words))
         standing = found
         accepted.append(candidate)
         if not move.at_once:
@@ -164,5 +171,9 @@ def run_move(move: Move, state: Inference, schedule: Schedule) -> tuple[int, int
 
 
 def _apply(move: Move, state: Inference, accepted: list[Any], standing: Standing, schedule: Schedule) -> None:
+    names = set(state.topic_ids.tolist())
     move.apply(state, accepted, standing)
     state.refresh(state.model)
+    born = set(state.topic_ids.tolist()) - names
+    if born:
+        state.accepted[-1] = state.accepted[-1]._replace(words=state.top_words(born))

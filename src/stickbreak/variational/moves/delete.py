@@ -160,6 +160,10 @@ class Delete(Move):
         elif self._failures:
             self._patience = max(1, self._patience // 2)
 
+    def ended(self, candidate: int) -> tuple[int]:
+        """Return the topic."""
+        return (candidate,)
+
     def evaluate(self, state: Inference, standing: Standing, schedule: Schedule, candidate: int) -> Standing:
         """Return what follows if the topic goes and its documents are inferred again."""
         (topic,) = np.flatnonzero(state.topic_ids == candidate)

@@ -116,6 +116,10 @@ class Merge(Move):
         """Whether both topics are unchanged since tracking."""
         return not any({candidate.left, candidate.right} & {other.left, other.right} for other in accepted)
 
+    def ended(self, candidate: Candidate) -> tuple[int, int]:
+        """Return both topics."""
+        return candidate.left, candidate.right
+
     def evaluate(self, state: Inference, standing: Standing, schedule: Schedule, candidate: Candidate) -> Standing:
         """Return the standing after the pool and one global step."""
         model = state.model

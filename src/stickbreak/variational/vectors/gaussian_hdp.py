@@ -118,6 +118,9 @@ class GaussianHDP(FittedGaussianHDP):
         Number of batches visited by the fit, or of its stochastic steps, plus steps taken by `partial_fit`.
     n_documents_seen_ : int
         Number of groups of the fit, or of the stream so far.
+    moves_ : list of dict
+        The accepted moves of the memoized schedule, in their order: "pass", "move", "gain" (rise of the objective in
+        nats) and "n_topics" (components after the move). "topics" is empty. No moves after a stream.
     objective_ : float
         The objective (ELBO) in nats per vector, with all its constants.
     trace_ : dict of ndarray

@@ -41,6 +41,7 @@ class VectorModel(StreamingVariational):
         "n_features_in_",
         "n_steps_",
         "n_documents_seen_",
+        "moves_",
     )
     _late_values: ClassVar[dict[str, Any]] = {"n_steps_": 0, "n_documents_seen_": 0}
     unit: ClassVar[str] = "vector"
@@ -164,6 +165,7 @@ class VectorModel(StreamingVariational):
         ValueError
             If an array or a parameter cannot be of a fitted model; the text says which.
         """
+        self._check_moves()
         K = self.rho_.size
         shapes = {"statistics_": (self.likelihood_.n_rows, K), "counts_": (K,), "rho_": (K,), "omega_": (K,)}
         for name, shape in shapes.items():

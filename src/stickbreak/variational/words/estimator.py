@@ -175,6 +175,10 @@ class VariationalHDP(StartedHDP):
         "lap" (the number of the pass), "objective" (nats per token), "n_topics", "seconds", "moved" (1 if a move other
         than reorder was accepted: the fit does not stop there), "sweeps" (mean local
         sweeps of a document), how often each move was tried and accepted, and the learned hyperparameters.
+    moves_ : list of dict
+        The accepted moves of the memoized schedule, in their order: "pass", "move", "gain" (rise of the objective in
+        nats), "n_topics" (after the move) and "topics", the eight most frequent words of each topic that was merged,
+        deleted or born. No moves after a stream.
     objective_ : float
         The objective in nats per token, with all its constants.
     alpha_, gamma_, eta_ : float
@@ -312,6 +316,7 @@ class VariationalHDP(StartedHDP):
     def _take(self, laps: VariationalLaps, documents: Corpus) -> None:
         self._take_parameters(laps.parameters, laps.model)
         self.n_steps_, self.n_documents_seen_ = laps.n_steps, documents.n_documents
+        self._take_moves(laps.accepted)
 
     def _check(self, corpus: Corpus, *, streaming: bool = False) -> None:
         """Refuse what no fit could make sense of."""

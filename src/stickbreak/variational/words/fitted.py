@@ -50,6 +50,7 @@ class FittedHDP(TopicPriors, CountedTopics, StreamingVariational):
         "eta_",
         "n_steps_",
         "n_documents_seen_",
+        "moves_",
     )
 
     _learnable: ClassVar[tuple[str, ...]] = LEARNABLE
@@ -229,6 +230,7 @@ class FittedHDP(TopicPriors, CountedTopics, StreamingVariational):
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state that no fit can have left."""
         super()._check_fitted_state()
+        self._check_moves()
         K = self.components_.shape[0]
         for name in ("rho_", "omega_"):
             sticks = getattr(self, name)
