@@ -202,7 +202,7 @@ def test_a_column_of_a_data_frame_has_labels() -> None:
     )
     model = CollapsedHDP(n_laps=5, random_state=0).fit(frame, text="text", labels="kind")
     assert model.predict_labels(["red red blue", "moon"]) == [["colour"], ["sky"]]
-    with pytest.raises(InputError, match="which X does not have"):
+    with pytest.raises(InputError, match="the data frame has no column"):
         model.fit(frame, text="text", labels="nothing")
 
 

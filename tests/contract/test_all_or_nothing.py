@@ -1,5 +1,6 @@
 """A call that fails or is interrupted leaves any of the estimators exactly as it was."""
 
+import joblib
 import numpy as np
 import pytest
 from scipy import sparse
@@ -178,3 +179,11 @@ def test_failed_fit_keeps_names_of_features(name):
     assert list(model.feature_names_in_) == list(frame.columns)
     assert model.n_features_in_ == frame.shape[1]
     assert model.transform(frame).shape[0] == len(frame)
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_model_whose_arrays_are_read_only_learns_on(name, tmp_path):
+    X = data_of(name)
+    joblib.dump(fitted(name), tmp_path / "model")
+    mapped = joblib.load(tmp_path / "model", mmap_mode="r")
+    assert bits(mapped.partial_fit(X), name) == bits(fitted(name).partial_fit(X), name)

@@ -201,8 +201,64 @@ def test_model_of_counts_says_that_it_knows_no_texts():
         model.fit(np.ones((3, 3)), options=OPTIONS)
     with pytest.raises(InputError, match="options is 'english'"):
         model.fit(TEXTS, options="english")
-    with pytest.raises(InvalidCorpus, match="text 1 is NoneType None, not a string"):
-        model.fit([*TEXTS[:1], None])
+    with pytest.raises(InvalidCorpus, match="text 1 is int 7, not a string"):
+        model.fit([*TEXTS[:1], 7])
+
+
+MISSING = {
+    "None": [None, *TEXTS],
+    "NaN": pd.Series([float("nan"), *TEXTS], dtype=object),
+    "NaT": [pd.NaT, *TEXTS],
+    "NA": pd.Series([pd.NA, *TEXTS], dtype="string"),
+    "category": pd.Series([None, *TEXTS], dtype="category"),
+    "generator": (text for text in [None, *TEXTS]),
+}
+
+
+@pytest.mark.parametrize("form", MISSING)
+def test_missing_text_is_an_empty_document(form):
+    corpus = count_texts(MISSING[form], OPTIONS)
+    same(corpus.counts, count_texts(["", *TEXTS], OPTIONS).counts)
+
+
+def test_missing_text_is_an_empty_document_of_a_model():
+    frame = pd.DataFrame({"body": [*TEXTS, None]})
+    model = unfitted("CollapsedHDP").fit(frame, text="body")
+    want = model.transform([*TEXTS, ""])
+    same(model.transform(frame), want)
+    same(model.transform(frame["body"]), want)
+    for alone in (frame[-1:], [None], pd.Series([float("nan")]), pa.array([None], pa.string())):
+        same(model.transform(alone), want[-1:])
+
+
+@pytest.mark.parametrize("nothing", [[], (), pd.Series([], dtype=object), np.array([])])
+def test_no_text_at_all(nothing):
+    with pytest.raises(InvalidCorpus, match="there are no texts at all; a corpus needs at least one document"):
+        unfitted("CollapsedHDP").fit(nothing)
+    with pytest.raises(InvalidCorpus, match="X is empty; give at least one document"):
+        Corpus.from_counts(nothing)
+    model = unfitted("CollapsedHDP").fit(TEXTS)
+    assert model.transform(nothing).shape == (0, model.n_topics_)
+
+
+@pytest.mark.parametrize("text", [0, np.int64(0), "0"])
+def test_columns_whose_names_are_numbers(text):
+    frame = pd.DataFrame({0: TEXTS, 1: ["land", "sea"] * 30, 2: pd.date_range("2024-01-01", periods=60)})
+    model = unfitted("CollapsedHDP").fit(frame, text=text, labels=1)
+    same(model.transform(frame), model.transform(TEXTS))
+    assert set(model.topics_by(frame, 1)["category"]) == {"land", "sea"}
+    assert len(model.topic_trends(frame, 2))
+    assert count_texts(frame, text=text, keep=[1]).metadata.column_names == ["1"]
+    with pytest.raises(InvalidCorpus, match=r"count_texts\(frame, text=0\)"):
+        count_texts(frame[[0]])
+
+
+def test_column_named_by_a_tuple_and_two_of_one_name():
+    frame = pd.DataFrame({("a", "text"): TEXTS, ("a", "n"): range(60)})
+    model = unfitted("CollapsedHDP").fit(frame, text=("a", "text"))
+    same(model.transform(frame), model.transform(TEXTS))
+    with pytest.raises(InputError, match="several columns '0'"):
+        unfitted("CollapsedHDP").fit(pd.DataFrame({0: TEXTS, "0": TEXTS}), text=0)
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,10 @@ from fuzz.models import weights
 from scipy import sparse
 from tests.contract.small import OF_WORDS, SMALL, data_of, fitted, unfitted
 
+from stickbreak.backoff_tree import requirements as of_trees
 from stickbreak.corpus import Corpus, GroupedVectors
 from stickbreak.exceptions import InputError, InvalidCorpus
+from stickbreak.fitting import requirements
 
 TEXTS = ["bread and butter", "a secret of nobody", "salt"]
 ARROW = pd.ArrowDtype(pa.string())
@@ -232,3 +234,16 @@ def test_no_vectors_have_no_components_and_no_score():
         mixture.score(vectors[:0])
     with pytest.raises(InputError, match=r"contains NaN; remove or repair"):
         mixture.predict(np.full((2, vectors.shape[1]), np.nan))
+
+
+@pytest.mark.parametrize(
+    ("name", "what"), [("HybridHDP", "document"), ("GibbsHDP", "document"), ("BackoffTreeTopics", "fit")]
+)
+def test_long_document_is_refused_before_its_tokens_are_written_out(name, what, monkeypatch):
+    for module in (requirements, of_trees):
+        monkeypatch.setattr(module, "memory_installed", lambda: 2.0**26)
+    counts = np.ones((30, 12), int)
+    unfitted(name).fit(counts)
+    counts[0, 0] = 1_200_000
+    with pytest.raises(InputError, match=f"a {what} of .* tokens .*needs about .* GiB, more than the 0.0625 GiB"):
+        unfitted(name).fit(counts)

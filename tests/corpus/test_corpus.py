@@ -228,3 +228,12 @@ def test_counts_given_twice_do_not_wrap_around():
     twice = sp.csr_matrix((np.array([most, most], dtype=np.int32), np.array([0, 0]), np.array([0, 2])), shape=(1, 1))
     with pytest.raises(InvalidCorpus, match="4294967294; counts above"):
         Corpus.from_counts(twice)
+
+
+@pytest.mark.parametrize("make", [np.asarray, pd.DataFrame])
+def test_numbers_of_two_bytes_add_up_as_others_do(make):
+    table = np.zeros((3, 900), "float16")
+    table[0], table[1, 2], table[2, 0] = 120, 2, 1  # more than the largest number of two bytes in a row
+    corpus = Corpus.from_counts(make(table))
+    assert corpus.counts.dtype == np.int32
+    np.testing.assert_array_equal(corpus.document_lengths, [108_000, 2, 1])

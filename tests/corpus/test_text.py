@@ -80,6 +80,11 @@ def test_unicode_words_keep_every_script_and_its_marks():
     ]
 
 
+def test_a_word_of_stacked_marks_takes_no_longer_than_others():
+    strange = "za" + "\u0301\u0317" * 5000  # a pattern with nested repeats does not end before the digit
+    assert unicode_words(f"{strange}1 {strange} {strange}_") == [strange]
+
+
 def test_ascii_and_unicode_words_agree():
     text = "Abc ab1 abcd_e a-bcd, 'efg' 9abc abc9 (hij) kl. mno"
     assert unicode_words(text) == ["Abc", "bcd", "efg", "hij", "mno"]
@@ -165,7 +170,7 @@ def test_senseless_options_are_refused(settings):
     [
         ([], ALL, "no texts at all"),
         (["1 2", "the"], TextOptions(), "no word is left: token_pattern finds no words"),
-        (["bread", None], ALL, "text 1 is NoneType None, not a string"),
+        (["bread", 7], ALL, "text 1 is int 7, not a string"),
         ("one text", ALL, "give a list of texts"),
     ],
 )

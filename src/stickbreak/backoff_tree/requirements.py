@@ -108,11 +108,14 @@ def check_sizes(corpus: Corpus, settings: TreeSettings, *, blocks: int, in_files
     tables = shape.table_bytes + settings.nodes.table_bytes(shape)
     words = ENTRY_BYTES * min(N, float(corpus.n_words) * n_first) + LEAF_BYTES * shape.n_leaves + tables
     what = f"a fit of {N:.12g} tokens to a tree of {shape.n_leaves:,} leaves"
-    files = words + BLOCK_BYTES * min(N, float(blocks * BLOCK_TOKENS[1]))
+    block = max(float(BLOCK_TOKENS[1]), float(np.max(corpus.document_lengths)))  # no document is cut
+    files = words + BLOCK_BYTES * min(N, blocks * block)
     if not in_files and files <= memory_installed():
         needed = max(files, words + TOKEN_BYTES * N)
         check_bytes(what, needed, "keep the leaves of its tokens in files with scratch (--scratch)")
-    check_bytes(what, files, "begin with coarser trees (stages), or give fewer documents, leaves or threads")
+    check_bytes(
+        what, files, "begin with coarser trees (stages), or give fewer or shorter documents, fewer leaves or threads"
+    )
 
 
 def discounts(name: str, given: Any, shape: Shape) -> Float:

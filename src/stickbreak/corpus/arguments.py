@@ -100,11 +100,9 @@ def advice_for(value: Any) -> str:
     if hasattr(value, "counts") and hasattr(value, "vocabulary"):
         return "it is a Corpus already: fit it as it is"
     if hasattr(value, "columns") or hasattr(value, "column_names"):  # pandas, polars; pyarrow
-        columns = [str(name) for name in getattr(value, "column_names", getattr(value, "columns", ()))]
-        column = "text" if "text" in columns or not columns else columns[0] if len(columns) == 1 else "..."
-        listed = ".to_pylist()" if hasattr(value, "column_names") and hasattr(value, "to_pylist") else ""
-        shown = repr(column) if column != "..." else "COLUMN"
-        return f"count its text column with {_COUNT}(frame[{shown}]{listed})"
+        columns = list(getattr(value, "column_names", getattr(value, "columns", ())))
+        column = "text" if "text" in columns or len(columns) != 1 else columns[0]
+        return f"count its text column with {_COUNT}(frame, text={column!r})"
     if callable(getattr(value, "read", None)):
         return "give the path of the file"
     dtype = getattr(value, "dtype", None)

@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Mistake", "first_entry", "mistake_in", "obvious_mistake"]
+__all__ = ["Mistake", "first_entry", "is_missing", "mistake_in", "obvious_mistake"]
 
 _COUNT = "count them first: stickbreak.corpus.count_texts"
 _TABLE = "give an array, a sparse matrix, a data frame or a Corpus"
-_LOOKED_AT = 1000  # entries that may be missing before one that tells
 
 
 class Mistake(NamedTuple):
@@ -60,6 +59,8 @@ def obvious_mistake(X: Any) -> Mistake | None:
     if hasattr(X, "offsets") and hasattr(X, "group_sizes"):
         return Mistake("X is GroupedVectors", "fit vectors with GaussianHDP, or give a Corpus")
     if isinstance(X, Sequence) or getattr(X, "ndim", None) == 1:
+        if not len(X):
+            return Mistake("X is empty", "give at least one document")
         first = first_entry(X)
         if isinstance(first, str):
             return Mistake("X holds texts", f"{_COUNT}(X)")
@@ -112,10 +113,14 @@ def _text_entry(array: np.ndarray) -> Mistake | None:
 
 
 def first_entry(values: Any) -> Any:
-    """Return the first entry that is not missing; None where there is none to be seen."""
+    """Return the first entry that is not missing; None where there is none."""
     if not isinstance(values, Iterable) or isinstance(values, str | bytes):
         return None
-    for value, _ in zip(iter(values), range(_LOOKED_AT), strict=False):
-        if value is not None and not (isinstance(value, float) and value != value) and type(value).__name__ != "NAType":
-            return value
-    return None
+    return next((value for value in values if not is_missing(value)), None)
+
+
+def is_missing(value: Any) -> bool:
+    """Tell None, NaN, and the NaT and NA of pandas; NA is not even equal to itself."""
+    return (
+        value is None or (isinstance(value, Number) and value != value) or type(value).__name__ in ("NAType", "NaTType")
+    )

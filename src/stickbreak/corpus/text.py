@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from stickbreak.corpus.arguments import advice_for, kind_of
 from stickbreak.corpus.corpus import Corpus
 from stickbreak.corpus.csr import in_columns
 from stickbreak.corpus.encoded_words import EncodedWords
+from stickbreak.corpus.mistakes import is_missing
 from stickbreak.corpus.pruning import kept_words
 from stickbreak.corpus.text_columns import is_frame, kept_columns, texts_in, texts_of
 from stickbreak.corpus.text_counter import count_all, found_phrases
@@ -31,7 +32,7 @@ def count_texts(
     names: Sequence[str] | None = None,
     *,
     vocabulary: Sequence[str] | None = None,
-    text: str | None = None,
+    text: Hashable | None = None,
     keep: Sequence[str] | str | None = None,
 ) -> Corpus:
     """Count the words of texts.
@@ -39,8 +40,9 @@ def count_texts(
     Parameters
     ----------
     texts : iterable of str, column or data frame
-        One text for each document. Texts are taken one at a time, so a generator need not hold them all. A column of
-        pandas, polars or Arrow is taken, too, and with `text` a data frame of these.
+        One text for each document; a missing one (None, NaN, NA) is an empty document. Texts are taken one at a time,
+        so a generator need not hold them all. A column of pandas, polars or Arrow is taken, too, and with `text` a data
+        frame of these.
     options : TextOptions
         How text becomes counts.
     names : sequence of str, optional
@@ -48,7 +50,7 @@ def count_texts(
     vocabulary : sequence of str, optional
         Count exactly these words (for example those of a fitted model), without pruning. Other words are
         ignored.
-    text : str, optional
+    text : str or int, optional
         The column of the texts, where a data frame is given.
     keep : sequence of str or "all", optional
         Columns of the data frame that become `Corpus.metadata`; "all": all but the texts. Dates that are written as
@@ -100,7 +102,7 @@ def count_texts(
     return replace(Corpus.from_counts(counts, words, names, metadata), text_options=options)
 
 
-def _of_frame(frame: Any, text: str | None, keep: Any) -> tuple[Any, Any]:
+def _of_frame(frame: Any, text: Hashable | None, keep: Any) -> tuple[Any, Any]:
     """Return the texts of a data frame, and the columns that are kept beside them."""
     if text is None or not is_frame(frame):
         raise InputError(
@@ -110,7 +112,7 @@ def _of_frame(frame: Any, text: str | None, keep: Any) -> tuple[Any, Any]:
     texts = texts_of(frame, text)
     if texts is None:
         raise InvalidCorpus(f"column {text!r:.40} of the data frame holds no texts; name another one")
-    return texts, kept_columns(frame, keep, text)
+    return texts, kept_columns(frame, keep, str(text))
 
 
 def _checked_texts(texts: Any) -> Iterable[Any]:
@@ -142,14 +144,15 @@ def _shown(value: object) -> str:
 
 
 def normalised(texts: Iterable[Any]) -> Iterator[str]:
-    """Compose letters and accents (NFC), so that one word has one spelling."""
+    """Compose letters and accents (NFC), so that one word has one spelling; a missing text is an empty one."""
     row = -1
     for row, text in enumerate(texts):
         if not isinstance(text, str):
-            missing = " (for a missing text: '')" if text is None or text != text else ""
-            raise InvalidCorpus(
-                f"text {row} is {type(text).__name__} {_shown(text)}, not a string; give strings only{missing}"
-            )
+            if not is_missing(text):
+                raise InvalidCorpus(
+                    f"text {row} is {type(text).__name__} {_shown(text)}, not a string; give strings only"
+                )
+            text = ""
         yield text if text.isascii() else unicodedata.normalize("NFC", text)
     if row < 0:
         raise InvalidCorpus("there are no texts at all; a corpus needs at least one document")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from stickbreak.corpus.metadata import Gatherer, Layout
-from stickbreak.corpus.mistakes import first_entry
+from stickbreak.corpus.mistakes import first_entry, is_missing
 from stickbreak.corpus.reading.fields import ALL, checked_keep, listed
 from stickbreak.exceptions import InputError, InvalidCorpus
 
@@ -37,47 +37,52 @@ def columns_of(frame: Any) -> list[str]:
 
 
 def texts_in(X: Any) -> list[Any] | None:
-    """Return the texts that X holds; None if it holds something else, or nothing.
+    """Return the texts that X holds, with an empty text for each that is missing; None if it holds something else.
 
     Parameters
     ----------
     X : object
         Texts are a list, a tuple, an array of one dimension, or a column of pandas, polars or Arrow, whose first entry
-        that is not missing is a string. Any other object with a stream of Arrow data counts as a column, too.
+        that is not missing is a string; no entry at all, or none but missing ones, are texts, too. Any other object
+        with a stream of Arrow data counts as a column.
 
     Returns
     -------
     list or None
-        Strings, and None or NaN where a text is missing.
 
     Examples
     --------
-    >>> texts_in(("bread", "butter")), texts_in([1, 2])
-    (['bread', 'butter'], None)
+    >>> texts_in(("bread", None)), texts_in([1, 2])
+    (['bread', ''], None)
     """
+    values = _entries(X)
+    if values is None or not isinstance(first_entry(values), str | None):
+        return None
+    return ["" if is_missing(text) else text for text in values]
+
+
+def _entries(X: Any) -> Sequence[Any] | None:
+    """Return the entries of what has one dimension; None for anything else."""
     if isinstance(X, str | bytes | bytearray | Mapping) or is_frame(X):
         return None
     if hasattr(X, "to_pylist"):
-        values = X.to_pylist()
-    elif isinstance(X, Sequence) or (getattr(X, "ndim", None) == 1 and hasattr(X, "tolist")):
-        values = X
-    elif hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__"):
-        values = _from_arrow(X)
-    else:
-        return None
-    if not isinstance(first_entry(values), str):
-        return None
-    return list(values)
+        entries: Sequence[Any] = X.to_pylist()
+        return entries
+    if isinstance(X, Sequence) or (getattr(X, "ndim", None) == 1 and hasattr(X, "tolist")):
+        return cast(Sequence[Any], X)
+    if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__"):
+        return _from_arrow(X)
+    return None
 
 
-def _from_arrow(X: Any) -> list[Any]:
+def _from_arrow(X: Any) -> list[Any] | None:
     """Read a column through the interface that all libraries of data frames share."""
     import pyarrow as pa
 
     try:
         column = pa.chunked_array(X) if hasattr(X, "__arrow_c_stream__") else pa.array(X)
     except (pa.ArrowException, TypeError, ValueError):
-        return []
+        return None
     values: list[Any] = column.to_pylist()
     return values
 
@@ -88,40 +93,35 @@ def column_of(frame: Any, name: Any) -> Any:
     Parameters
     ----------
     frame : pandas or polars DataFrame, pyarrow.Table
-    name : str
+    name : object
+        Names are compared as text: 0 and "0" are the same.
 
     Raises
     ------
     InputError
         If there is no such column.
     """
-    names = columns_of(frame)
+    names, name = columns_of(frame), str(name)
     if names.count(name) != 1:
         what = "no column" if name not in names else "several columns"
         raise InputError(f"the data frame has {what} {name!r:.40}; name one of {listed(names)}")
-    return frame[name]
+    return frame.iloc[:, names.index(name)] if hasattr(frame, "iloc") else frame[name]
 
 
 def texts_of(frame: Any, name: Any) -> list[Any] | None:
-    """Return the texts of a column of a data frame, with an empty text for each empty cell; None if it holds no texts.
+    """Return the texts of a column of a data frame, as `texts_in` does.
 
     Parameters
     ----------
     frame : pandas or polars DataFrame, pyarrow.Table
-    name : str
+    name : object
 
     Raises
     ------
     InputError
         If there is no such column.
     """
-    texts = texts_in(column_of(frame, name))
-    return None if texts is None else ["" if _is_missing(text) else text for text in texts]
-
-
-def _is_missing(cell: Any) -> bool:
-    """Tell whether a cell is empty: None, NaN, or what pandas has for missing strings."""
-    return cell is None or (isinstance(cell, float) and cell != cell) or type(cell).__name__ == "NAType"
+    return texts_in(column_of(frame, name))
 
 
 def kept_columns(frame: Any, keep: Any, text: str) -> pa.Table | None:
@@ -144,8 +144,11 @@ def kept_columns(frame: Any, keep: Any, text: str) -> pa.Table | None:
     columns = {}
     for name in names:
         values = column_of(frame, name)
-        texts = texts_in(values)
-        columns[name] = _array(values, name) if texts is None else _typed(name, texts)
+        entries = _entries(values)
+        if entries is not None and isinstance(first_entry(entries), str):
+            columns[name] = _typed(name, entries)
+        else:
+            columns[name] = _array(values, name)
     return pa.table(columns)
 
 
@@ -163,7 +166,7 @@ def _array(values: Any, name: str) -> Any:
         ) from error
 
 
-def _typed(name: str, values: list[Any]) -> Any:
+def _typed(name: str, values: Sequence[Any]) -> Any:
     gatherer = Gatherer((name,))
     for value in values:
         gatherer.add({name: value if isinstance(value, str) else None})

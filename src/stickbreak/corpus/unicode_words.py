@@ -40,9 +40,8 @@ def word_pattern(text: str) -> re.Pattern[str]:
 @functools.cache
 def _unicode_word() -> re.Pattern[str]:
     """Compile the regular expression of a word; Python's `re` knows no class of combining marks."""
-    marks = _combining_marks()
-    edge = rf"[\w{marks}]"
-    return re.compile(rf"(?<!{edge})(?={edge}{{3}})[^\W\d_]+(?:[{marks}]+[^\W\d_]*)*(?!{edge})")
+    inside = rf"[\w{_combining_marks()}]"  # no repeat stands within another: those take time without bound
+    return re.compile(rf"(?<!{inside})(?=[^\W\d_])(?!{inside}*[\d_]){inside}{{3,}}")
 
 
 def character_runs(n: int) -> tuple[list[tuple[int, int]], ...]:

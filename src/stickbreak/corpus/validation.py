@@ -83,9 +83,14 @@ def checked_sparse(X: Any) -> Any:
         raise InvalidCorpus(f"the sparse matrix of counts is broken inside: {fault}; build it again")
     if X.dtype.kind not in "biuf":
         raise InvalidCorpus(f"counts must be numbers, not of dtype {X.dtype}; pass integer or float counts")
-    if X.dtype == np.float16 and X.format not in ("lil", "dok"):  # SciPy neither sorts nor adds such values up
-        X = X.astype(np.float32)
+    if X.format not in ("lil", "dok"):
+        X = _summable(X)
     return X if X.format == "csr" else _rows(X)
+
+
+def _summable(X: Any) -> Any:
+    """Return float16 as float32: SciPy neither sorts such values nor adds them up."""
+    return X.astype(np.float32) if X.dtype == np.float16 else X
 
 
 def _rows(X: Any) -> Any:
@@ -146,7 +151,8 @@ def _as_dense(X: Any) -> np.ndarray:
         raise InvalidCorpus(f"counts must have two dimensions (documents, words), not {array.ndim}")
     if array.dtype.kind not in "biuf":
         raise InvalidCorpus(f"counts must be numbers, not of dtype {array.dtype}; pass integer or float counts")
-    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+    array = array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+    return cast(np.ndarray, _summable(array))
 
 
 def _without_missing(table: Any) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from stickbreak.corpus.halves import first_halves
-from stickbreak.corpus.mistakes import mistake_in
+from stickbreak.corpus.mistakes import is_missing, mistake_in
 from stickbreak.corpus.selection import held_out_rows, selected_rows
 from stickbreak.corpus.validation import checked_names
 from stickbreak.exceptions import InputError
@@ -361,7 +361,7 @@ def _group_of_rows(column: Any) -> tuple[np.ndarray, list[str]]:
     values = column.to_pylist() if hasattr(column, "to_pylist") else column.tolist()
     label = np.empty(len(values), np.int64)
     for row, value in enumerate(values):
-        if _is_missing(value):
+        if is_missing(value):
             raise InputError(f"row {row} has no group (a missing value); remove the row or name its group")
         label[row] = numbers.setdefault(value, len(numbers))
     names: dict[str, Any] = {}
@@ -370,11 +370,3 @@ def _group_of_rows(column: Any) -> tuple[np.ndarray, list[str]]:
         if other is not value:
             raise InputError(f"groups {other!r} and {value!r} have the same name as text; convert them to one type")
     return label, list(names)
-
-
-def _is_missing(value: Any) -> bool:
-    """Tell None, NaN, NaT and the NA of pandas, which has no truth value, not even compared to itself."""
-    try:
-        return value is None or bool(value != value)
-    except TypeError:
-        return True

@@ -11,14 +11,16 @@ from scipy import sparse
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.hyperparameters import LEARNABLE
-from stickbreak.fitting.requirements import check_memory, check_names
+from stickbreak.fitting.requirements import check_bytes, check_memory, check_names
 from stickbreak.hybrid.global_step import LEAST_TOKENS
 from stickbreak.hybrid.new_topics import check_columns
 from stickbreak.hybrid.state import UNBOUNDED
 from stickbreak.initialization import STARTS, check_init, sample_bytes
 from stickbreak.initialization.streams import RANDOM
+from stickbreak.numerics.stirling import LONGEST_BYTES
 
 SMALLEST_ETA = 0.002  # exp(psi(eta)) is 7e-218
+TOKEN_BYTES = 24.0  # of a token of a minibatch: its word and topic, and their order
 START_BYTES = 28.0  # of a word and a topic at the end of a start: two tables of counts, and the list of pairs
 
 
@@ -86,14 +88,17 @@ def lasting(pseudo: sparse.csr_array | None, *, of_seeds: bool) -> sparse.csr_ar
 
 
 def check_sizes(given: Parameters, corpus: Corpus, n_topics: int, batch_size: int) -> None:
-    """Refuse more topics than the memory can carry.
+    """Refuse more topics, or longer documents, than the memory can carry.
 
     Raises
     ------
     InputError
     """
-    longest = int(np.diff(corpus.counts.indptr).max(initial=0))  # words of a document
-    n_words = min(corpus.n_words, longest * min(batch_size, corpus.n_documents))
+    longest = float(np.max(corpus.document_lengths))
+    tokens = LONGEST_BYTES * longest + TOKEN_BYTES * min(float(corpus.n_tokens), longest * batch_size)
+    check_bytes(f"a document of {longest:.12g} tokens", tokens, "cut long documents into parts, or scale counts down")
+    most_words = int(np.diff(corpus.counts.indptr).max(initial=0))  # of a document
+    n_words = min(corpus.n_words, most_words * min(batch_size, corpus.n_documents))
     n_columns = n_topics * (1 + (given.top_level == UNBOUNDED))  # as many again for topics to come
     check_columns(n_words, n_columns, f"n_topics is {n_topics}")
     if isinstance(given.init, str) and given.init == "collapsed":

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus
-from stickbreak.corpus.text_columns import is_frame
+from stickbreak.corpus.text_columns import column_of, is_frame
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.fitting.checkpoint import require
 from stickbreak.fitting.run import Identity
@@ -49,12 +50,9 @@ class LabelledDocuments(TopicPriors):
     @staticmethod
     def _column_of(X: Any, labels: Any) -> Any:
         """Return the column of a data frame that a name stands for; anything else as it is."""
-        if not isinstance(labels, str) or not is_frame(X):
+        if not isinstance(labels, str | Integral) or not is_frame(X):
             return labels
-        try:
-            column = X[labels]
-        except KeyError as error:
-            raise InputError(f"labels is {labels!r}, which X does not have; name a column, or give a list.") from error
+        column = column_of(X, labels)
         return column.to_pylist() if hasattr(column, "to_pylist") else column
 
     def label_probabilities(self, X: Any) -> pd.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -159,7 +160,7 @@ class Questions(ShownInNotebooks):
         Parameters
         ----------
         X : Corpus, sparse matrix or array of shape (D, W)
-        category : str or array-like of length D
+        category : str, int or array-like of length D
             A column of `Corpus.metadata`, or of X if that is a data frame; or the category of each document. Documents
             without one are left out.
         topic, n_resamples, random_state
@@ -321,7 +322,7 @@ class Questions(ShownInNotebooks):
         Of a data frame the column that is named comes with the documents; None: all columns.
         """
         asked, corpus = self._asked(topic), self._corpus(X)
-        if is_frame(X) and self.text_column_ is not None and (column is None or isinstance(column, str)):
+        if is_frame(X) and self.text_column_ is not None and (column is None or isinstance(column, str | Integral)):
             keep = "all" if column is None else [column] if column else None
             corpus = replace(corpus, metadata=kept_columns(X, keep, self.text_column_))
         return corpus, asked

@@ -6,7 +6,10 @@ import copy
 import signal
 import time
 from abc import abstractmethod
+from dataclasses import fields, is_dataclass
 from typing import Any, ClassVar, Self
+
+import numpy as np
 
 from stickbreak.fitting.all_or_nothing import all_or_nothing
 from stickbreak.fitting.constraints import whole
@@ -95,6 +98,9 @@ class StreamingEstimator(Estimator):
     def _learn(self, X: Any, interruption: Interruption) -> None:
         """Do what `partial_fit` says."""
         first = not hasattr(self, "_trace")
+        for name in self._changed_by_steps:
+            if _is_read_only(self.__dict__.get(name)):
+                setattr(self, name, copy.deepcopy(getattr(self, name)))
         minibatch = self._minibatch(X, first=first)
         seen = minibatch.n_documents + (0 if first else self.n_documents_seen_)
         total = seen if self.total_documents is None else int(self.total_documents)
@@ -114,3 +120,10 @@ class StreamingEstimator(Estimator):
             self._kept = None
             self.converged_, self.stop_reason_ = False, f"partial_fit took step {self.n_steps_}."
         self.n_documents_seen_ = seen
+
+
+def _is_read_only(value: Any) -> bool:
+    """Tell whether an array, or one of a dataclass, is that of a model whose file is mapped into memory."""
+    if isinstance(value, np.ndarray):
+        return not value.flags.writeable
+    return is_dataclass(value) and any(_is_read_only(getattr(value, field.name)) for field in fields(value))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from stickbreak.corpus import Corpus, TextOptions, count_texts
 from stickbreak.corpus.alignment import in_columns
 from stickbreak.corpus.text_columns import columns_of, is_frame, texts_in, texts_of
 from stickbreak.exceptions import InputError, InvalidCorpus
+from stickbreak.prediction.words import no_documents
 
 __all__ = ["TakesTexts", "count_for_fit", "counted_for", "texts_given"]
 
@@ -52,6 +53,8 @@ class TakesTexts:
             return X
         if reset:
             return count_texts(texts)
+        if not texts:
+            return no_documents(self.vocabulary_)
         return count_texts(texts, self._known_options(), vocabulary=self.vocabulary_)
 
     def _counted_with_new(self, X: Any) -> Any:
@@ -102,13 +105,13 @@ class TakesTexts:
             self.text_column_ = column
 
 
-def count_for_fit(X: Any, text: str | None, options: TextOptions | None) -> Corpus:
+def count_for_fit(X: Any, text: Hashable | None, options: TextOptions | None) -> Corpus:
     """Count the texts that a fit is given with a column or options of their own.
 
     Parameters
     ----------
     X : data frame, where `text` is given, or texts
-    text : str or None
+    text : str, int or None
         The column of the texts.
     options : TextOptions or None
         None: the defaults.

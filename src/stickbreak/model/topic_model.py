@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -145,7 +145,7 @@ class TopicModel(Prepared, TakesTexts, SteeredTopics, ClassNamePrefixFeaturesOut
         y: Any = None,
         *,
         labels: Any = None,
-        text: str | None = None,
+        text: Hashable | None = None,
         options: TextOptions | None = None,
         callback: Callback | None = None,
         checkpoint: PathLike | None = None,
@@ -168,7 +168,7 @@ class TopicModel(Prepared, TakesTexts, SteeredTopics, ClassNamePrefixFeaturesOut
             Labels of the documents, for `CollapsedHDP`, `LDA` and `GibbsHDP(representation="direct")`: a column beside
             them or of the data frame, or a text or list of texts for each (None, "" and [] are none). They say which
             topics a document has (math.md (C19), (L10), (G16)).
-        text : str, optional
+        text : str or int, optional
             The column of the texts, where X is a data frame. Later the model takes this column of any data frame.
         options : TextOptions, optional
             How texts become counts. Default: `TextOptions()`, which is for English.
@@ -196,7 +196,7 @@ class TopicModel(Prepared, TakesTexts, SteeredTopics, ClassNamePrefixFeaturesOut
         self.text_column_ = None
         if text is not None or options is not None:
             X = count_for_fit(X, text, options)
-            self.text_column_ = text
+            self.text_column_ = None if text is None else str(text)
         return super().fit(X, y, callback=callback, checkpoint=checkpoint, resume=resume)
 
     def transform(self, X: Any) -> Float:

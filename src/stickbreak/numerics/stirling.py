@@ -14,6 +14,7 @@ StirlingRatios = NDArray[np.float64]
 """V[n, m] = s(n, m) / s(n, m - 1), (longest + 1, width + 1); 0 for m > n, infinite for m = 1."""
 
 WIDTH = 32
+LONGEST_BYTES = 24.0 * (WIDTH + 1)  # of a token of the longest document: a row of the ratios, and twice that of factors
 _MOST_BYTES = 2**31  # the factors that samplers make of a table take twice as much again
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,7 +35,7 @@ def column_of(corpus: Corpus, given: Any, parameter: str) -> pd.Series:
     ----------
     corpus : Corpus
         D documents.
-    given : str or array-like of length D
+    given : str, int or array-like of length D
         A column of `Corpus.metadata`, or the values.
     parameter : str
         The name of what was given, for messages.
@@ -46,7 +47,8 @@ def column_of(corpus: Corpus, given: Any, parameter: str) -> pd.Series:
     """
     import pandas as pd
 
-    if isinstance(given, str):
+    if isinstance(given, str | Integral):
+        given = str(given)
         there = () if corpus.metadata is None else tuple(corpus.metadata.column_names)
         if corpus.metadata is None or given not in there:
             has = f"has the columns {', '.join(map(repr, there))}" if there else "has no columns beside the documents"
@@ -85,7 +87,7 @@ def categories_of(corpus: Corpus, given: Any, parameter: str) -> pd.Series:
     from pandas.api.types import is_string_dtype
 
     values = column_of(corpus, given, parameter)
-    if isinstance(given, str) and is_string_dtype(values):
+    if isinstance(given, str | Integral) and is_string_dtype(values):
         values = values.map(_joined)
     if values.dtype != object:
         return values

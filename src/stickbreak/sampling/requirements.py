@@ -7,6 +7,8 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.engine import workers_now
@@ -21,6 +23,7 @@ from stickbreak.fitting.requirements import (
 )
 from stickbreak.initialization import STARTS, check_init
 from stickbreak.numerics.ranges import LARGEST_PRIOR, SMALLEST_PRIOR
+from stickbreak.numerics.stirling import LONGEST_BYTES
 from stickbreak.sampling.blocks import BLOCK_TOKENS, JOBS_AT_ONCE
 from stickbreak.storage.places import PathLike, place_of
 
@@ -175,6 +178,11 @@ def check_memory(given: Parameters, corpus: Corpus, n_topics: int) -> None:
     """
     W, N, parallel = corpus.n_words, float(corpus.n_tokens), given.representation == PARALLEL
     needed = (RESULT_BYTES + SAMPLED_BYTES * parallel) * W * n_topics
+    longest = float(np.max(corpus.document_lengths))
+    of_longest = LONGEST_BYTES * longest / (1 if given.representation == "indicator" else 3)  # others have no factors
+    check_bytes(
+        f"a document of {longest:.12g} tokens", of_longest, "cut long documents into parts, or scale counts down"
+    )
     if scratch_folder(given) is not None:
         at_work = 1 if workers_now() is not None else count_jobs(given.n_jobs)
         block = min(N, float(BLOCK_TOKENS[1]))

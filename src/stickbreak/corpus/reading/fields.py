@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
+from numbers import Integral
 
 from stickbreak.exceptions import InputError, ReadError
 
@@ -92,6 +93,7 @@ def checked_keep(keep: object) -> tuple[str, ...]:
     if isinstance(keep, str) and keep == "all":
         return ALL
     names = tuple(keep) if isinstance(keep, Iterable) and not isinstance(keep, (str, bytes)) else ("",)
+    names = tuple(str(name) if isinstance(name, Integral) else name for name in names)
     if not all(isinstance(name, str) and name for name in names):
         raise InputError(f"keep is {keep!r:.40}; give 'all' or a list of fields")
     return tuple(dict.fromkeys(names))
