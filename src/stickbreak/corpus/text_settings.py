@@ -194,7 +194,8 @@ def _check_pattern(pattern: Any) -> None:
     if ways > _MOST_WAYS:
         raise InputError(
             f"token_pattern {pattern!r:.60} could search a text without end, as its repeats can share the same "
-            "letters in many ways; write ++, *+ or ?+ for all repeats but the last one, and for each group that is repeated"
+            "letters in many ways; write ++, *+ or ?+ for all repeats but the last one, and for "
+            "each group that is repeated"
         )
 
 

@@ -56,9 +56,9 @@ def folder_records(
     Parameters
     ----------
     path : Location
-        The folder. Hidden files and folders are left out, and so are folders that
-        stickbreak wrote (models, checkpoints, corpora, vectors; the log names them) and binary files: those that
-        are told by their content (images, PDF, office files) or hold a zero byte in their first 8 KB (UTF-16 with a byte order mark is
+        The folder. Hidden files and folders are left out, and so are folders that stickbreak wrote (models,
+        checkpoints, corpora, vectors; the log names them) and binary files: those that are told by their content
+        (images, PDF, office files) or hold a zero byte in their first 8 KB (UTF-16 with a byte order mark is
         text). Files that are named *.txt are never left out.
     encoding : str
         Of the files.
