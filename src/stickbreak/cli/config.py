@@ -5,7 +5,6 @@ A key is an option without its dashes (`held-out = 0.1`), or `input`. What the c
 
 import difflib
 import json
-import tomllib
 from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
@@ -15,6 +14,7 @@ from stickbreak.cli.parameters import NOTHING
 from stickbreak.exceptions import InputError, ReadError
 from stickbreak.storage.atomic import replace_file
 from stickbreak.storage.places import for_a_file
+from stickbreak.storage.plain_files import read_toml
 from stickbreak.storage.urls import UrlPath
 
 __all__ = ["FILE", "read_config", "toml_lines", "write_config"]
@@ -46,7 +46,7 @@ def read_config(path: Path, options: Mapping[str, tuple[str, type]]) -> dict[str
         If it has a key that is not an option, or a value of another type.
     """
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
+        found = read_toml(path)
     except OSError as error:
         raise ReadError(f"--config: {path} cannot be read ({error.strerror}); give a TOML file of options") from error
     except ValueError as error:  # not TOML, or not UTF-8

@@ -1,6 +1,5 @@
 """`stickbreak demo`: the main job on text that every machine has."""
 
-import json
 import textwrap
 from pathlib import Path
 from typing import Annotated
@@ -14,6 +13,7 @@ from stickbreak.cli.output import say
 from stickbreak.cli.stop_words import DOCSTRING_STOP_WORDS, english_and
 from stickbreak.cli.words import Words
 from stickbreak.exceptions import WriteError
+from stickbreak.storage.plain_files import read_json
 
 _WHAT_NEXT = """
 Then with documents of your own (a .jsonl, .csv or .parquet file, a folder of text files, ...):
@@ -112,7 +112,7 @@ def _examples(names: list[str]) -> str:
 def _is_demo(folder: Path) -> bool:
     """Tell whether a folder was written by an earlier demo."""
     try:
-        known = json.loads((folder / "input.json").read_text(encoding="utf-8"))
+        known = read_json(folder / "input.json")
     except (OSError, ValueError):
         return False
     return isinstance(known, dict) and known.get("format") == _FORMAT

@@ -11,6 +11,7 @@ from stickbreak.cli.file_reading import FileReading
 from stickbreak.cli.text_options import named_tokenizer
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.storage.atomic import replace_file
+from stickbreak.storage.plain_files import read_json
 from stickbreak.storage.urls import Location
 
 if TYPE_CHECKING:
@@ -369,7 +370,7 @@ class _Remembered:
 
         file = folder / _FILE
         try:
-            known = json.loads(file.read_text(encoding="utf-8"))
+            known = read_json(file)
         except FileNotFoundError:
             return cls(FileReading(), None, None, None, False, None)
         except (OSError, ValueError) as error:

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from stickbreak.cli.wording import joined
 from stickbreak.exceptions import ReadError
+from stickbreak.storage.plain_files import read_text
 
 __all__ = ["NOTHING", "Kind", "Parameter"]
 
@@ -177,7 +178,7 @@ def _paths_in(file: str) -> tuple[str, ...]:
     if not place.exists():
         raise ValueError(file)
     try:
-        lines = tuple(filter(None, map(str.strip, place.read_text(encoding="utf-8-sig").splitlines())))
+        lines = tuple(filter(None, map(str.strip, read_text(place, "utf-8-sig").splitlines())))
     except OSError as error:
         raise ReadError(
             f"{file} cannot be read ({error.strerror}); give a file with one path of names a line"

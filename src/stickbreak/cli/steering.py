@@ -1,7 +1,5 @@
 """The options of `fit` that steer it: seeds and discounts of nodes in files, labels in a column."""
 
-import json
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +10,7 @@ from stickbreak.cli.methods import METHODS
 from stickbreak.cli.stored import parameters_of_estimator
 from stickbreak.cli.wording import joined
 from stickbreak.exceptions import InputError, ReadError
+from stickbreak.storage.plain_files import read_json, read_toml
 
 if TYPE_CHECKING:
     from stickbreak.corpus import Corpus
@@ -125,8 +124,7 @@ def _held(parameter: str, method: str, path: Path, example: str) -> Any:
     option = f"--{parameter.replace('_', '-')}"
     _check_method(option, method, _with(parameter))
     try:
-        text = path.read_text(encoding="utf-8")
-        return json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
+        return read_json(path) if path.suffix.lower() == ".json" else read_toml(path)
     except OSError as error:
         raise ReadError(f"{option}: {path} cannot be read ({error.strerror}); give a TOML or JSON file") from error
     except ValueError as error:  # not TOML or JSON, or not UTF-8

@@ -84,12 +84,13 @@ def _write(fitted: Any, model: Path, out: Path, corpus: Any, *, force: bool) -> 
     import numpy as np
 
     from stickbreak.storage.atomic import replace_folder
+    from stickbreak.storage.plain_files import read_json
 
     with replace_folder(out, overwrite=force or out.is_dir()) as folder:
         fitted.save(folder)
         file = model / _INPUT
         if file.is_file():
-            known = json.loads(file.read_text(encoding="utf-8"))
+            known = read_json(file)
             old = np.asarray(known.get("word_counts") or [])
             if old.size:  # a model of an older version does not remember them
                 counts = np.asarray(corpus.counts.sum(axis=0), dtype=np.float64).ravel()

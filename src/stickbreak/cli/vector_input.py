@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from stickbreak.cli.file_reading import FileReading, checked_or_none
 from stickbreak.exceptions import ModelFormatError
 from stickbreak.storage.atomic import replace_file
+from stickbreak.storage.plain_files import read_json
 
 if TYPE_CHECKING:
     from stickbreak.corpus import PatchShape, VectorTable
@@ -66,10 +67,10 @@ class VectorSettings:
 
         file = folder / _FILE
         try:
-            known = json.loads(file.read_text(encoding="utf-8"))
+            known = read_json(file)
         except FileNotFoundError:
             return cls()
-        except (OSError, ValueError, RecursionError) as error:
+        except (OSError, ValueError) as error:
             raise ModelFormatError(f"{file} cannot be read ({error}); fit the model again") from error
         try:
             if known["version"] > _VERSION:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -15,13 +14,14 @@ from stickbreak.corpus.csr import assemble_csr
 from stickbreak.corpus.fetching import fetched
 from stickbreak.corpus.folder_writer import META, METADATA, TEXT, VERSION, corpus_writer, is_corpus_folder
 from stickbreak.corpus.place import Place
+from stickbreak.corpus.reading import parquet_file
 from stickbreak.corpus.reading.files import reading
 from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
-from stickbreak.corpus.reading.parquet_file import readable
 from stickbreak.corpus.stored import open_array, read_meta, read_strings
 from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.exceptions import ReadError
 from stickbreak.storage.places import PathLike
+from stickbreak.storage.plain_files import read_json
 from stickbreak.storage.urls import UrlPath, location_of
 
 __all__ = ["is_corpus_folder", "open_corpus", "opened", "place_of_folder", "write_corpus"]
@@ -125,7 +125,7 @@ def _open_folder(folder: Path, limits: ReadLimits) -> Corpus:
     if vocabulary is not None and len(set(vocabulary)) < W:
         raise ReadError(f"{folder} is damaged: vocabulary.jsonl holds a word twice; write the corpus again")
     names = read_strings(folder / "names.jsonl", D, "corpus", limits) if meta["names"] else None
-    metadata = _read_metadata(folder, D) if meta.get("metadata") else None
+    metadata = _read_metadata(folder, D, limits) if meta.get("metadata") else None
     options = _read_text_options(folder) if meta.get("text_options") else None
     place = place_of_folder(folder, W, D)
     return Corpus(assemble_csr(data, indices, indptr, W), vocabulary, names, metadata, place, options)
@@ -134,23 +134,18 @@ def _open_folder(folder: Path, limits: ReadLimits) -> Corpus:
 def _read_text_options(folder: Path) -> TextOptions:
     """Read how texts became the counts."""
     file = folder / TEXT
-    with reading(file), open(file, "rb") as handle:
-        content = handle.read(_MOST_OPTIONS + 1)
-    try:
-        if len(content) > _MOST_OPTIONS:
-            raise ValueError("it is far too large")
-        return TextOptions.from_plain(json.loads(content))
-    except (ValueError, TypeError, RecursionError) as error:
-        raise ReadError(f"{file} is damaged ({error!s:.80}); write the corpus again") from error
+    with reading(file):
+        try:
+            return TextOptions.from_plain(read_json(file, _MOST_OPTIONS))
+        except (ValueError, TypeError) as error:
+            raise ReadError(f"{file} is damaged ({error!s:.80}); write the corpus again") from error
 
 
-def _read_metadata(folder: Path, n_documents: int) -> Any:
+def _read_metadata(folder: Path, n_documents: int, limits: ReadLimits) -> Any:
     """Read the columns beside the counts."""
-    import pyarrow.parquet as pq
-
     file = folder / METADATA
-    with readable(file):
-        table = pq.read_table(file)
+    with parquet_file.opened(file, limits) as parquet:
+        table = parquet_file.read_table(parquet, file, limits)
     if table.num_rows != n_documents:
         raise ReadError(
             f"{file} is damaged: it has {table.num_rows} rows for {n_documents} documents; write the corpus again"

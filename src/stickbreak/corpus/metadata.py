@@ -68,7 +68,7 @@ def _form(raw: str) -> str:
         if found:
             _time(text)
             return "moment" if found[1] else "time"
-    except ValueError:  # there is no such day
+    except (ValueError, OverflowError):  # there is no such day, or not in Greenwich
         pass
     return "text"
 

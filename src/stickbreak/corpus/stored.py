@@ -17,6 +17,7 @@ from stickbreak.corpus.reading.files import reading
 from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
 from stickbreak.corpus.reading.lines import binary_lines
 from stickbreak.exceptions import ReadError
+from stickbreak.storage.plain_files import open_file, read_json
 
 _MOST_META = 1 << 20  # bytes of the JSON file, which holds a few numbers
 
@@ -53,19 +54,15 @@ def read_meta(folder: Path, name: str, fields: Sequence[str], *, what: str, vers
     if folder.is_dir() and not file.exists():
         raise ReadError(f"{folder} is not a {what} folder: it has no {name}; name one made by write_{what}")
     with reading(folder if not folder.exists() else file):
-        with open(file, "rb") as handle:
-            content = handle.read(_MOST_META + 1)
-    try:
-        if len(content) > _MOST_META:
-            raise ValueError("it is far too large")
-        meta: dict[str, Any] = json.loads(content)
-        kind, found = meta["kind"], meta["version"]
-        for field in fields:
-            meta[field] = int(meta[field])
-        if not isinstance(found, int):
-            raise TypeError(f"its version is {found!r}")
-    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-        raise ReadError(f"{file} is damaged ({error!s:.80}); write the {what} again") from error
+        try:
+            meta: dict[str, Any] = read_json(file, _MOST_META)
+            kind, found = meta["kind"], meta["version"]
+            for field in fields:
+                meta[field] = int(meta[field])
+            if not isinstance(found, int):
+                raise TypeError(f"its version is {found!r}")
+        except (ValueError, KeyError, TypeError, OverflowError) as error:
+            raise ReadError(f"{file} is damaged ({error!s:.80}); write the {what} again") from error
     wanted = f"stickbreak {what}"
     if kind != wanted or found > version:
         raise ReadError(
@@ -96,7 +93,7 @@ def open_array(file: Path, what: str) -> np.ndarray:
         If the file is missing or damaged.
     """
     with reading(file):
-        with open(file, "rb") as handle:
+        with open_file(file) as handle:
             header, size = read_array_header(handle), os.fstat(handle.fileno()).st_size
         if header is None:
             raise ReadError(f"{file} is damaged: it does not begin as an array of numbers; write the {what} again")

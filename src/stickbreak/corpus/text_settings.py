@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from numbers import Integral, Real
+from re import _parser  # type: ignore[attr-defined]
 from typing import Any, Self
 
 import numpy as np
@@ -185,7 +186,42 @@ def _check_pattern(pattern: Any) -> None:
         raise InputError(f"token_pattern is {pattern!r:.40}; give a regular expression as a string, or None")
     try:
         groups = re.compile(pattern or "").groups
+        ways = _ways(_parser.parse(pattern or ""))
     except (re.error, OverflowError, RecursionError) as error:
         raise InputError(f"token_pattern {pattern!r:.60} is not a regular expression: {error}") from error
     if groups > 1:
         raise InputError(f"token_pattern {pattern!r:.60} has {groups} groups; use (?:...) for all groups but one")
+    if ways > _MOST_WAYS:
+        raise InputError(
+            f"token_pattern {pattern!r:.60} could search a text without end, as its repeats can share the same "
+            "letters in many ways; write ++, *+ or ?+ for all repeats but the last one, and for "
+            "each group that is repeated"
+        )
+
+
+_MANY = 10_000  # what a repeat without an end counts as
+_MOST_WAYS = 2 * _MANY  # one such repeat
+
+
+def _ways(pattern: Any) -> float:
+    """Bound in how many ways a parsed pattern can match at one place, which a search that fails goes through."""
+    ways = 1.0
+    for op, value in pattern:
+        name = str(op)
+        if name in ("POSSESSIVE_REPEAT", "ATOMIC_GROUP"):
+            inner = _ways(value if name == "ATOMIC_GROUP" else value[2])
+            ways *= 1 if inner <= _MOST_WAYS else inner
+        elif name in ("MAX_REPEAT", "MIN_REPEAT"):
+            low, high, inner = int(value[0]), min(int(value[1]), _MANY), _ways(value[2])
+            if inner == 1:
+                ways *= max(high - low, 0) + 1
+            else:
+                ways *= inner + 1 if high == 1 else min(inner, 1e3) ** min(high, 30)
+        elif name == "BRANCH":
+            ways *= sum(map(_ways, value[1]))
+        elif name.startswith("GROUPREF"):
+            ways *= _MANY
+        elif name in ("SUBPATTERN", "ASSERT", "ASSERT_NOT"):
+            ways *= _ways(value[-1])
+        ways = min(ways, 1e99)
+    return ways

@@ -18,6 +18,7 @@ from stickbreak.corpus.text_counter import count_blocks
 from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.counting.part import FORM, Part, write_part
 from stickbreak.storage.atomic import replace_file
+from stickbreak.storage.plain_files import read_text
 
 __all__ = ["Counting", "Done", "Job", "count_job", "done_before", "jobs_of"]
 
@@ -118,7 +119,7 @@ def done_before(counting: Counting, job: Job) -> Done | None:
     """Return what a job has written before; None if it has not, or what it wrote is damaged."""
     name = job.name(counting)
     try:
-        n_parts = int(_mark(counting, name).read_text(encoding="ascii"))
+        n_parts = int(read_text(_mark(counting, name), "ascii"))
     except (OSError, ValueError):
         return None
     parts = [Part.sound(counting.folder / f"{name}-{number}.npz") for number in range(n_parts)]

@@ -17,6 +17,7 @@ from stickbreak.corpus.encoded_words import EncodedWords
 from stickbreak.corpus.metadata import Gathered
 from stickbreak.exceptions import ReadError
 from stickbreak.storage.atomic import replace_file
+from stickbreak.storage.plain_files import open_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -103,7 +104,7 @@ class Part:
 
     def _read(self, *names: str) -> list[Any]:
         try:
-            with open(self.path, "rb") as handle, np.load(handle, allow_pickle=False) as file:
+            with open_file(self.path) as handle, np.load(handle, allow_pickle=False) as file:
                 return [file[name] for name in names]
         except _DAMAGED as error:
             raise ReadError(

@@ -13,6 +13,7 @@ from pathlib import Path
 from stickbreak.exceptions import WriteError
 from stickbreak.storage.atomic import told_as_write_error
 from stickbreak.storage.locks import lock_folder, unlock
+from stickbreak.storage.plain_files import read_json
 
 __all__ = ["folder_of_parts"]
 
@@ -72,7 +73,7 @@ def _locked(folder: Path, target: Path) -> int | None:
 def _user_of(folder: Path) -> str:
     """Say who uses a folder."""
     try:
-        told = json.loads((folder / _MARK).read_text(encoding="utf-8"))
+        told = read_json(folder / _MARK)
         return f"process {int(told['process'])} on {told['machine']!s:.100}"
     except (OSError, ValueError, KeyError, TypeError):
         return "another process"

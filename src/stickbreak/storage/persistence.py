@@ -23,6 +23,7 @@ from stickbreak.exceptions import InputError, ModelFormatError, WriteError
 from stickbreak.storage.atomic import TAKEN, clear_up, follow, replace_folder, told_as_write_error
 from stickbreak.storage.memory import give_back
 from stickbreak.storage.places import PathLike, place_of
+from stickbreak.storage.plain_files import open_file, read_json
 
 __all__ = ["FORMAT_VERSION", "MODEL", "check_target", "read_folder", "write_folder"]
 
@@ -159,7 +160,7 @@ def _read_folder(folder: Path, kind: str | None, *, mapped: bool) -> tuple[dict[
         meta = _decode(head["meta"])
         if not isinstance(meta, dict):
             raise ValueError("meta is not an object")
-    except (ValueError, TypeError, RecursionError) as error:
+    except (ValueError, TypeError) as error:
         raise ModelFormatError(f"{folder / MODEL} is damaged ({error}); save the model again") from None
     return _read_arrays(folder, head, mapped=mapped), meta
 
@@ -189,15 +190,13 @@ def read_head(path: PathLike) -> dict[str, Any]:
         problem = "is a file" if folder.exists() else "does not exist"
         raise ModelFormatError(f"{folder} {problem}; give the folder of a saved model")
     try:
-        head = json.loads((folder / MODEL).read_text(encoding="utf-8"))
+        head = read_json(folder / MODEL)
     except FileNotFoundError:
         raise ModelFormatError(
             f"{folder} is not a saved model: it holds no {MODEL}; give the folder that save or fit wrote"
         ) from None
     except (OSError, ValueError) as error:
         raise ModelFormatError(f"{folder / MODEL} cannot be read ({error}); save the model again") from error
-    except RecursionError:
-        raise ModelFormatError(f"{folder / MODEL} is nested too deeply to be ours; save the model again") from None
     if not isinstance(head, dict) or head.get("format") != _FORMAT:
         raise ModelFormatError(f"{folder / MODEL} was not written by stickbreak; give the folder of a saved model")
     if not isinstance(head.get("version"), int) or head["version"] > FORMAT_VERSION:
@@ -310,7 +309,7 @@ def _blocks(array: NDArray) -> Iterator[Any]:
 
 def _views(file: Path) -> dict[str, NDArray]:
     """Return views of the arrays of a file: changes stay in memory."""
-    with open(file, "rb") as handle:
+    with open_file(file) as handle:
         size = int.from_bytes(handle.read(8), "little")
         if size > file.stat().st_size:
             raise ValueError("its head is longer than the file")
@@ -350,7 +349,7 @@ def _read_arrays(folder: Path, head: dict[str, Any], *, mapped: bool) -> dict[st
 
 def _checksum(file: Path) -> int:
     value = 0
-    with open(file, "rb") as handle:
+    with open_file(file) as handle:
         while block := handle.read(_BLOCK):
             value = zlib.crc32(block, value)
     return value

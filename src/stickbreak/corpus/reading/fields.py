@@ -65,6 +65,11 @@ class Fields:
     keep: tuple[str, ...] = ()
     more: bool = False
 
+    @property
+    def columns(self) -> list[str]:
+        """All of them, each once."""
+        return list(dict.fromkeys([self.text, *self.keep, *([] if self.name is None else [self.name])]))
+
     def kept(self, record: Mapping[str, object]) -> Mapping[str, object]:
         """Return the values of a record that are kept."""
         if self.more:

@@ -14,6 +14,7 @@ from typing import BinaryIO, cast
 from stickbreak.corpus.reading.decoding import checked_encoding, decoded, encoding_of
 from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
 from stickbreak.exceptions import ReadError
+from stickbreak.storage.plain_files import open_file
 from stickbreak.storage.urls import Location
 
 __all__ = [
@@ -98,7 +99,7 @@ class _Unpacked(io.RawIOBase):
 
 def is_packed(path: Location) -> bool:
     """Return whether a file is a gzip file, whatever its name."""
-    with reading(path), path.open("rb") as raw:
+    with reading(path), open_file(path) as raw:
         return raw.read(2) == _GZIP
 
 
@@ -122,19 +123,16 @@ def open_binary(path: Location, limits: ReadLimits = DEFAULT_LIMITS) -> Iterator
     ReadError
         If the file, or something that the block reads of it, cannot be read, or unpacks to more than the limit.
     """
-    with reading(path):
-        if path.exists() and not (path.is_file() or path.is_dir()):  # opening a pipe could wait for ever
-            raise ReadError(f"{path} is neither a file nor a folder; write its content to a file first")
-        with path.open("rb") as raw:
-            packed = raw.read(2) == _GZIP
-            raw.seek(0)
-            if not packed:
-                yield raw
-                return
-            most = limits.most_unpacked(path.stat().st_size)
-            with gzip.open(raw, "rb") as unpacked:
-                content = _Unpacked(unpacked, path, most)
-                yield cast(BinaryIO, io.BufferedReader(content, _PIECE))
+    with reading(path), open_file(path) as raw:
+        packed = raw.read(2) == _GZIP
+        raw.seek(0)
+        if not packed:
+            yield raw
+            return
+        most = limits.most_unpacked(path.stat().st_size)
+        with gzip.open(raw, "rb") as unpacked:
+            content = _Unpacked(unpacked, path, most)
+            yield cast(BinaryIO, io.BufferedReader(content, _PIECE))
 
 
 def start_of(path: Location, size: int = 4096) -> bytes:

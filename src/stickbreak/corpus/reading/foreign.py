@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from stickbreak.corpus.reading.files import reading
+from stickbreak.storage.plain_files import open_file
 from stickbreak.storage.urls import Location
 
 __all__ = ["binary_kind", "foreign_kind"]
@@ -104,7 +105,7 @@ def binary_kind(path: Location, start: bytes) -> str | None:
 
 def _ends_of(path: Location) -> bytes:
     """Read both ends of a file as it lies on disk: the list of a zip archive is at its end."""
-    with reading(path), path.open("rb") as file:
+    with reading(path), open_file(path) as file:
         first = file.read(_WINDOW)
         file.seek(max(0, os.fstat(file.fileno()).st_size - _WINDOW))
         return first + file.read(_WINDOW)

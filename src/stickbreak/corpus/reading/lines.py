@@ -21,6 +21,7 @@ from stickbreak.corpus.reading.decoding import (
 )
 from stickbreak.corpus.reading.files import is_packed, open_binary, reading, start_of, too_long, unpacks_too_far
 from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
+from stickbreak.storage.plain_files import open_file
 from stickbreak.storage.urls import Location
 
 __all__ = [
@@ -78,7 +79,7 @@ def line_starts(path: Location, size: int, step: int) -> list[int]:
         Where the runs begin, 0 first, and the size of the file last.
     """
     starts = [0]
-    with reading(path), path.open("rb") as file:
+    with reading(path), open_file(path) as file:
         for at in range(step, size, step):
             if at <= starts[-1]:
                 continue

@@ -24,6 +24,7 @@ from stickbreak.corpus.reading.files import reading
 from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
 from stickbreak.corpus.sparse_checks import fault_of_coordinates, fault_of_diagonals, fault_of_rows
 from stickbreak.exceptions import ReadError
+from stickbreak.storage.plain_files import open_file
 
 __all__ = ["read_npz"]
 
@@ -61,7 +62,7 @@ def read_npz(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> Any:
     ReadError
         If the file does not hold such a matrix, or asks for more than its bytes make credible.
     """
-    with reading(path), open(path, "rb") as file:
+    with reading(path), open_file(path) as file:
         size = file.seek(0, 2)
         file.seek(0)
         with _unpacking(path, "the archive"):

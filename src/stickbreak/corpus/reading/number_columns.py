@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from stickbreak.corpus.reading.limits import ReadLimits
-from stickbreak.corpus.reading.parquet_file import opened, readable, types_of
+from stickbreak.corpus.reading.parquet_file import opened, read_table, readable, types_of
 from stickbreak.corpus.reading.tables import Table
 from stickbreak.corpus.vectors import GroupedVectors
 from stickbreak.exceptions import NoDocuments, ReadError
@@ -53,8 +53,7 @@ def parquet_numbers(
         for name in chosen:
             if not (_is_number(types[name]) or (len(chosen) == 1 and _is_list(types[name]))):
                 raise _no_numbers(path, name, f"holds {types[name]!s:.60}", group_field)
-        with readable(path):
-            table = file.read(columns=[*chosen, *([] if group_field is None else [group_field])])
+        table = read_table(file, path, limits, [*chosen, *([] if group_field is None else [group_field])])
     if not table.num_rows:
         raise NoDocuments(f"{path} holds no vectors; give at least one row")
     if _is_list(types[chosen[0]]):

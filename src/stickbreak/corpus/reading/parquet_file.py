@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from stickbreak.corpus.reading.files import reading, size_in_words
+from stickbreak.corpus.reading.files import reading, size_in_words, unpacks_too_far
 from stickbreak.corpus.reading.limits import ReadLimits
 from stickbreak.exceptions import ReadError
+from stickbreak.storage.plain_files import open_file
 from stickbreak.storage.urls import Location, UrlPath
 
-__all__ = ["declared", "opened", "parquet_file", "readable", "types_of"]
+__all__ = ["check_decoded", "declared", "decoded_bytes", "opened", "parquet_file", "read_table", "readable", "types_of"]
+
+_ROWS = 1 << 12  # that are decoded at once
 
 
 @contextmanager
@@ -47,7 +50,48 @@ def parquet_file(path: Location, **options: Any) -> Any:
     """Open a Parquet file of this machine, or at a URL."""
     import pyarrow.parquet as pq
 
+    with reading(path):
+        open_file(path).close()
     return pq.ParquetFile(path.source() if isinstance(path, UrlPath) else path, **options)
+
+
+def read_table(file: Any, path: Location, limits: ReadLimits, columns: list[str] | None = None) -> Any:
+    """Read columns whole, if what they decode to is credible."""
+    import pyarrow as pa
+
+    batches, n_bytes = [], 0
+    with readable(path):
+        for batch in file.iter_batches(_ROWS, columns=columns):
+            batches.append(batch)
+            n_bytes += decoded_bytes(batch)
+            check_decoded(path, n_bytes, limits)
+        return pa.Table.from_batches(batches).combine_chunks() if batches else file.read(columns=columns)
+
+
+def decoded_bytes(batch: Any) -> int:
+    """Return how many bytes the values of a batch have, also those that its dictionaries hold once."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    n_bytes = 0
+    for column in batch.columns:
+        n_bytes += column.nbytes
+        if pa.types.is_dictionary(column.type) and not pa.types.is_primitive(column.type.value_type):
+            n_bytes += pc.sum(pc.take(pc.binary_length(column.dictionary), column.indices).cast("int64")).as_py() or 0
+    return n_bytes
+
+
+def check_decoded(path: Location, n_bytes: int, limits: ReadLimits) -> None:
+    """Refuse a file whose columns decode to more than its bytes make credible: what it declares of them may be less.
+
+    Raises
+    ------
+    ReadError
+    """
+    with reading(path):
+        most = limits.most_unpacked(path.stat().st_size)
+    if n_bytes > most:
+        raise unpacks_too_far(path, most)
 
 
 @contextmanager
@@ -58,6 +102,8 @@ def readable(path: Location, column: str | None = None) -> Iterator[None]:
     of = "" if column is None else f" (column {column!r:.40})"
     try:
         yield
+    except ReadError:
+        raise
     except MemoryError as error:  # ArrowMemoryError is one
         raise ReadError(
             f"{path} needs more memory than there is{of}; it is damaged, or its rows must be read in smaller chunks"

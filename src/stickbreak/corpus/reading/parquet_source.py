@@ -9,7 +9,15 @@ from typing import Any
 from stickbreak.corpus.reading.fields import Asked, Fields
 from stickbreak.corpus.reading.files import too_long
 from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
-from stickbreak.corpus.reading.parquet_file import declared, opened, parquet_file, readable, types_of
+from stickbreak.corpus.reading.parquet_file import (
+    check_decoded,
+    declared,
+    decoded_bytes,
+    opened,
+    parquet_file,
+    readable,
+    types_of,
+)
 from stickbreak.corpus.reading.records import Records, name_of
 from stickbreak.exceptions import ReadError
 from stickbreak.storage.urls import Location
@@ -59,7 +67,7 @@ def parquet_records(
         rows, n_bytes = declared(file, path)
     batch = max(1, min(chunk_size, _BATCH_BYTES * max(rows, 1) // max(n_bytes, 1)))
     with readable(path):  # as a dictionary: a text that is repeated a million times is held once
-        file = parquet_file(path, read_dictionary=[fields.text])
+        file = parquet_file(path, read_dictionary=[name for name in fields.columns if _holds_strings(types[name])])
     with file:
         yield from _documents(file, batch, fields, path, limits, groups)
 
@@ -67,9 +75,8 @@ def parquet_records(
 def _documents(
     file: Any, batch_size: int, fields: Fields, path: Location, limits: ReadLimits, groups: range | None
 ) -> Records:
-    text_key, name_key = fields.text, fields.name
-    columns = list(dict.fromkeys([text_key, *fields.keep, *([] if name_key is None else [name_key])]))
-    number = 0
+    text_key, name_key, columns = fields.text, fields.name, fields.columns
+    number = n_bytes = 0
     with readable(path):
         if groups is None:
             batches = file.iter_batches(batch_size=batch_size, columns=columns)
@@ -81,6 +88,9 @@ def _documents(
             batch = next(batches, None)
         if batch is None:
             return
+        with readable(path):
+            n_bytes += decoded_bytes(batch)
+        check_decoded(path, n_bytes, limits)
         with readable(path, text_key):
             texts = batch.column(batch.schema.get_field_index(text_key))
             lengths = _lengths(texts)

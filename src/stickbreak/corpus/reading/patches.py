@@ -18,6 +18,7 @@ from stickbreak.corpus.vector_folder import open_vectors, vectors_being_written
 from stickbreak.corpus.vectors import GroupedVectors
 from stickbreak.exceptions import InputError, ReadError
 from stickbreak.storage.places import PathLike
+from stickbreak.storage.plain_files import open_file
 
 __all__ = ["IMAGE_SUFFIXES", "patches_of", "read_patches"]
 
@@ -164,6 +165,7 @@ def _opened(file: Path) -> Any:
     Image = _pillow()
     with reading(file):
         try:
+            open_file(file).close()  # Pillow would wait for a pipe
             return Image.open(file)
         except Image.UnidentifiedImageError as error:
             raise ReadError(f"{file} is not an image that Pillow can read; remove it or convert it") from error

@@ -20,6 +20,7 @@ from stickbreak.corpus.reading.source import TextSource
 from stickbreak.corpus.reading.text_blocks import TextBlock, blocks_of
 from stickbreak.corpus.reading.text_sources import folder_records, line_records, text_files
 from stickbreak.exceptions import ReadError
+from stickbreak.storage.plain_files import open_file
 from stickbreak.storage.urls import Location
 
 __all__ = ["Piece", "pieces_of"]
@@ -181,7 +182,7 @@ def _stamp(path: Location, files: Any = None) -> Stamp:
 def _lines_before(path: Location, end: int) -> int:
     """Count the lines before a byte of a file."""
     n_lines = 0
-    with reading(path), path.open("rb") as file:
+    with reading(path), open_file(path) as file:
         while end > 0 and (block := file.read(min(end, 1 << 20))):
             n_lines, end = n_lines + block.count(b"\n"), end - len(block)
     return n_lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,6 +19,8 @@ from stickbreak.storage.urls import Location, UrlPath
 __all__ = ["folder_records", "line_records", "text_files"]
 
 _NO_FIELDS: Mapping[str, object] = {}
+_log = logging.getLogger(__name__)
+_OWN = (("model.json", "arrays.safetensors"), ("corpus.json", "indptr.npy"), ("vectors.json", "values.npy"))
 _PARQUET = (".parquet", ".pq")
 
 
@@ -53,8 +56,9 @@ def folder_records(
     Parameters
     ----------
     path : Location
-        The folder. Hidden files and folders are left out, and so are binary files: those that are told by their
-        content (images, PDF, office files) or hold a zero byte in their first 8 KB (UTF-16 with a byte order mark is
+        The folder. Hidden files and folders are left out, and so are folders that stickbreak wrote (models,
+        checkpoints, corpora, vectors; the log names them) and binary files: those that are told by their content
+        (images, PDF, office files) or hold a zero byte in their first 8 KB (UTF-16 with a byte order mark is
         text). Files that are named *.txt are never left out.
     encoding : str
         Of the files.
@@ -102,8 +106,19 @@ def text_files(path: Location) -> list[str]:
         If it is a folder of Parquet files.
     """
     names = sorted(_files_below(path))
+    own = _own_folders(names)
+    if own:
+        names = [name for name in names if not name.startswith(own)]
+        _log.warning("%s holds what stickbreak has written (%s), which is not read as text", path, ", ".join(own))
     _refuse_parquet(path, names)
     return names
+
+
+def _own_folders(names: list[str]) -> tuple[str, ...]:
+    """Return the folders of models, checkpoints, corpora and vectors, each with a slash at its end."""
+    known = set(names)
+    found = ((name.removesuffix(mark), other) for name in names for mark, other in _OWN if name.endswith(f"/{mark}"))
+    return tuple(folder for folder, other in found if folder + other in known)
 
 
 def _is_binary(start: bytes, encoding: str) -> bool:
