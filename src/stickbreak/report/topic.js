@@ -5,7 +5,8 @@ function topicPages(data, tools) {
   const { documents, grouped, tree, path } = tools;
   const { topics } = data;
   const SHOWN_WORDS = 20;
-  let weight = 1; // of the probability against the lift, as in Sievert and Shirley (2014)
+  const RELEVANCE = 0.6; // the order of words everywhere: Sievert and Shirley (2014) found it best for readers
+  let weight = RELEVANCE; // of the probability against the lift
 
   function wordList(entries) {
     const list = el("ol", { class: "words" }),
@@ -31,7 +32,7 @@ function topicPages(data, tools) {
       holder = el("div"),
       panel = el("div", {}, wordsHeading(topic.words.slice(0, SHOWN_WORDS)));
     const show = () => {
-      const ranked = weight === 1 ? topic.words : byRelevance(topic, weight);
+      const ranked = weight === RELEVANCE ? topic.words : byRelevance(topic, weight);
       holder.replaceChildren(wordList(ranked.slice(0, SHOWN_WORDS)));
     };
     if (data.tree === null) {
@@ -122,7 +123,7 @@ function topicPages(data, tools) {
       ...topic.documents.map(([place, share]) => documents.item(data.documents[place], share, topic.index)),
     );
     const exampleRows = () => [
-      ["row", "name", "tokens", "share", ...data.columns],
+      ["row", "name", "tokens", "weight", ...data.columns],
       ...topic.documents.map(([place, share]) => {
         const one = data.documents[place];
         return [one.row, one.name, one.n_tokens, share, ...one.values];
