@@ -369,7 +369,7 @@ function groupedSections(data, tools) {
       }));
       const rows = () => rowsOf(time.shares, time.by, [k]);
       parts.push(
-        el("div", {}, el("h3", {}, `Share of tokens by ${time.by}, with 95 % intervals`), holder, csvButton(rows)),
+        el("div", {}, el("h3", {}, `Mean weight by ${time.by}, with 95 % intervals`), holder, csvButton(rows)),
       );
     }
     for (const grouped of classes) {
@@ -405,7 +405,7 @@ function groupedSections(data, tools) {
           ),
         );
       }
-      parts.push(el("div", {}, el("h3", {}, `Share of tokens by ${grouped.column}${which}, with 95 % intervals; bars are compared with the largest`), list, csvButton(() => rowsOf(grouped, grouped.column, [k]))));
+      parts.push(el("div", {}, el("h3", {}, `Mean weight by ${grouped.column}${which}, with 95 % intervals; bars are compared with the largest`), list, csvButton(() => rowsOf(grouped, grouped.column, [k]))));
     }
     return parts;
   }

@@ -17,7 +17,7 @@ function drawNotes(data) {
       : "The number of a topic is the place of its leaf in the tree, counted from the left, and its column in the result of transform.",
   );
   note(
-    "Share of tokens: the share of all words of the fit that belong to the topic. A word counts as often as it occurs.",
+    "Share: the part of all words of the fit that belongs to the topic. A word counts as often as it occurs. Mean weight: the mean of the weights of the topic in the documents of a period or class, each counted by its words.",
   );
   if (data.path !== null)
     note(

@@ -25,7 +25,7 @@ function topicPages(data, tools) {
   }
   function wordsHeading(entries) {
     const byProbability = entries.every((entry, i) => i === 0 || entry.probability <= entries[i - 1].probability);
-    return el("h3", {}, `Words${byProbability ? "" : ", the most telling first,"} and their probability; bars are compared with the largest`);
+    return el("h3", {}, `Words${byProbability ? "" : ", the most relevant first,"} and their probability; bars are compared with the largest`);
   }
   function wordPanel(topic) {
     const all = [...topic.words, ...topic.more_words],
@@ -110,7 +110,7 @@ function topicPages(data, tools) {
     const numbers = el(
       "dl",
       { class: "numbers" },
-      term("Share of tokens", percent(topic.token_share)),
+      term("Share", percent(topic.token_share)),
       term("Documents with 5% or more", whole(topic.n_present)),
       term("Documents where it is largest", whole(topic.n_largest)),
       topic.coherence === null ? null : term("Coherence (NPMI)", fixed(topic.coherence, 2)),
