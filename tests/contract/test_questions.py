@@ -193,7 +193,7 @@ def test_shares_of_words_are_those_of_the_fit(name, model):
 def test_search_finds_where_the_tokens_of_words_are(model):
     words = model.vocabulary_[:2]
     found = model.search(words)
-    assert list(found.columns) == ["topic", "label", "share", "lift"]
+    assert list(found.columns) == ["topic", "label", "share_of_word", "lift"]
     assert found["share_of_word"].sum() == pytest.approx(1.0)
     assert (np.diff(found["share_of_word"]) <= 0).all()
     pd.testing.assert_frame_equal(model.search(" ".join(words)), found)
@@ -314,14 +314,14 @@ def test_labels_stay_in_a_stream(name):
 
 
 @pytest.mark.parametrize("name", ["CollapsedHDP"])
-def test_joined_topics_keep_the_labels_of_those_that_stay_alone(name):
+def test_joined_topics_keep_labels_and_a_group_that_of_its_first(name):
     model = fitted(name)
     K = model.n_topics_
     model.label({0: "zero", 1: "one", K - 1: "last"})
     joined = model.joined([[0, 1]])
     (number,) = [k for k, label in joined.labels_.items() if label == "last"]
     np.testing.assert_allclose(joined.topic_word_[number], model.topic_word_[K - 1])
-    assert len(joined.labels_) == 1
+    assert sorted(joined.labels_.values()) == ["last", "zero"]
     assert len(model.labels_) == 3
 
 
