@@ -48,12 +48,12 @@ def test_topics_are_the_smoothed_words_of_their_leaves(fitted):
     np.testing.assert_allclose(fitted.word_distributions(fitted.leaves_[1]), expected[fitted.leaves_[1:2]], rtol=1e-10)
 
 
-def test_top_words_are_ranked_by_both_conditionals(fitted, corpus):
+def test_top_words_are_ranked_by_relevance(fitted, corpus):
     frequency = np.asarray(corpus.counts.sum(axis=0)).ravel()
     phi, there = fitted.topic_word_, fitted.leaf_word_.toarray() > 0
     rows = fitted.top_words(5)
     for k, row in enumerate(rows):
-        value = np.where(there[k], phi[k] ** 2 / np.maximum(frequency, 1), -1)
+        value = np.where(there[k], phi[k] / np.maximum(frequency, 1) ** 0.4, -1)
         assert row == [f"word{w}" for w in np.argsort(-value, kind="stable")[:5] if value[w] >= 0]
     assert fitted.top_words(3, leaves=[fitted.leaves_[2]]) == [rows[2][:3]]
     assert fitted.top_words(1, [f"name{w}" for w in range(30)])[0][0] == rows[0][0].replace("word", "name")

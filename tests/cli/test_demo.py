@@ -23,7 +23,7 @@ def test_the_demo_tells_its_steps_and_what_to_type_next(run, tmp_path, small_lib
     for step in ("1. ", "2. ", "3. ", "90 documents", "starting with 4", "stickbreak fit mine.csv"):
         assert step in result.stderr
     assert all(word in result.stderr for word in DOCSTRING_STOP_WORDS)
-    for part in ("share of tokens  words", "Found  ", "Each held-out word", str(out / "report.html")):
+    for part in ("share  words", "Found  ", "Each held-out word", str(out / "report.html")):
         assert part in result.stdout
     assert "<html" in (out / "report.html").read_text(encoding="utf-8")
     model = stickbreak.load(out)

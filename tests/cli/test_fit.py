@@ -16,13 +16,13 @@ VARIATIONAL = ["--method", "variational"]
 def test_results_go_to_stdout_and_messages_to_stderr(run, documents, tmp_path, fast):
     out = tmp_path / "model"
     result = run("fit", documents, "--out", out, "--held-out", "0.1", *fast)
-    assert result.stdout.startswith("topic  share of tokens  words\n    ")
+    assert result.stdout.startswith("topic    share  words\n    ")
     wrote, next_ = (line for line in result.stdout.splitlines() if line.startswith(("Wrote  ", "Next   ")))
     assert "Found  " in result.stdout
     assert wrote == f"Wrote  {out}/report.html (open it in a browser) and {out} (the model)"
     assert next_.startswith("Next   ")
     assert "reading" in result.stderr
-    assert "share of tokens" not in result.stderr
+    assert "share  words" not in result.stderr
     assert sorted(entry.name for entry in out.iterdir()) == [
         "arrays.safetensors",
         "fit.toml",

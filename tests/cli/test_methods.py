@@ -218,7 +218,7 @@ def test_tree_is_printed_and_its_weights_are_written_sparse(run, refuse, documen
     done = json.loads(run("fit", documents, "--out", tmp_path / "m", *TREE, "--topics", "18", "--json").stdout)
     assert "gamma" not in done
     assert 0 < done["n_topics"] <= 18
-    assert sum(topic["share_of_tokens"] for topic in done["topics"]) == pytest.approx(1)
+    assert sum(topic["share"] for topic in done["topics"]) == pytest.approx(1)
     printed = json.loads(run("topics", tmp_path / "m", "--json").stdout)
     assert printed["topics"] == done["topics"]
     run("transform", tmp_path / "m", documents, "--out", tmp_path / "w.npz", "--quiet")

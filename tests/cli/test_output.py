@@ -15,7 +15,7 @@ class Model(FlatTopics):
     topic_shares_ = np.array([0.4, 0.6])
 
 
-def test_topics_come_by_share_of_tokens_and_their_words_by_probability():
+def test_topics_come_by_share_and_their_words_by_relevance():
     first, second = describe_topics(Model(), 2)
     assert (first.id, first.size, first.weight, first.probabilities) == (1, 0.6, 0.3, (0.5, 0.3))
     assert (second.id, second.words) == (0, ("[red]b", "c\x1b[2J"))
@@ -24,18 +24,18 @@ def test_topics_come_by_share_of_tokens_and_their_words_by_probability():
 def test_printed_topics_are_one_line_each_without_control_characters(capsys):
     print_topics(describe_topics(Model(), 2), Words.columns)
     assert capsys.readouterr().out.splitlines() == [
-        "topic  share of tokens  words",
-        "    1           60.00%  a c\ufffd[2J",
-        "    0           40.00%  [red]b c\ufffd[2J",
+        "topic    share  words",
+        "    1   60.00%  a c\ufffd[2J",
+        "    0   40.00%  [red]b c\ufffd[2J",
     ]
 
 
 def test_corpus_weight_is_printed_where_it_is_asked_for(capsys):
     print_topics(describe_topics(Model(), 1), Words.expert_columns, verbose=True)
     assert capsys.readouterr().out.splitlines() == [
-        "topic  share of tokens  corpus weight  words",
-        "    1           60.00%         30.00%  a",
-        "    0           40.00%         60.00%  [red]b",
+        "topic    share  corpus weight  words",
+        "    1   60.00%         30.00%  a",
+        "    0   40.00%         60.00%  [red]b",
     ]
 
 

@@ -60,7 +60,7 @@ def test_days_can_be_chosen(run, model, dated, fitted, corpus):
 def test_tables_are_printed_with_percentages_and_cut(run, model, dated, caplog):
     told = run("over-time", model, dated, "--by", "month", "--rows", "3")
     lines = told.stdout.splitlines()
-    assert lines[0].split() == ["topic", "label", "period", "share", "low", "high", "tokens", "documents"]
+    assert lines[0].split() == ["topic", "label", "period", "mean", "weight", "low", "high", "tokens", "documents"]
     assert len(lines) == 6
     assert "%" in lines[1]
     assert lines[5] == f"Next   see which topics grow: stickbreak trends {model} {dated}"
@@ -74,7 +74,7 @@ def test_csv_is_complete_and_safe_for_spreadsheets(run, model, dated, fitted, co
     rows = list(csv.DictReader(io.StringIO(told.stdout)))
     expected = fitted.topics_by(corpus, "kind")
     assert len(rows) == len(expected)
-    assert [float(row["share"]) for row in rows] == expected["share"].tolist()
+    assert [float(row["mean_weight"]) for row in rows] == expected["mean_weight"].tolist()
     assert rows[0]["category"] == "'=kitchen", "a formula becomes text"
     assert rows[0]["label"] == expected["label"][0]
 
@@ -330,3 +330,36 @@ def test_trends_say_why_an_interval_and_p_disagree():
     both = _told_trends(pd.DataFrame([sure, one_of_many, none], columns=columns))
     assert "1 more topic has an interval without 0: an interval is of one topic alone, p is adjusted for all 3" in both
     assert "interval" not in _told_trends(pd.DataFrame([sure, none], columns=columns))
+
+
+def test_topics_of_all_documents_are_a_row_each_and_empty_without_words(run, model, fitted, tmp_path):
+    path = tmp_path / "new.csv"
+    path.write_text("name,text\na,ship sail captain\nb,zebra\nc,bread butter oven\n")
+    run("topics-of", model, path, "-n", "2", "--out", tmp_path / "of.csv")
+    found = pd.read_csv(tmp_path / "of.csv", dtype={"topic": "Int64"})
+    assert found.columns.tolist() == ["document", "topic", "label", "weight", "topic_2", "label_2", "weight_2"]
+    assert found["document"].tolist() == ["a", "b", "c"]
+    assert found.iloc[1, 1:].isna().all()
+    weights = fitted.transform(["ship sail captain", "bread butter oven"])
+    assert found["topic"].dropna().tolist() == weights.argmax(axis=1).tolist()
+    assert found["weight"].dropna().to_numpy() == pytest.approx(weights.max(axis=1))
+    told = run("topics-of", model, path).stdout.splitlines()
+    assert [line.split()[0] for line in told] == ["document", "a", "b", "c"]
+    assert told[2].split() == ["b"]
+    assert json.loads(run("topics-of", model, path, "--json").stdout)["rows"][1]["topic"] is None
+
+
+def test_labels_come_from_a_table_of_topics(run, refuse, model, tmp_path):
+    own, file = tmp_path / "own", tmp_path / "topics.csv"
+    shutil.copytree(model, own)
+    run("label", own, "0=mistaken")
+    run("topics", own, "--out", file)
+    table = pd.read_csv(file)
+    table.loc[0, "label"], table.loc[1, "label"] = None, "ships; and sails"
+    table.to_csv(file, index=False, sep=";", encoding="utf-8-sig")
+    told = run("label", own, "--file", file)
+    assert stickbreak.load(own).labels_ == {1: "ships; and sails"}
+    assert f"{own / 'report.html'} is older than these labels" in told.stderr
+    for text, message in (("a,b\n1,2\n", "needs columns topic and label"), ("topic,label\nx,y\n", "line 2 of")):
+        file.write_text(text)
+        assert message in refuse("label", own, "--file", file)

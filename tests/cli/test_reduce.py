@@ -21,7 +21,7 @@ def fitted(model):
 def test_model_with_fewer_topics_works_with_all_commands(run, model, documents, fitted, tmp_path):
     out = tmp_path / "three"
     told = run("reduce", model, "--topics", "3", "--out", out)
-    assert told.stderr.splitlines() == [f"{fitted.n_topics_} topics joined to 3, written to {out}"]
+    assert told.stderr.splitlines() == [f"{fitted.n_topics_} topics became 3, numbered by size, written to {out}"]
     assert stickbreak.load(out).n_topics_ == 3
     np.testing.assert_array_equal(stickbreak.load(out).topic_word_, fitted.reduced(3).topic_word_)
     assert len(run("topics", out).stdout.splitlines()) == 4
@@ -41,6 +41,31 @@ def test_words_stand_for_numbers_of_the_path(run, model, fitted, tmp_path, word,
     found = json.loads(run("reduce", model, "--topics", word, "--out", tmp_path / "m", "--json").stdout)
     n = getattr(fitted.path_, attribute)
     assert found == {"model": str(tmp_path / "m"), "n_topics_before": fitted.n_topics_, "n_topics": n}
+
+
+def test_topics_are_merged_and_dropped_by_number(run, refuse, model, documents, fitted, tmp_path):
+    named = tmp_path / "named"
+    fitted.label({3: "harbour", 4: "bread"}).save(named)
+    told = run("reduce", named, "--merge", "1,3", "--drop", "0", "--drop", "2", "--out", tmp_path / "m", "--json")
+    number, after = json.loads(told.stdout)["numbers"], stickbreak.load(tmp_path / "m")
+    assert [number[k] for k in "02"] == [None, None]
+    assert number["1"] == number["3"]
+    assert after.labels_ == {number["3"]: "harbour", number["4"]: "bread"}
+    rows = map(json.loads, run("transform", tmp_path / "m", documents, "--json").stdout.splitlines())
+    np.testing.assert_allclose([sum(row["weights"]) for row in rows], 1)
+    options = ("--merge", "1,3", "--drop", "0", "--drop", "2")
+    merged, *dropped, last = run("reduce", named, *options, "--out", tmp_path / "n").stderr.splitlines()
+    assert merged.startswith("Topics 1 (")
+    assert merged.endswith(f") and 3 (harbour) are now topic {number['3']} (harbour).")
+    assert [line.split(" (")[0] for line in dropped] == ["Topic 0", "Topic 2"]
+    assert f"{fitted.n_topics_} topics became {fitted.n_topics_ - 3}, numbered by size" in last
+    for wrong, message in (
+        (("--merge", "harbour"), "--merge is 'harbour'; give numbers of topics, such as 3,7"),
+        (("--drop", "99"), "give a list of numbers from 0 to"),
+        (("--merge", "1,2", "--drop", "2"), "topic 2 stands twice"),
+        (("--drop", "1", "--topics", "3"), "--topics is given with --merge or --drop"),
+    ):
+        assert message in refuse("reduce", named, *wrong, "--out", tmp_path / "x")
 
 
 @pytest.mark.parametrize("wrong", ["0", "-3", "2.5", "many", ""])

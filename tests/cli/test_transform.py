@@ -3,6 +3,8 @@ import io
 import json
 
 import numpy as np
+import pandas as pd
+import pytest
 
 import stickbreak
 from stickbreak.corpus import read
@@ -42,11 +44,20 @@ def test_documents_of_unknown_or_no_words_are_kept(run, model, tmp_path):
     path.write_text('name,text\na,"ship zebra giraffe"\nb,"zebra"\nc,\n')
     result = run("transform", model, path, "--json")
     weights = [json.loads(line)["weights"] for line in result.stdout.splitlines()]
-    assert np.allclose(weights[1], weights[2])
-    assert not np.allclose(weights[0], weights[1])
+    assert weights[1] is weights[2] is None
+    assert sum(weights[0]) == pytest.approx(1)
+    labels = stickbreak.load(model)._asked().labels
+    (head, first, *empty) = csv.reader(run("transform", model, path, "--labels").stdout.splitlines())
+    assert head == ["document", *labels]
+    assert [float(weight) for weight in first[1:]] == weights[0]
+    assert empty == [[name, *[""] * len(labels)] for name in "bc"]
+    run("transform", model, path, "--labels", "--out", tmp_path / "w.parquet")
+    table = pd.read_parquet(tmp_path / "w.parquet")
+    assert table.columns.tolist() == head
+    assert table.iloc[1:, 1:].isna().all(axis=None)
     said = " ".join(result.stderr.split())
     assert "3 words (75.0%) are not in the model's vocabulary" in said
-    assert "2 documents have no word of the model, so that their weights say nothing about them" in said
+    assert "2 documents have no word of the model, and so no weights" in said
 
 
 def test_another_ending_is_refused_before_the_work(refuse, model, tmp_path):

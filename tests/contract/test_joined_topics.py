@@ -110,7 +110,7 @@ def test_reduced_model_does_all_that_a_model_does(name, model, tmp_path):
     documents = data_of(name)
     assert reduced.transform(documents).shape == (documents.n_documents, 3)
     assert np.isfinite(reduced.score(documents))
-    assert "joined to 3" in reduced.stop_reason_
+    assert "reduced to 3" in reduced.stop_reason_
     reduced.save(tmp_path / "three")
     again = stickbreak.load(tmp_path / "three")
     assert type(again) is type(model)
@@ -151,6 +151,28 @@ def test_topics_joined_by_hand_are_the_groups_that_were_named(model):
     with pytest.raises(NoPath):
         joined.path_  # noqa: B018
     assert model.joined([]).n_topics_ == model.joined([[2], []]).n_topics_ == K
+
+
+def test_dropped_topics_are_forgotten_and_labels_stay_with_theirs(name, model, tmp_path):
+    K, documents = model.n_topics_, data_of(name)
+    model.label({0: "first", K - 1: "last"})
+    found = model.joined([[1, 0]], drop=[2])
+    assert found.n_topics_ == K - 2
+    kept = [counts(model)[[0, 1]].sum(axis=0), *counts(model)[3:]]
+    order = np.argsort([-row.sum() for row in kept], kind="stable")
+    np.testing.assert_allclose(counts(found), np.array(kept)[order], atol=1e-9)
+    number = {int(old): new for new, old in enumerate(order)}
+    assert found.labels_ == {number[0]: "first", **({number[K - 3]: "last"} if K > 3 else {})}
+    assert found.topic_shares_.sum() == pytest.approx(1)
+    assert found.topic_weights_.sum() <= 1 + 1e-9
+    np.testing.assert_allclose(found.transform(documents).sum(axis=1), 1, rtol=1e-6)
+    found.save(tmp_path / "dropped")
+    again = stickbreak.load(tmp_path / "dropped")
+    assert again.labels_ == found.labels_
+    assert bits(again, name) == bits(found, name)
+    assert np.isfinite(again.score(documents))
+    with pytest.raises(InputError, match="keep at least one"):
+        model.joined(drop=range(K))
 
 
 @pytest.mark.parametrize(

@@ -104,12 +104,12 @@ def test_shares_over_time_and_by_category_are_sums_of_weights(model, corpus):
     kinds = np.array(corpus.metadata["kind"].to_pylist())
     for row in over_time.itertuples():
         here = years == row.period.year
-        assert row.share == pytest.approx(N[here] @ pi[here, row.topic] / N[here].sum(), abs=1e-12)
+        assert row.mean_weight == pytest.approx(N[here] @ pi[here, row.topic] / N[here].sum(), abs=1e-12)
         assert row.tokens == N[here].sum()
     for row in by.itertuples():
         here, other = kinds == row.category, kinds != row.category
-        assert row.share == pytest.approx(N[here] @ pi[here, row.topic] / N[here].sum(), abs=1e-12)
-        expected = row.share - N[other] @ pi[other, row.topic] / N[other].sum()
+        assert row.mean_weight == pytest.approx(N[here] @ pi[here, row.topic] / N[here].sum(), abs=1e-12)
+        expected = row.mean_weight - N[other] @ pi[other, row.topic] / N[other].sum()
         assert row.difference == pytest.approx(expected, abs=1e-12)
 
 
@@ -176,7 +176,7 @@ def test_words_of_a_topic_are_in_the_order_of_relevance(model):
         np.testing.assert_allclose(found["relevance"], expected[columns])
         np.testing.assert_allclose(found["lift"], phi[columns] / p[columns])
         np.testing.assert_allclose(found["probability"], phi[columns])
-        assert found["share"].between(0, 1 + 1e-12).all()
+        assert found["share_of_word"].between(0, 1 + 1e-12).all()
     for wrong in (-0.1, 1.1, "0.5", None, True):
         with pytest.raises(InputError, match=r"relevance is .*; give a number from 0 to 1"):
             model.words_of(k, wrong)
@@ -193,14 +193,14 @@ def test_shares_of_words_are_those_of_the_fit(name, model):
 def test_search_finds_where_the_tokens_of_words_are(model):
     words = model.vocabulary_[:2]
     found = model.search(words)
-    assert list(found.columns) == ["topic", "label", "share", "lift"]
-    assert found["share"].sum() == pytest.approx(1.0)
-    assert (np.diff(found["share"]) <= 0).all()
+    assert list(found.columns) == ["topic", "label", "share_of_word", "lift"]
+    assert found["share_of_word"].sum() == pytest.approx(1.0)
+    assert (np.diff(found["share_of_word"]) <= 0).all()
     pd.testing.assert_frame_equal(model.search(" ".join(words)), found)
     numbers, sizes, joint = model.topics_of_words(np.array([0, 1]))
     k = found["topic"].iloc[0]
     by_word = joint[numbers == k][0] / joint.sum(axis=0)
-    assert found["share"].iloc[0] == pytest.approx(by_word.mean())
+    assert found["share_of_word"].iloc[0] == pytest.approx(by_word.mean())
     lift = joint[numbers == k].sum() / joint.sum() / sizes[numbers == k][0]
     assert found["lift"].iloc[0] == pytest.approx(lift)
     with pytest.raises(InputError, match="the model has no word 'nonsense'"):
@@ -226,15 +226,18 @@ def test_similar_documents_are_the_nearest_by_weights(model, corpus):
 
 def test_table_of_topics_has_shares_words_and_examples(model, corpus):
     plain, table = model.topics_table(), model.topics_table(corpus, n_words=4)
-    assert list(plain.columns) == ["topic", "label", "share", "weight", "words"]
-    assert table.columns[len(plain.columns) :].tolist() == ["coherence", "share_here", "documents", "examples"]
+    assert list(plain.columns) == ["topic", "label", "share", "corpus_weight", "words"]
+    assert table.columns[len(plain.columns) :].tolist() == ["coherence", "mean_weight", "documents", "examples"]
     shown, pi, N = model.shown_topics(1), weights(model, corpus), corpus.document_lengths
     np.testing.assert_array_equal(plain["topic"], shown.numbers)
     np.testing.assert_array_equal(plain["share"], shown.shares)
-    np.testing.assert_array_equal(plain["weight"], shown.weights)
-    assert [len(words.split()) for words in table["words"]] == [4] * len(table)
+    np.testing.assert_array_equal(plain["corpus_weight"], shown.weights)
+    assert [words.split() for words in table["words"]] == [[w for w, _ in row] for row in model.shown_topics(4).words]
+    assert all(
+        label.split(", ")[0] == words.split()[0] for label, words in zip(table["label"], table["words"], strict=True)
+    )
     np.testing.assert_allclose(table["coherence"], npmi(model.word_distributions(shown.numbers), corpus))
-    np.testing.assert_allclose(table["share_here"], N @ pi[:, shown.numbers] / N.sum())
+    np.testing.assert_allclose(table["mean_weight"], N @ pi[:, shown.numbers] / N.sum())
     assert table["documents"].sum() == (pi[N > 0][:, shown.numbers].max(axis=1) > 0).sum()
     k = largest(model)
     examples = table.set_index("topic").loc[k, "examples"]
@@ -311,14 +314,14 @@ def test_labels_stay_in_a_stream(name):
 
 
 @pytest.mark.parametrize("name", ["CollapsedHDP"])
-def test_joined_topics_keep_the_labels_of_those_that_stay_alone(name):
+def test_joined_topics_keep_labels_and_a_group_that_of_its_first(name):
     model = fitted(name)
     K = model.n_topics_
     model.label({0: "zero", 1: "one", K - 1: "last"})
     joined = model.joined([[0, 1]])
     (number,) = [k for k, label in joined.labels_.items() if label == "last"]
     np.testing.assert_allclose(joined.topic_word_[number], model.topic_word_[K - 1])
-    assert len(joined.labels_) == 1
+    assert sorted(joined.labels_.values()) == ["last", "zero"]
     assert len(model.labels_) == 3
 
 

@@ -56,6 +56,10 @@ class GivenTopics(TopicModel):
     def topic_weights_(self):
         return np.array([0.5, 0.25])
 
+    @property
+    def topic_shares_(self):
+        return np.array([0.5, 0.5])
+
 
 @pytest.fixture
 def model():

@@ -55,7 +55,7 @@ def test_lines_have_the_shares_and_intervals_of_the_table(model, corpus, dates):
     table = model.topics_over_time(corpus, dates, "year")
     for line, band, k in ((figure.data[1], figure.data[0], 2), (figure.data[3], figure.data[2], 0)):
         rows = table[table["topic"] == k]
-        np.testing.assert_allclose(line.y, rows["share"])
+        np.testing.assert_allclose(line.y, rows["mean_weight"])
         np.testing.assert_allclose(band.y, [*rows["high"], *rows["low"][::-1]])
         assert line.name.startswith(f"{k}  ")
 

@@ -20,10 +20,10 @@ def test_table_has_the_sums_of_each_category():
     corpus = Corpus.from_counts([[3, 1], [1, 0], [1, 2], [9, 9], [0, 2], [0, 0]])
     table = topics_by(OneWordEach(2), corpus, np.array(["b", "a", "a", None, "b", "c"], object), asked(2))
     assert list(table.columns) == [
-        "topic", "label", "category", "share", "low", "high", "difference", "p", "tokens", "documents",
+        "topic", "label", "category", "mean_weight", "low", "high", "difference", "p", "tokens", "documents",
     ]  # fmt: skip
     assert table["category"].tolist() == ["a", "b"] * 2
-    np.testing.assert_allclose(table["share"], [2 / 4, 3 / 6, 2 / 4, 3 / 6])
+    np.testing.assert_allclose(table["mean_weight"], [2 / 4, 3 / 6, 2 / 4, 3 / 6])
     np.testing.assert_allclose(table["difference"], 0, atol=1e-12)
     assert table["tokens"].tolist() == [4, 6] * 2
     assert table["documents"].tolist() == [2, 2] * 2

@@ -19,16 +19,16 @@ DAYS = np.array(["2024-01-31", "2024-02-01", "2024-02-29", "NaT", "2023-12-31", 
 def test_table_has_the_sums_of_each_period():
     corpus = Corpus.from_counts([[3, 1], [1, 0], [1, 2], [9, 9], [0, 2], [0, 0]])
     table = topics_over_time(OneWordEach(2), corpus, DAYS, "month", asked(2))
-    assert list(table.columns) == ["topic", "label", "period", "share", "low", "high", "tokens", "documents"]
+    assert list(table.columns) == ["topic", "label", "period", "mean_weight", "low", "high", "tokens", "documents"]
     assert table["topic"].tolist() == [0, 0, 0, 1, 1, 1]
     assert table["label"].tolist() == ["t0"] * 3 + ["t1"] * 3
     assert table["period"].tolist() == [pd.Timestamp(day) for day in ("2023-12-01", "2024-01-01", "2024-02-01")] * 2
-    np.testing.assert_allclose(table["share"], [0, 3 / 4, 2 / 4, 1, 1 / 4, 2 / 4])
+    np.testing.assert_allclose(table["mean_weight"], [0, 3 / 4, 2 / 4, 1, 1 / 4, 2 / 4])
     assert table["tokens"].tolist() == [2, 4, 4] * 2
     assert table["documents"].tolist() == [1, 1, 2] * 2
     assert table["low"].isna().tolist() == [True, True, False] * 2
     years = topics_over_time(OneWordEach(2), corpus, DAYS, "year", asked(2))
-    np.testing.assert_allclose(years["share"], [0, 5 / 8, 1, 3 / 8])
+    np.testing.assert_allclose(years["mean_weight"], [0, 5 / 8, 1, 3 / 8])
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_trend_is_that_of_a_weighted_regression():
     assert found["change"] == pytest.approx(b, rel=1e-9)
     assert found["high"] - found["change"] == pytest.approx(stats.t.ppf(0.975, freedom) * error, rel=1e-6)
     assert found["p"] == pytest.approx(2 * stats.t.sf(abs(b) / error, freedom), rel=1e-6)
-    assert found["share"] == pytest.approx(np.average(pi[:, 0], weights=N))
+    assert found["mean_weight"] == pytest.approx(np.average(pi[:, 0], weights=N))
     assert found["change"] == pytest.approx(-table.loc[1]["change"])
 
 

@@ -220,7 +220,7 @@ def test_page_of_a_topic_has_its_line_in_time_and_its_classes(opened, reports):
     drawn = report.page.evaluate("[...document.querySelector('.small-plot').data.at(-1).y]")
     assert drawn == pytest.approx(list(data.time.shares.shares[4]))
     heads = report.texts("#page-body h3")
-    told = "Share of tokens by {}, with 95 % intervals; bars are compared with the largest"
+    told = "Mean weight by {}, with 95 % intervals; bars are compared with the largest"
     assert {told.format("list"), told.format("draft")} <= set(heads)
     assert report.number("#page-body .documents > li") == len(data.topics[4].documents)
     assert report.number("#page-body .documents mark") > 0

@@ -76,7 +76,7 @@ def test_words_in_another_order_than_their_bars_are_said_to_be_the_most_telling_
     assert sorted_by_bars == [True, False]
     assert report.texts("#tree-node h3")[0] == "Words and their probability; bars are compared with the largest"
     report.go(f"topic-{data.topics[0].number}")
-    assert report.texts("#page-body h3")[0].startswith("Words, the most telling first, and their probability; ")
+    assert report.texts("#page-body h3")[0].startswith("Words, the most relevant first, and their probability; ")
 
 
 def test_thirty_groups_at_a_glance_are_all_listed_and_the_stream_tells_twelve_apart(opened):

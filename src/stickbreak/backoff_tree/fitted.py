@@ -170,7 +170,7 @@ class FittedTree(SeededTree):
     def top_words(
         self, n: int = 10, vocabulary: Sequence[str] | None = None, *, leaves: ArrayLike | None = None
     ) -> list[list[str]]:
-        """Return the most telling words of topics, ranked by P(w | z) P(z | w).
+        """Return the most relevant words of topics.                                                    math.md (T14)
 
         Parameters
         ----------
@@ -247,7 +247,7 @@ class FittedTree(SeededTree):
     def top_word_indices(self, n: int = 10) -> Int:
         """Return the words with the highest P(w | z) of every topic, the highest first, as coherence uses them.
 
-        `top_words` ranks by what a word says about a topic. This is the plain order in the rows of `topic_word_`, ties
+        `top_words` ranks by relevance. This is the plain order in the rows of `topic_word_`, ties
         by word, found without this table for any number of leaves.
 
         Parameters
@@ -366,7 +366,7 @@ class FittedTree(SeededTree):
             self._model = self._build()
 
     def _ranked(self, n: int, leaves: ArrayLike | None) -> list[tuple[Int, Float]]:
-        """Return words of leaves, by P(w | z) P(z | w), with P(w | z)."""
+        """Return words of leaves by relevance, with P(w | z)."""
         table, with_tokens = self._model.leaf_words(), self.leaves_
         chosen = with_tokens if leaves is None else checked_leaves(leaves, self._model.n_tokens)
         return [table.best(table.at_leaf(k), n) for k in np.searchsorted(with_tokens, chosen)]

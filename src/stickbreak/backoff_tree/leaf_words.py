@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from stickbreak.numerics.arrays import Float, Int, Int32
+from stickbreak.prediction.relevance import relevance
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,5 @@ class LeafWords:
     def best(self, found: tuple[Int, Float], n: int) -> tuple[Int, Float]:
         """Return the n words, with their probabilities, that say most about a node.                 math.md (T14)"""
         words, probability = found
-        # P(a | w) is P(w | a) P(a) / P(w), and P(a) is the same for all words of a node
-        order = np.argsort(-(probability**2) / self.word_tokens[words], kind="stable")[:n]
+        order = np.argsort(-relevance(probability, np.log(self.word_tokens[words])), kind="stable")[:n]
         return words[order], probability[order]

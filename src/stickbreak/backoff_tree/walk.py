@@ -266,7 +266,7 @@ class TopicNode:
                 waiting.extend(reversed(node.children))
 
     def top_words(self, n: int = 10, vocabulary: Sequence[str] | None = None) -> list[str]:
-        """Return the most telling words of the node, ranked by P(w | node) P(node | w).           math.md (T14)
+        """Return the most relevant words of the node.           math.md (T14)
 
         Parameters
         ----------

@@ -12,6 +12,7 @@ import numpy as np
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.numerics.arrays import Float, Int
+from stickbreak.prediction.relevance import relevance
 from stickbreak.prediction.words import words_to_show
 
 
@@ -272,7 +273,7 @@ class TreeNode:
                 yield from child._walk(None if left is None else left - 1)
 
     def top_words(self, n: int = 10, vocabulary: Sequence[str] | None = None) -> list[str]:
-        """Return the most telling words of the node, ranked by P(w | node) P(node | w).                math.md (T14)
+        """Return the most relevant words of the node.                math.md (T14)
 
         Parameters
         ----------
@@ -331,7 +332,8 @@ class TreeNode:
     def _best(self, n: int) -> tuple[Int, Float]:
         """Return the words that say most, by their columns, with their probabilities."""
         p = self.word_distribution()
-        order = np.argsort(-(p**2) / self._ground.word_tokens, kind="stable")[:n]
+        with np.errstate(divide="ignore"):
+            order = np.argsort(-relevance(p, np.log(self._ground.word_tokens)), kind="stable")[:n]
         return order, p[order]
 
 

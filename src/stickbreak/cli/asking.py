@@ -25,17 +25,17 @@ from stickbreak.exceptions import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Topic", "asks_documents", "asks_model", "load_words_model", "topic_number"]
+__all__ = ["TableOut", "Topic", "asks_documents", "asks_model", "load_words_model", "topic_number"]
 
 Topic = Annotated[
     str | None, typer.Option("--topic", metavar="TOPIC", help="Only this topic, by number or label. Default: all.")
 ]
 _Csv = Annotated[bool, typer.Option("--csv", help="Print all rows as CSV.")]
 _Rows = Annotated[int, typer.Option("--rows", min=1, metavar="NUMBER", help="Most rows to print.")]
-_Out = Annotated[
+TableOut = Annotated[
     Path | None, typer.Option("--out", "-o", metavar="FILE", help="File to write instead: .csv, .json or .parquet.")
 ]
-_ANSWER = {"rows": (_Rows, 50), "as_csv": (_Csv, False), "out": (_Out, None), "as_json": (o.Json, False)}
+_ANSWER = {"rows": (_Rows, 50), "as_csv": (_Csv, False), "out": (TableOut, None), "as_json": (o.Json, False)}
 _READING = {
     "format": o.Format,
     "text_field": o.TextField,

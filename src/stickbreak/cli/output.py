@@ -87,7 +87,7 @@ class TopicLine:
         """Return the topic for `print_json`."""
         words = words_as_json(zip(self.words, self.probabilities, strict=True))
         label = {} if self.label is None else {"label": self.label}
-        return {"id": self.id, **label, "share_of_tokens": self.size, "corpus_weight": self.weight, "words": words}
+        return {"id": self.id, **label, "share": self.size, "corpus_weight": self.weight, "words": words}
 
 
 def words_as_json(words: Iterable[tuple[str, float]]) -> list[dict[str, Any]]:

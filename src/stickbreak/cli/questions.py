@@ -1,15 +1,18 @@
 """The commands that ask a model: over time, by category, documents, words, search, similar documents, labels."""
 
+import shlex
 from collections.abc import Iterator
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from stickbreak.cli.asking import Topic, asks_documents, asks_model, load_words_model
 from stickbreak.cli.documents import Documents
+from stickbreak.cli.label_file import labels_in
 from stickbreak.cli.options import DateFormat, Dates, Json, ModelPath, Since, Until
-from stickbreak.cli.output import print_json, print_rows, printable
+from stickbreak.cli.output import print_json, print_rows, printable, say
 from stickbreak.cli.tables import Next, with_notes
 from stickbreak.exceptions import InputError
 
@@ -62,9 +65,10 @@ def over_time(
     until: Until = None,
     date_format: DateFormat = None,
 ) -> "pd.DataFrame":
-    """Print the share of each topic in each period, with 95 % intervals.
+    """Print the mean weight of each topic in each period, with 95 % intervals.
 
-    The intervals say how much the share would vary with other documents of the
+    The mean is over the tokens of the documents: share is of the fit, mean_weight of
+    the documents given. The intervals say how much it would vary with other documents of the
     same kind.
     """
     corpus, days = _dated(documents.corpus, dates, date_format, since, until)
@@ -118,7 +122,7 @@ def by(
         typer.Option("--category", metavar="VALUE", help="Print only this category; may be given again."),
     ] = None,
 ) -> "pd.DataFrame":
-    """Print the share of each topic in each category, with 95 % intervals and a test.
+    """Print the mean weight of each topic in each category, with 95 % intervals and a test.
 
     difference is to the documents of all other categories. p is small where that
     is more than chance; it is adjusted for the number of rows of all categories.
@@ -174,9 +178,26 @@ def documents(
 
 
 @asks_documents()
-def topics_of(fitted: Any, documents: Documents, document: _Document, n: _Number = 5) -> "pd.DataFrame":
-    """Print the largest topics of a document."""
-    table: pd.DataFrame = fitted.topics_of(_one(documents.corpus, document), n)
+def topics_of(
+    fitted: Any,
+    documents: Documents,
+    document: Annotated[
+        str | None,
+        typer.Option("--document", metavar="NAME", help="Only this document, by name; without names by its number."),
+    ] = None,
+    n: Annotated[
+        int | None,
+        typer.Option("-n", min=1, metavar="NUMBER", help="Topics of a document. Default: 5 of one, 1 of each of all."),
+    ] = None,
+) -> "pd.DataFrame":
+    """Print the largest topics of all documents, a row for each, or of one document, a row for each topic.
+
+    With -n 3 the second and third topic of a document are in columns of their own. The row of a document
+    without a word of the model is empty.
+    """
+    if document is None:
+        return _in_rows(fitted.topics_of(documents.corpus, n or 1), documents.corpus)
+    table: pd.DataFrame = fitted.topics_of(_one(documents.corpus, document), n or 5)
     return table.drop(columns="row").assign(document=document)
 
 
@@ -224,7 +245,7 @@ def words(
     """Print the words of a topic by relevance.
 
     lift says by how many times a word is more frequent in the topic than in all,
-    share which part of its tokens belongs to the topic.
+    share_of_word which part of its tokens belongs to the topic.
     """
     table: pd.DataFrame = fitted.words_of(topic, relevance, n)
     return table
@@ -273,19 +294,33 @@ def label(
         list[str] | None,
         typer.Argument(metavar="NUMBER=LABEL...", help="Labels to give; NUMBER= takes one away. Without: print them."),
     ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "--file",
+            metavar="FILE",
+            help="CSV file with columns topic and label, such as topics --out FILE.csv writes. Labels made of words "
+            "stay so.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Give labels to topics, or print those that were given.
 
     They are kept in the model, and take the place of words in all tables. For
-    example: stickbreak label MODEL 3=encryption "5=mail and news".
+    example: stickbreak label MODEL 3=encryption "5=mail and news". Labels of a
+    file that are empty are taken away.
     """
     fitted = load_words_model(model)
-    given = dict(_label(text) for text in labels or [])
+    given = ({} if file is None else labels_in(file, fitted)) | dict(_label(text) for text in labels or [])
     if given:
         from stickbreak.model.labels import save_labels
 
         save_labels(fitted.label(given), model)
+        report = model / "report.html"
+        if report.is_file():
+            again = shlex.join(["stickbreak", "report", str(model), "INPUT", "--out", str(report)])
+            say(f"{report} is older than these labels; make it again with the documents as INPUT: {again}")
     known = fitted.labels_
     if as_json:
         print_json({"labels": {str(k): text for k, text in known.items()}})
@@ -336,6 +371,18 @@ def _told_trends(table: "pd.DataFrame") -> str:
 def _examples(topic: int | str, gives: str, of_time: tuple[str, ...] = ()) -> Next:
     """Return the command that prints documents of a topic."""
     return Next(f"see {gives}", "documents", ("--topic", str(topic), *of_time), documents=True)
+
+
+def _in_rows(table: "pd.DataFrame", corpus: "Corpus") -> "pd.DataFrame":
+    """Return the largest topics of all documents with a row for each document: topic, label, weight, topic_2, ..."""
+    import pandas as pd
+
+    place = table.groupby("row").cumcount()
+    found = pd.DataFrame({"document": list(corpus.names_in_tables)})
+    for i in range(int(place.max()) + 1 if len(table) else 1):
+        part = table[place == i].set_index("row")[["topic", "label", "weight"]].astype({"topic": "Int64"})
+        found = found.join(part if i == 0 else part.add_suffix(f"_{i + 1}"))
+    return found
 
 
 def _options_of_time(

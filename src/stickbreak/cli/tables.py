@@ -23,7 +23,20 @@ __all__ = ["TABLE_FORMATS", "Next", "check_table_file", "tell_table", "with_note
 
 TABLE_FORMATS = (".csv", ".json", ".parquet")
 _SHARES = frozenset(
-    ("share", "share_a", "share_b", "share_here", "low", "high", "difference", "change", "weight", "probability")
+    (
+        "share",
+        "share_a",
+        "share_b",
+        "share_of_word",
+        "mean_weight",
+        "corpus_weight",
+        "weight",
+        "low",
+        "high",
+        "difference",
+        "change",
+        "probability",
+    )
 )
 _DIGITS = {
     "npmi": ".3f",
@@ -171,7 +184,7 @@ def _cells(name: str, column: pd.Series) -> list[str]:
     if name in ("topic_a", "topic_b"):
         return ["none" if number == _WITHOUT_PARTNER else str(number) for number in column.tolist()]
     if column.dtype.kind != "f":
-        texts = [printable(" ".join(str(value).split())) for value in column]
+        texts = [printable(" ".join(("" if _is_missing(v) else str(v)).split())) for v in column]
         return [text if len(text) <= _MOST_CHARACTERS else text[:_MOST_CHARACTERS] + "..." for text in texts]
     form = ".2%" if name in _SHARES else _DIGITS.get(name, ",.12g")
     texts = ["" if value != value else format(value, form) for value in column.tolist()]  # NaN is not itself
@@ -182,7 +195,9 @@ def _cells(name: str, column: pd.Series) -> list[str]:
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Return rows for `print_json`; what is missing becomes null."""
-    columns = {name: [None if value != value else value for value in frame[name].tolist()] for name in frame.columns}
+    columns = {
+        name: [None if _is_missing(value) else value for value in frame[name].tolist()] for name in frame.columns
+    }
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
@@ -196,7 +211,14 @@ def _csv_lines(frame: pd.DataFrame) -> Iterator[str]:
 def _csv_value(value: Any) -> Any:
     if isinstance(value, str):
         return csv_cell(value)
-    return "" if value is None or value != value else value
+    return "" if _is_missing(value) else value
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a cell is None, NaN, NaT or NA."""
+    import pandas as pd
+
+    return value is None or value is pd.NA or bool(value != value)  # NaN is not itself
 
 
 def _write(frame: pd.DataFrame, plain: pd.DataFrame, path: Path) -> None:

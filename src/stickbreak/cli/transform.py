@@ -1,10 +1,12 @@
 """`stickbreak transform`."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from stickbreak.cli.asking import load_words_model
 from stickbreak.cli.documents import InputSettings, read_limits
 from stickbreak.cli.models import load_model
 from stickbreak.cli.options import (
@@ -33,7 +35,7 @@ from stickbreak.cli.output import print_json, say
 from stickbreak.cli.paths import check_input, check_output
 from stickbreak.cli.weights import check_weight_file, csv_lines, jsonl_lines, write_weights
 from stickbreak.cli.workers import workers_of
-from stickbreak.exceptions import NoDocuments
+from stickbreak.exceptions import InputError, NoDocuments
 
 
 def transform(
@@ -59,14 +61,17 @@ def transform(
     workers: Workers = None,
     cluster: Cluster = None,
     scratch: Scratch = None,
+    labels: Annotated[
+        bool, typer.Option("--labels", help="Name the columns of .csv and .parquet by the labels of the topics.")
+    ] = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Write the weights of the topics in documents, one row per document.
 
     Documents are read as those of the fit were, unless an option says otherwise.
-    Words that the model does not know are left out. A document without a known word
-    gets the weights of the whole collection (of a tree: none). A file without
+    Words that the model does not know are left out. The row of a document without a
+    known word is empty (of a tree: zero). A file without
     documents gives a table without rows. A tree takes only --out FILE.npz. For a
     model of vectors the rows are groups, or with --method gaussian-mixture single
     vectors. --json prints JSON lines.
@@ -76,6 +81,10 @@ def transform(
     if out is not None:
         check_weight_file(out)
         check_output(out, documents)
+    if labels and (as_json or (out is not None and out.suffix not in (".csv", ".parquet"))):
+        raise InputError(
+            "--labels names columns, which only CSV and Parquet have; give --out FILE.csv, or leave it out"
+        )
     fitted, material = load_model(model)
     material.check_weight_file(fitted, out)
     limits = read_limits(max_document_bytes, max_unpacked_bytes, max_declared)
@@ -101,6 +110,8 @@ def transform(
         say(read.told)
     with on_workers:
         table = read.weights(fitted)
+    if labels:
+        table = replace(table, columns=load_words_model(model)._asked().labels)
     if out is None:
         for line in (jsonl_lines if as_json else csv_lines)(table):
             typer.echo(line, nl=False)

@@ -91,7 +91,7 @@ class SparseWeightTable(WeightTable):
 
 
 def document_weights(model: Any, corpus: "Corpus") -> WeightTable:
-    """Return the weights of the topics in documents.
+    """Return the weights of the topics in documents; NaN for those without a word of the model.
 
     Parameters
     ----------
@@ -100,6 +100,7 @@ def document_weights(model: Any, corpus: "Corpus") -> WeightTable:
     corpus : Corpus
         Documents in the words of the model.
     """
+    import numpy as np
     from scipy.sparse import issparse
 
     names = corpus.document_names
@@ -109,9 +110,13 @@ def document_weights(model: Any, corpus: "Corpus") -> WeightTable:
             "document", (), len(corpus), lambda rows: names[rows], lambda rows: model.transform(corpus[rows])
         )
     columns = tuple(f"topic_{k}" for k in range(nothing.shape[1]))
-    return WeightTable(
-        "document", columns, len(corpus), lambda rows: names[rows], lambda rows: model.transform(corpus[rows])
-    )
+
+    def of_rows(rows: slice) -> Any:
+        weights = np.array(model.transform(corpus[rows]))
+        weights[corpus[rows].document_lengths == 0] = float("nan")
+        return weights
+
+    return WeightTable("document", columns, len(corpus), lambda rows: names[rows], of_rows)
 
 
 def check_weight_file(path: Path | None) -> None:
@@ -146,10 +151,10 @@ def csv_lines(table: WeightTable) -> Iterator[str]:
     str
         With its line end.
     """
-    yield csv_line([table.row, *table.columns])
+    yield csv_line([table.row, *map(csv_cell, table.columns)])
     for names, weights in table.blocks():
         for name, row in zip(names, weights.tolist(), strict=True):
-            yield csv_line([csv_cell(name), *row])
+            yield csv_line([csv_cell(name), *(weight if weight == weight else "" for weight in row)])  # NaN: empty
 
 
 def jsonl_lines(table: WeightTable) -> Iterator[str]:
@@ -166,7 +171,7 @@ def jsonl_lines(table: WeightTable) -> Iterator[str]:
     """
     for names, weights in table.blocks():
         for name, row in zip(names, weights.tolist(), strict=True):
-            yield strict_json({table.row: name, "weights": row}) + "\n"
+            yield strict_json({table.row: name, "weights": row if row[0] == row[0] else None}) + "\n"
 
 
 def write_weights(table: WeightTable, path: Path) -> None:
@@ -214,7 +219,7 @@ def _write_parquet(table: WeightTable, file: Path) -> None:
     schema = pa.schema([(table.row, pa.string()), *((name, pa.float64()) for name in table.columns)])
     with pq.ParquetWriter(file, schema) as writer:
         for names, weights in table.blocks():
-            arrays = [pa.array(names, pa.string()), *(pa.array(column) for column in weights.T)]
+            arrays = [pa.array(names, pa.string()), *(pa.array(column, from_pandas=True) for column in weights.T)]
             writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
 
 

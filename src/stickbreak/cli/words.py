@@ -34,8 +34,8 @@ class Words(Material):
     topic: ClassVar[str] = "topic"
     row: ClassVar[str] = "document"
     unit: ClassVar[str] = "token"
-    columns: ClassVar[tuple[str, ...]] = ("topic", "share of tokens", "words")
-    expert_columns: ClassVar[tuple[str, ...]] = ("topic", "share of tokens", "corpus weight", "words")
+    columns: ClassVar[tuple[str, ...]] = ("topic", "share", "words")
+    expert_columns: ClassVar[tuple[str, ...]] = ("topic", "share", "corpus weight", "words")
     all_columns: ClassVar[str | None] = "all"
 
     documents: Documents
@@ -118,7 +118,7 @@ class Words(Material):
         if not n_unknown:
             return told
         have = "document has" if n_unknown == 1 else "documents have"
-        return f"{told}; {n_unknown:,} {have} no word of the model, so that their weights say nothing about them"
+        return f"{told}; {n_unknown:,} {have} no word of the model, and so no weights"
 
     @property
     def told_briefly(self) -> str:

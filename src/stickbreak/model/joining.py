@@ -15,11 +15,12 @@ from stickbreak.fitting.executor import one_blas_thread
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.model.estimator import Estimator
 from stickbreak.numerics.arrays import Float, Int
-from stickbreak.numerics.pseudo_counts import Eta
+from stickbreak.numerics.pseudo_counts import Eta, total_of
 from stickbreak.path.joining import find_path
 from stickbreak.path.pooled import pooled
 from stickbreak.path.topic_path import TopicPath
 from stickbreak.path.unseen import unseen_evidence
+from stickbreak.prediction.relevance import log_word_shares, relevance
 from stickbreak.prediction.topics import DescribedPath, FlatTopics
 from stickbreak.prediction.words import top_word_indices
 
@@ -43,7 +44,7 @@ class JoinedTopics(FlatTopics, Estimator):
         self._refuse_joins()
 
     def _join_topics(self, to: Int) -> None:
-        """Make topic k a part of topic to[k], with the sums of all statistics."""
+        """Make topic k a part of topic to[k], or drop it where that is -1, with the sums of all statistics."""
         self._refuse_joins()
 
     def _prior(self) -> Float:
@@ -122,10 +123,11 @@ class JoinedTopics(FlatTopics, Estimator):
         path, words = self._path, []
         if path is None:
             return None
-        counts = self._expected_counts()[0]
+        (counts, eta), log_shares = self._expected_counts(), log_word_shares(self)
         for a, b in path.joins:
             counts[a] += counts[b]
-            (top,) = top_word_indices(counts[a : a + 1], check_whole("n_words", n_words, 1))
+            phi = (counts[a : a + 1] + eta) / (counts[a].sum() + total_of(eta, counts.shape[1]))
+            (top,) = top_word_indices(relevance(phi, log_shares), check_whole("n_words", n_words, 1))
             words.append([str(self.vocabulary_[w]) for w in top])
         numbers = path.best, path.smallest_within_one_error, path.overview
         return DescribedPath(path.linkage(), words, path.scores, path.standard_errors, *numbers)
@@ -151,47 +153,66 @@ class JoinedTopics(FlatTopics, Estimator):
         model._path = path.below(n_topics, number)
         return model
 
-    def joined(self, groups: Iterable[Sequence[int]]) -> Self:
-        """Return a model in which the topics of each group are one topic.
+    def joined(self, groups: Iterable[Sequence[int]] = (), *, drop: Sequence[int] = ()) -> Self:
+        """Return a model in which the topics of each group are one topic, and others are gone.
 
-        The model is fitted, of the same class, as that of `reduced`. It has no path.
+        The model is fitted, of the same class, as that of `reduced`. It has no path. A joined topic has the label of
+        the first topic of its group that has one.
 
         Parameters
         ----------
         groups : iterable of sequences of int
             Numbers of topics, as `top_words` and all lists of topics show them; each in one group at most. Other topics
             stay as they are.
+        drop : sequence of int
+            Topics that the model forgets, with their tokens. Nothing is added to other topics: shares of topics are of
+            the tokens that are left. `transform` explains all words of a document by the topics that are left, so that
+            its weights still sum to one.
 
         Raises
         ------
         InputError
-            If a number is not that of a topic, or stands twice.
+            If a number is not that of a topic or stands twice, or no topic would be left.
         """
+        return self._regrouped(groups, drop)[0]
+
+    def _regrouped(self, groups: Iterable[Sequence[int]], drop: Sequence[int]) -> tuple[Self, Int]:
+        """Return what `joined` does, and the number of each topic of before there; -1 of those that are gone."""
         self._check_joinable()
         K = self.n_topics_
         if not hasattr(groups, "__iter__"):
             raise InputError(f"groups is {groups!r}; give lists of topic numbers, such as [[3, 7], [2, 9]].")
-        given = [_numbers(group, K) for group in groups]
-        named = [k for group in given for k in group]
+        given, gone = [_numbers(group, K) for group in groups], _numbers(drop, K)
+        named = [*(k for group in given for k in group), *gone]
         if len(set(named)) < len(named):
             twice = next(k for k in named if named.count(k) > 1)
-            raise InputError(f"topic {twice} stands twice in the groups to join; name each topic once.")
+            raise InputError(f"topic {twice} stands twice in what to join and drop; name each topic once.")
         alone = [[k] for k in range(K) if k not in set(named)]
-        return self._with_groups([group for group in given if group] + alone)[0]
+        wanted = [group for group in given if group] + alone
+        if not wanted:
+            raise InputError(f"all {K} topics would be dropped; keep at least one.")
+        model, number = self._with_groups(wanted)
+        after = np.full(K, -1)
+        for group, new in zip(wanted, number.tolist(), strict=True):
+            after[group] = new
+        return model, after
 
     def _with_groups(self, groups: list[list[int]]) -> tuple[Self, Int]:
-        """Return a copy whose topics are these groups, the largest first, and the number of each group there."""
-        to = np.empty(self.n_topics_, np.int64)
+        """Return a copy whose topics are these groups, the largest first, and the number of each group there.
+
+        Topics of no group are dropped.
+        """
+        to = np.full(self.n_topics_, -1)
         for group, topics in enumerate(groups):
             to[topics] = group
         number = np.empty(len(groups), np.int64)
         number[np.argsort(-pooled(self._topic_tokens(), to), kind="stable")] = np.arange(len(groups))
         model = copy.copy(self)
         model._kept, model._path = None, None
-        model._join_topics(number[to])
+        model._join_topics(np.where(to < 0, -1, number[to]))
         if len(groups) < self.n_topics_:
             model._held_out = None  # else the topics are the same, in the order of their size
-            model.stop_reason_ += f" Then {self.n_topics_} topics were joined to {len(groups)}."
+            model.stop_reason_ += f" Then {self.n_topics_} topics were reduced to {len(groups)}."
         return model, number
 
 

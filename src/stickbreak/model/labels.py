@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from stickbreak.exceptions import InputError
 from stickbreak.model.joining import JoinedTopics
 from stickbreak.numerics.arrays import Int
+from stickbreak.prediction.relevance import relevant_words
 from stickbreak.questions.documents import best_documents
 from stickbreak.questions.labels import kept_labels, labels_of
 from stickbreak.questions.weights import Asked
-from stickbreak.questions.words import relevant_words
 from stickbreak.storage.amending import replace_value
 from stickbreak.storage.places import PathLike
 
@@ -168,6 +168,13 @@ class LabelledTopics(JoinedTopics):
         except InputError:
             return False
         return True
+
+    def _regrouped(self, groups: Iterable[Sequence[int]], drop: Sequence[int]) -> tuple[Self, Int]:
+        groups = list(groups)
+        model, after = super()._regrouped(groups, drop)
+        labelled = [k for group in reversed(groups) for k in reversed(group) if k in self.labels_]
+        model._labels = model.labels_ | {int(after[k]): self.labels_[k] for k in labelled}
+        return model, after
 
     def _with_groups(self, groups: list[list[int]]) -> tuple[Self, Int]:
         model, number = super()._with_groups(groups)

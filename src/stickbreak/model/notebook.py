@@ -58,7 +58,7 @@ class ShownInNotebooks(LabelledTopics):
         more = f"<p>and {rest:,} more: <code>topics_table()</code> has all</p>" if rest > 0 else ""
         heads = "".join(
             f'<th scope="col" style="{style}">{name}</th>'
-            for name, style in (("topic", _NUMBER), ("share of tokens", _NUMBER), ("label", _CELL), ("words", _CELL))
+            for name, style in (("topic", _NUMBER), ("share", _NUMBER), ("label", _CELL), ("words", _CELL))
         )
         said = f"{escape(type(self).__name__)}: {self.n_topics_:,} topics, the largest first"
         return (

@@ -16,6 +16,7 @@ from stickbreak.corpus.text_counter import preparation
 from stickbreak.fitting.loop import logger
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.model.notebook import ShownInNotebooks
+from stickbreak.prediction.relevance import RELEVANCE
 from stickbreak.questions import by_category, documents, over_time, similar, table
 from stickbreak.questions import word_topics as of_words
 from stickbreak.questions import words as of_topic
@@ -49,10 +50,10 @@ class Questions(ShownInNotebooks):
         Returns
         -------
         DataFrame
-            Columns: topic (its number), label, share (of the tokens of the fit), weight (the share that the model
-            expects in a new collection) and words (the most relevant). With X also coherence (NPMI of the ten most
-            probable words in X), share_here (of its tokens), documents (in which the topic is the largest) and
-            examples (names of the documents that show it best).
+            Columns: topic (its number), label, share (of the tokens of the fit), corpus_weight (the share that the
+            model expects in a new collection) and words (the most relevant). With X also coherence (NPMI of the ten
+            most probable words in X), mean_weight (over X, weighted by tokens), documents (in which the topic is the
+            largest) and examples (names of the documents that show it best).
         """
         asked = self._asked()
         corpus = None if X is None else self._corpus(X)
@@ -97,7 +98,7 @@ class Questions(ShownInNotebooks):
         Returns
         -------
         DataFrame
-            A row for each topic and period: topic, label, period (its first day), share, low, high, tokens and
+            A row for each topic and period: topic, label, period (its first day), mean_weight, low, high, tokens and
             documents of the period. Periods without tokens have no row. low and high are NaN where there is a single
             document.
 
@@ -130,7 +131,7 @@ class Questions(ShownInNotebooks):
         Returns
         -------
         DataFrame
-            A row for each topic: topic, label, share, change (of the share in a year), low, high (95 % interval of the
+            A row for each topic: topic, label, mean_weight, change (of it in a year), low, high (95 % interval of the
             change), p (of no change; adjusted for the number of topics after Benjamini and Hochberg).
 
         Raises
@@ -169,7 +170,7 @@ class Questions(ShownInNotebooks):
         Returns
         -------
         DataFrame
-            A row for each topic and category: topic, label, category, share, low, high, difference, p, tokens and
+            A row for each topic and category: topic, label, category, mean_weight, low, high, difference, p, tokens and
             documents of the category.
 
         Raises
@@ -240,7 +241,7 @@ class Questions(ShownInNotebooks):
         check_is_fitted(self)
         return self._labelled(of_words.word_topics(self, self._corpus(X), n))
 
-    def words_of(self, topic: int, relevance: float = of_topic.RELEVANCE, n: int = 20) -> pd.DataFrame:
+    def words_of(self, topic: int, relevance: float = RELEVANCE, n: int = 20) -> pd.DataFrame:
         """Return the words of a topic by relevance (Sievert and Shirley 2014).                     math.md (Q5)
 
         Parameters
@@ -256,7 +257,7 @@ class Questions(ShownInNotebooks):
         -------
         DataFrame
             A row for each word: word, relevance, probability (in the topic), lift (by how many times the word is more
-            frequent in the topic than in all), share (of the tokens of the word that belong to the topic).
+            frequent in the topic than in all), share_of_word (of the tokens of the word that belong to the topic).
         """
         check_is_fitted(self)
         return of_topic.words_of(self, topic, relevance, n)
@@ -273,8 +274,9 @@ class Questions(ShownInNotebooks):
         Returns
         -------
         DataFrame
-            A row for each topic, the largest share first: topic, label, share (mean over the words of the share of
-            their tokens that the topic has), lift (by how many times they are more frequent in the topic than in all).
+            A row for each topic, the largest share first: topic, label, share_of_word (mean over the words of the
+            share of their tokens that the topic has), lift (by how many times they are more frequent in the
+            topic than in all).
 
         Raises
         ------
@@ -286,7 +288,7 @@ class Questions(ShownInNotebooks):
         check_is_fitted(self)
         as_counted = preparation(self.text_options_ or TextOptions())
         numbers, shares, lift = of_topic.search(self, words, as_counted)
-        return self._labelled(pd.DataFrame({"topic": numbers, "share": shares, "lift": lift}))
+        return self._labelled(pd.DataFrame({"topic": numbers, "share_of_word": shares, "lift": lift}))
 
     def similar_documents(self, X: Any, document: int | str, n: int = 10) -> pd.DataFrame:
         """Return the documents that are most like one document.                                    math.md (Q7)

@@ -8,8 +8,8 @@ import numpy as np
 
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.pseudo_counts import Eta, total_of
+from stickbreak.prediction.relevance import relevant_words
 from stickbreak.prediction.topics import FlatTopics
-from stickbreak.questions.words import relevant_words
 
 LEAST = 1 / 6  # of the tokens of its most frequent words, as many as its seeds, that the seeds have
 _WORDS, _MOST = 3, 10  # of a topic, and topics, that a sentence names

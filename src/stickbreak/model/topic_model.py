@@ -33,6 +33,7 @@ from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.pseudo_counts import prior_mean
 from stickbreak.path.topic_path import TopicPath
 from stickbreak.prediction.left_to_right import LeftToRight, PredictiveRule, score_sequences
+from stickbreak.prediction.relevance import relevant_words
 from stickbreak.prediction.words import check_same_words, no_documents, words_to_show
 from stickbreak.storage.places import PathLike
 
@@ -282,7 +283,9 @@ class TopicModel(Prepared, TakesTexts, SteeredTopics, ClassNamePrefixFeaturesOut
             return score_sequences(self._predictive_rule(), corpus, n_particles, resample, random_state, executor)
 
     def top_words(self, n: int = 10, vocabulary: Sequence[str] | None = None) -> list[list[str]]:
-        """Return the `n` most probable words of each topic.
+        """Return the `n` most relevant words of each topic, the order of all tables and of the report.    math.md (Q5)
+
+        `top_word_indices` has the most probable ones.
 
         Parameters
         ----------
@@ -294,8 +297,7 @@ class TopicModel(Prepared, TakesTexts, SteeredTopics, ClassNamePrefixFeaturesOut
         """
         check_is_fitted(self)
         words = words_to_show(n, vocabulary, self.vocabulary_)
-        order = np.argsort(-self.topic_word_, axis=1, kind="stable")[:, :n]
-        return [[str(words[w]) for w in row] for row in order]
+        return [[str(words[w]) for w in row] for row in relevant_words(self, np.arange(self.n_topics_), n)]
 
     def _documents(self, X: Any, *, reset: bool = False) -> Corpus:
         return self._corpus(X, reset=reset)

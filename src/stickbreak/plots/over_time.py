@@ -45,7 +45,7 @@ def lines_over_time(table: pd.DataFrame, by: str) -> Any:
         traces.append(
             go.Scatter(
                 x=rows["period"],
-                y=rows["share"],
+                y=rows["mean_weight"],
                 mode="lines+markers",
                 name=f"{topic}  {shortened([rows['label'].iloc[0]], _LABEL)}",
                 line={"color": colour, "dash": dash},
@@ -58,7 +58,7 @@ def lines_over_time(table: pd.DataFrame, by: str) -> Any:
         )
     return figure(
         traces,
-        f"Share of the tokens of each {by}, with 95 % intervals",
-        yaxis={"title": "share of the tokens", "tickformat": ".1%", "rangemode": "tozero"},
+        f"Mean weight in the documents of each {by}, with 95 % intervals",
+        yaxis={"title": "mean weight", "tickformat": ".1%", "rangemode": "tozero"},
         legend={"orientation": "h", "yanchor": "top", "y": -0.12, "xanchor": "left", "x": 0},
     )

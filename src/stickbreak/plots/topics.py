@@ -39,7 +39,7 @@ def bars_of_topics(table: pd.DataFrame, n_topics: int) -> Any:
         [bars],
         said,
         height=110 + 22 * len(table),
-        xaxis={"title": "share of the tokens", "tickformat": ".1%"},
+        xaxis={"title": "share", "tickformat": ".1%"},
         yaxis={"autorange": "reversed", "automargin": True, "tickmode": "linear"},
         bargap=0.25,
     )

@@ -17,6 +17,7 @@ from stickbreak.prediction.completion import Completion, completion_log_likeliho
 from stickbreak.prediction.fitted import FittedTopics, document_blocks
 from stickbreak.prediction.held_out import Unscored
 from stickbreak.prediction.left_to_right import LeftToRight
+from stickbreak.prediction.relevance import relevant_words
 from stickbreak.prediction.words import check_same_words, top_word_indices
 
 
@@ -59,7 +60,7 @@ class ShownTopics:
     weights : ndarray of shape (n,)
         Expected corpus weights; for a tree they are the shares.
     words : list of lists of (str, float)
-        Top words with their probabilities, in the order in which the model ranks them.
+        The most relevant words with their probabilities (math.md (Q5)).
     """
 
     numbers: Int
@@ -265,10 +266,11 @@ class FlatTopics(Unscored):
         """
         check_whole("most", most, 1)
         phi = np.asarray(self.topic_word_, dtype=np.float64)
-        top = top_word_indices(phi, check_whole("n_words", n_words, 1))
-        words = [[(self.vocabulary_[w], float(phi[k, w])) for w in row] for k, row in enumerate(top)]
+        numbers = np.arange(len(phi))
+        ranked = relevant_words(self, numbers, check_whole("n_words", n_words, 1))
+        words = [[(self.vocabulary_[w], float(phi[k, w])) for w in row] for k, row in enumerate(ranked)]
         shares, weights = (np.asarray(of, dtype=np.float64) for of in (self.topic_shares_, self.topic_weights_))
-        return ShownTopics(np.arange(len(phi)), shares, weights, words)
+        return ShownTopics(numbers, shares, weights, words)
 
     def complete(self, observed: Any, held_out: Any, *, seen: ArrayLike | None = None) -> Completion:
         """Score the held-out halves of documents, with topic weights from the observed halves.

@@ -53,7 +53,7 @@ def topics_by(
     Returns
     -------
     DataFrame
-        A row for each topic and category: topic, label, category, share, low, high, difference (from the share in the
+        A row for each topic and category: topic, label, category, mean_weight, low, high, difference (from that in the
         documents of the other categories), p (adjusted), tokens, documents.
 
     Raises
@@ -79,7 +79,7 @@ def topics_by(
             "topic": np.repeat(asked.numbers, G),
             "label": np.repeat(np.array(asked.labels, dtype=object), G),
             "category": np.tile(np.asarray(names), n),
-            "share": found.shares.T.ravel(),
+            "mean_weight": found.shares.T.ravel(),
             "low": found.low.T.ravel(),
             "high": found.high.T.ravel(),
             "difference": difference.T.ravel(),

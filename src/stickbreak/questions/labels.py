@@ -8,8 +8,8 @@ import numpy as np
 
 from stickbreak.corpus.tables import in_tables
 from stickbreak.numerics.arrays import Float, Int
+from stickbreak.prediction.relevance import relevant_words
 from stickbreak.prediction.topics import FlatTopics
-from stickbreak.questions.words import relevant_words
 
 _WORDS, _MOST_WORDS = 3, 8
 

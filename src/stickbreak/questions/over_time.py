@@ -50,8 +50,8 @@ def topics_over_time(
     Returns
     -------
     DataFrame
-        A row for each topic and period: topic, label, period (its first day), share, low, high, tokens, documents.
-        Periods without a token have no row.
+        A row for each topic and period: topic, label, period (its first day), mean_weight, low, high, tokens,
+        documents. Periods without a token have no row.
     """
     import pandas as pd
 
@@ -66,7 +66,7 @@ def topics_over_time(
             "topic": np.repeat(asked.numbers, G),
             "label": np.repeat(np.array(asked.labels, dtype=object), G),
             "period": np.tile(periods, n),
-            "share": found.shares.T.ravel(),
+            "mean_weight": found.shares.T.ravel(),
             "low": found.low.T.ravel(),
             "high": found.high.T.ravel(),
             "tokens": np.tile(found.tokens, n),
@@ -91,7 +91,7 @@ def topic_trends(topics: FlatTopics, corpus: Corpus, days: Days, asked: Asked) -
     Returns
     -------
     DataFrame
-        A row for each topic, the fastest growing first: topic, label, share, change (of the share in a year), low,
+        A row for each topic, the fastest growing first: topic, label, mean_weight, change (of it in a year), low,
         high, p (adjusted for the number of topics).
 
     Raises
@@ -144,7 +144,7 @@ def trends_of(blocks: Blocks, lengths: Float, days: Days, asked: Asked) -> pd.Da
         {
             "topic": asked.numbers,
             "label": list(asked.labels),
-            "share": a,
+            "mean_weight": a,
             "change": b,
             "low": b - reach,
             "high": b + reach,

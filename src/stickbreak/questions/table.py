@@ -13,7 +13,6 @@ from stickbreak.prediction.word_pairs import npmi_of_words
 from stickbreak.prediction.words import top_word_indices
 from stickbreak.questions.documents import keep_best, wilson_lower_bound
 from stickbreak.questions.weights import Asked, weight_blocks
-from stickbreak.questions.words import relevant_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,25 +35,20 @@ def topics_table(topics: FlatTopics, corpus: Corpus | None, asked: Asked, n_word
     Returns
     -------
     DataFrame
-        A row for each topic: topic, label, share (of the tokens of the fit), weight (that the model expects in a new
-        collection), words (the most relevant). With a corpus also coherence (NPMI of its ten most probable words in
-        these documents), share_here (of their tokens), documents (in which the topic is the largest of these) and
-        examples (names of the documents that show it best).
+        A row for each topic, with the columns of `Questions.topics_table`.
     """
     import pandas as pd
 
     numbers = asked.numbers
-    shown = topics.shown_topics(1, most=max(numbers.size, 1))
+    shown = topics.shown_topics(n_words, most=max(numbers.size, 1))
     order = {int(k): i for i, k in enumerate(shown.numbers)}
     at = np.array([order[int(k)] for k in numbers], dtype=np.int64)
-    words = in_tables(
-        [" ".join(topics.vocabulary_[w] for w in row) for row in relevant_words(topics, numbers, n_words)]
-    )
+    words = in_tables([" ".join(word for word, _ in shown.words[i]) for i in at])
     columns = {
         "topic": numbers,
         "label": list(asked.labels),
         "share": shown.shares[at],
-        "weight": shown.weights[at],
+        "corpus_weight": shown.weights[at],
         "words": words,
     }
     if corpus is not None:
@@ -78,7 +72,7 @@ def _in_documents(topics: FlatTopics, corpus: Corpus, numbers: np.ndarray) -> di
     top = top_word_indices(topics.word_distributions(numbers), _COHERENCE_WORDS)
     return {
         "coherence": npmi_of_words(top.astype(np.int64), corpus),
-        "share_here": tokens / total if total else tokens,
+        "mean_weight": tokens / total if total else tokens,
         "documents": largest,
         "examples": [", ".join(names[d] for d in row if d >= 0) for row in best[0]],
     }

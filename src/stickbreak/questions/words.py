@@ -1,7 +1,4 @@
-"""The words of a topic by their relevance, and the topics of words.
-
-Sievert and Shirley, LDAvis: a method for visualizing and interpreting topics (2014).
-"""
+"""The words of a topic by their relevance, and the topics of words."""
 
 from __future__ import annotations
 
@@ -17,58 +14,11 @@ from stickbreak.corpus.tables import in_tables
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.numerics.arrays import Float, Int
-from stickbreak.prediction.fitted import document_blocks
+from stickbreak.prediction.relevance import RELEVANCE, log_word_shares, relevance, relevant_words
 from stickbreak.prediction.topics import FlatTopics
-from stickbreak.prediction.words import top_word_indices
 
 if TYPE_CHECKING:
     import pandas as pd
-
-RELEVANCE = 0.6
-
-
-def relevance(phi: Float, log_shares: Float, weight: float) -> Float:
-    """Return lambda log phi_kw + (1 - lambda) log(phi_kw / p_w), a row for each topic.             math.md (Q5)
-
-    Parameters
-    ----------
-    phi : ndarray of shape (n, W)
-        Word distributions.
-    log_shares : ndarray of shape (W,)
-        log p_w; infinite for words that no document of the fit has: their relevance is minus infinity.
-    weight : float
-        lambda, from 0 (lift) to 1 (probability).
-    """
-    known = np.isfinite(log_shares)
-    with np.errstate(divide="ignore"):
-        return np.where(known, np.log(phi) - (1 - weight) * np.where(known, log_shares, 0.0), -np.inf)
-
-
-def log_word_shares(topics: FlatTopics) -> Float:
-    """Return log p_w, with infinity for words that no document of the fit has."""
-    shares = topics.word_shares()
-    with np.errstate(divide="ignore"):
-        return np.where(shares > 0, np.log(shares), np.inf)
-
-
-def relevant_words(topics: FlatTopics, numbers: Int, n_words: int, weight: float = RELEVANCE) -> list[Int]:
-    """Return the most relevant words of some topics, ties by column.                               math.md (Q5)
-
-    Parameters
-    ----------
-    topics : fitted model
-    numbers : ndarray of int
-        Topics.
-    n_words : int
-        Maximum number of words.
-    weight : float
-    """
-    log_shares, found = log_word_shares(topics), []
-    for block in document_blocks(numbers.size, log_shares.size):
-        for row in relevance(topics.word_distributions(numbers[block]), log_shares, weight):
-            (top,) = top_word_indices(row[None], n_words)
-            found.append(top[np.isfinite(row[top])].astype(np.int64))
-    return found
 
 
 def words_of(topics: FlatTopics, topic: int, weight: float = RELEVANCE, n: int = 20) -> pd.DataFrame:
@@ -86,7 +36,7 @@ def words_of(topics: FlatTopics, topic: int, weight: float = RELEVANCE, n: int =
     -------
     DataFrame
         A row for each word: word, relevance, probability (in the topic), lift (by how many times it is more frequent
-        there than in all), share (of the tokens of this word that belong to the topic).
+        there than in all), share_of_word (of the tokens of this word that belong to the topic).
     """
     import pandas as pd
 
@@ -102,7 +52,7 @@ def words_of(topics: FlatTopics, topic: int, weight: float = RELEVANCE, n: int =
             "relevance": relevance(phi, log_shares, float(weight))[best],
             "probability": phi[best],
             "lift": phi[best] / np.exp(log_shares[best]),
-            "share": (joint[numbers == topic].sum(axis=0) / joint.sum(axis=0)) if best.size else np.empty(0),
+            "share_of_word": (joint[numbers == topic].sum(axis=0) / joint.sum(axis=0)) if best.size else np.empty(0),
         }
     )
 

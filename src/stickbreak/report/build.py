@@ -18,13 +18,13 @@ from stickbreak.model.texts import counted_for
 from stickbreak.numerics.arrays import Float
 from stickbreak.prediction.completion import Completion
 from stickbreak.prediction.fitted import FittedTopics, document_blocks
+from stickbreak.prediction.relevance import log_word_shares, relevance
 from stickbreak.prediction.topics import FlatTopics, as_topics
 from stickbreak.prediction.word_pairs import npmi_of_words
 from stickbreak.prediction.words import check_same_words, top_word_indices
 from stickbreak.questions.labels import labels_of
 from stickbreak.questions.spans import Span
 from stickbreak.questions.topic_map import affinities, in_documents, most_similar, neighbour_map
-from stickbreak.questions.words import log_word_shares, relevance
 from stickbreak.report.data import CorpusReport, HeldOut, ReportData, TopicReport, WordShare, finite_or_none
 from stickbreak.report.fit import FittedRun, describe_fit, package_version
 from stickbreak.report.grouped import SampleWeights, columns_of_report, describe_classes, describe_span, describe_time
@@ -46,7 +46,7 @@ _EXAMPLES, _FEWER_EXAMPLES, _MANY_TOPICS = 5, 3, 300
 _SIMILAR_TOPICS = 4
 _SCORED_WORDS = 10
 _MOST_COLUMNS = 6
-_WEIGHTS_OF_LIFT = (0.0, 0.3, 0.6)
+_WEIGHTS_OF_LIFT = (0.0, 0.3, 1.0)
 _MOST_NATS = 700.0  # whose exponential is finite
 
 

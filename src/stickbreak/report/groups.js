@@ -16,7 +16,7 @@ function groupedSections(data, tools) {
 
   // ---------------------------------------------------------------------------------------------- over time
   function rowsOf(grouped, name, chosen = topics.map((_, k) => k)) {
-    const rows = [["topic", "label", name, "share", "low", "high", "documents", ...(grouped.p.length ? ["p"] : [])]];
+    const rows = [["topic", "label", name, "mean_weight", "low", "high", "documents", ...(grouped.p.length ? ["p"] : [])]];
     chosen.forEach((k) =>
       grouped.groups.forEach((group, g) =>
         rows.push([
@@ -79,7 +79,7 @@ function groupedSections(data, tools) {
       xaxis: { type: "date", showgrid: false },
       yaxis: {
         ...(alone === null ? { tickformat: ".0%", range: [0, 1] } : { tickformat: ".3~%", rangemode: "tozero", autorange: true }),
-        title: { text: "share of tokens", font: { size: 13 } },
+        title: { text: "mean weight", font: { size: 13 } },
       },
     }));
     const legend = bands.map((group, i) => {
@@ -369,7 +369,7 @@ function groupedSections(data, tools) {
       }));
       const rows = () => rowsOf(time.shares, time.by, [k]);
       parts.push(
-        el("div", {}, el("h3", {}, `Share of tokens by ${time.by}, with 95 % intervals`), holder, csvButton(rows)),
+        el("div", {}, el("h3", {}, `Mean weight by ${time.by}, with 95 % intervals`), holder, csvButton(rows)),
       );
     }
     for (const grouped of classes) {
@@ -405,7 +405,7 @@ function groupedSections(data, tools) {
           ),
         );
       }
-      parts.push(el("div", {}, el("h3", {}, `Share of tokens by ${grouped.column}${which}, with 95 % intervals; bars are compared with the largest`), list, csvButton(() => rowsOf(grouped, grouped.column, [k]))));
+      parts.push(el("div", {}, el("h3", {}, `Mean weight by ${grouped.column}${which}, with 95 % intervals; bars are compared with the largest`), list, csvButton(() => rowsOf(grouped, grouped.column, [k]))));
     }
     return parts;
   }

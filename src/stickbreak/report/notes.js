@@ -17,7 +17,7 @@ function drawNotes(data) {
       : "The number of a topic is the place of its leaf in the tree, counted from the left, and its column in the result of transform.",
   );
   note(
-    "Share of tokens: the share of all words of the fit that belong to the topic. A word counts as often as it occurs.",
+    "Share: the part of all words of the fit that belongs to the topic. A word counts as often as it occurs. Mean weight: the mean of the weights of the topic in the documents of a period or class, each counted by its words.",
   );
   if (data.path !== null)
     note(
@@ -25,10 +25,9 @@ function drawNotes(data) {
         ? "Groups: a tenth of the words of some documents is taken out of the topics and predicted, with topic weights from the other words. The topics were learned together with these documents. So compare these scores with each other, not with the held-out score."
         : "Groups: topics are joined where they are alike, by the distances of the map (Ward's method).",
     );
-  if (data.tree !== null)
-    note(
-      "Words of topics and of nodes of the tree are ranked by P(w | node) P(node | w): words that are frequent there and rare elsewhere come first. The bars show P(w | node).",
-    );
+  note(
+    "Words are ranked by relevance (Sievert and Shirley 2014, λ = 0.6): words that are frequent in the topic and rare elsewhere come first. Bars show the probability in the topic.",
+  );
   note(
     "Documents with most of a topic are ranked by the lower end of the 95% Wilson interval of its share. A document of three words thus does not come before a long one.",
   );
@@ -36,7 +35,7 @@ function drawNotes(data) {
     "Coherence says how much more often the ten most probable words of a topic occur in the same documents than they would by chance (NPMI). 1: always together. 0: as by chance. -1: never. Exclusivity: the mean share that the topic has in the probability of these words over all topics.",
   );
   note(
-    "The slider of words weighs the logarithm of the probability of a word against that of its lift: how many times its probability in all documents it has here (Sievert and Shirley 2014).",
+    "The slider of words changes λ. It weighs the logarithm of the probability of a word against that of its lift: how many times its probability in all documents it has here.",
   );
   note(
     "The map is a t-SNE embedding of the topics. Their distance comes from the mean of two likenesses: of the word distributions (Bhattacharyya), and of the shares over the documents (cosine). The colour of a word in a document is the topic that it most probably has there.",

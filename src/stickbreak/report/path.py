@@ -7,9 +7,9 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
 from stickbreak.numerics.arrays import Float
+from stickbreak.prediction.relevance import log_word_shares, relevance
 from stickbreak.prediction.topics import FlatTopics
 from stickbreak.prediction.words import top_word_indices
-from stickbreak.questions.words import RELEVANCE, log_word_shares, relevance
 from stickbreak.report.data import JoinReport, PathReport
 
 _JOIN_WORDS, _LABEL_WORDS = 8, 3
@@ -78,14 +78,18 @@ def _joined_by_likeness(model: FlatTopics, phi: Float, shares: Float, likeness: 
 def _joins(
     model: FlatTopics, phi: Float, shares: Float, tree: Float, words: list[list[str]] | None = None
 ) -> tuple[JoinReport, ...]:
-    """Describe what each join makes: by the words that the model gives it, or the most probable ones of the mixture."""
+    """Describe what each join makes: by the words that the model gives it, or the most relevant ones of the mixture."""
     log_shares, vocabulary, joins = log_word_shares(model), model.vocabulary_, []
     parts = {k: (max(float(shares[k]), 1e-12), phi[k]) for k in range(len(phi))}
     for i, (left, right) in enumerate(tree[:, :2].astype(int).tolist()):
         (a, first), (b, second) = parts.pop(left), parts.pop(right)
         mixed = (a * first + b * second) / (a + b)
         parts[len(phi) + i] = a + b, mixed
-        telling = top_word_indices(relevance(mixed[None], log_shares, RELEVANCE), _LABEL_WORDS)[0]
-        own = [vocabulary[w] for w in top_word_indices(mixed[None], _JOIN_WORDS)[0]] if words is None else words[i]
+        telling = top_word_indices(relevance(mixed[None], log_shares), _LABEL_WORDS)[0]
+        own = (
+            [vocabulary[w] for w in top_word_indices(relevance(mixed[None], log_shares), _JOIN_WORDS)[0]]
+            if words is None
+            else words[i]
+        )
         joins.append(JoinReport(left, right, ", ".join(vocabulary[w] for w in telling), tuple(own)))
     return tuple(joins)

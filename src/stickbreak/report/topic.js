@@ -5,7 +5,8 @@ function topicPages(data, tools) {
   const { documents, grouped, tree, path } = tools;
   const { topics } = data;
   const SHOWN_WORDS = 20;
-  let weight = 1; // of the probability against the lift, as in Sievert and Shirley (2014)
+  const RELEVANCE = 0.6; // the order of words everywhere: Sievert and Shirley (2014) found it best for readers
+  let weight = RELEVANCE; // of the probability against the lift
 
   function wordList(entries) {
     const list = el("ol", { class: "words" }),
@@ -24,14 +25,14 @@ function topicPages(data, tools) {
   }
   function wordsHeading(entries) {
     const byProbability = entries.every((entry, i) => i === 0 || entry.probability <= entries[i - 1].probability);
-    return el("h3", {}, `Words${byProbability ? "" : ", the most telling first,"} and their probability; bars are compared with the largest`);
+    return el("h3", {}, `Words${byProbability ? "" : ", the most relevant first,"} and their probability; bars are compared with the largest`);
   }
   function wordPanel(topic) {
     const all = [...topic.words, ...topic.more_words],
       holder = el("div"),
       panel = el("div", {}, wordsHeading(topic.words.slice(0, SHOWN_WORDS)));
     const show = () => {
-      const ranked = weight === 1 ? topic.words : byRelevance(topic, weight);
+      const ranked = weight === RELEVANCE ? topic.words : byRelevance(topic, weight);
       holder.replaceChildren(wordList(ranked.slice(0, SHOWN_WORDS)));
     };
     if (data.tree === null) {
@@ -109,7 +110,7 @@ function topicPages(data, tools) {
     const numbers = el(
       "dl",
       { class: "numbers" },
-      term("Share of tokens", percent(topic.token_share)),
+      term("Share", percent(topic.token_share)),
       term("Documents with 5% or more", whole(topic.n_present)),
       term("Documents where it is largest", whole(topic.n_largest)),
       topic.coherence === null ? null : term("Coherence (NPMI)", fixed(topic.coherence, 2)),
@@ -122,7 +123,7 @@ function topicPages(data, tools) {
       ...topic.documents.map(([place, share]) => documents.item(data.documents[place], share, topic.index)),
     );
     const exampleRows = () => [
-      ["row", "name", "tokens", "share", ...data.columns],
+      ["row", "name", "tokens", "weight", ...data.columns],
       ...topic.documents.map(([place, share]) => {
         const one = data.documents[place];
         return [one.row, one.name, one.n_tokens, share, ...one.values];

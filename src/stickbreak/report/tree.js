@@ -315,7 +315,7 @@ function topicTree(tree, tools) {
     const numbers = el(
       "dl",
       { class: "numbers" },
-      term("Share of tokens", percent(zoomed.share)),
+      term("Share", percent(zoomed.share)),
       term("Words", whole(zoomed.n_tokens)),
       zoomed.topic === null ? term("Topics below", whole(zoomed.n_topics)) : term("Topic", `#${zoomed.topic}`),
       term("Level", `${zoomed.level} of ${tree.n_levels}`),

@@ -89,6 +89,8 @@ class FittedLDA(LabelledDocuments, CountedTopics, StreamingEstimator):
         """Make topic k a part of topic to[k]."""
         self.components_ = pooled(self._expected_counts()[0], to) + self.eta_
         self.topic_prior_, self._mean_log = pooled(self.topic_prior_, to), np.zeros(0)
+        if (to < 0).any():
+            self.alpha_ = float(self.topic_prior_.sum())
         self._pseudo = None  # a joined topic has no prior of its own
         self._forget_labels()
 

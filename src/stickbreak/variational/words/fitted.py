@@ -190,7 +190,7 @@ class FittedHDP(TopicPriors, CountedTopics, StreamingVariational):
     def _join_topics(self, to: Int) -> None:
         """Make topic k a part of topic to[k]: counts and expected weights add up, omega is that of the largest."""
         omega = np.zeros(int(to.max()) + 1)
-        np.maximum.at(omega, to, self.omega_)
+        np.maximum.at(omega, to[to >= 0], self.omega_[to >= 0])
         self.rho_, self.omega_ = sticks_of(pooled(self.topic_weights_, to), omega)
         counts, eta = self._expected_counts()
         self.components_, self._pseudo = pooled(counts, to) + eta, None  # a joined topic has no prior of its own
