@@ -2,6 +2,7 @@
 
 import tracemalloc
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from scipy import sparse
 
 from stickbreak import CollapsedHDP
 from stickbreak.collapsed import trials
+from stickbreak.collapsed.cvb0 import SMALLEST_SHARE
 from stickbreak.collapsed.merging import AT_ONCE
 from stickbreak.collapsed.plans import OF_LONG
 from stickbreak.collapsed.requirements import COUNT_BYTES, ENTRY_BYTES, FILLED, HALF_BYTES, TABLES, check_tables
@@ -178,3 +180,15 @@ def test_topics_that_form_are_counted(long, monkeypatch):
     CollapsedHDP(n_laps=1, random_state=0, max_topics=most // 2).fit(long)
     weights = Corpus.from_counts(long.counts * 0.9)  # which have no topic each
     CollapsedHDP(n_laps=1, random_state=0).fit(weights)
+
+
+def test_pages_name_the_memory_that_is_checked():
+    """The bytes of a pair of document and word, with births and without."""
+    pages = Path(__file__).parents[2] / "docs"
+    of_entries = FILLED / SMALLEST_SHARE
+    with_births = round(COUNT_BYTES + (ENTRY_BYTES + HALF_BYTES) * of_entries)
+    without = round(COUNT_BYTES + ENTRY_BYTES * of_entries)
+    for page in ("families.md", "howto/large-collections.md", "howto/larger-than-memory.md"):
+        text = (pages / page).read_text(encoding="utf-8")
+        assert f"{with_births} bytes" in text, page
+    assert f"births it is {without} bytes" in (pages / "howto/larger-than-memory.md").read_text(encoding="utf-8")

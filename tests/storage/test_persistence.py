@@ -57,6 +57,58 @@ def test_big_endian_arrays_keep_their_values(tmp_path):
     assert found["x"].dtype == np.int32
 
 
+def mostly(common, dtype: str, n: int = 40_000) -> np.ndarray:
+    array = np.full((n // 8, 8), common, dtype)
+    array.reshape(-1)[::13] = np.arange(-(-n // 13)) % 100 + 1
+    return array
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        mostly(0.0, "float64"),
+        mostly(0.1, "float32"),
+        mostly(np.nan, "float64"),
+        mostly(-0.0, "float64"),
+        mostly(7, "int16", 400_000),
+        mostly(3, ">i4"),
+        np.zeros((300, 300)),
+        np.arange(100_000) % 11 == 0,
+    ],
+)
+def test_arrays_that_are_mostly_one_number_are_small_and_keep_their_bits(tmp_path, array):
+    folder = saved(tmp_path, arrays={"x": array, "y": np.arange(10_000.0)})
+    assert (folder / "arrays.safetensors").stat().st_size - 80_000 < array.nbytes / 3
+    for mapped in (False, True):
+        found, _ = read_folder(folder, mapped=mapped)
+        assert found["x"].shape == array.shape
+        assert found["x"].dtype == array.dtype.newbyteorder("=")
+        assert found["x"].tobytes() == array.astype(found["x"].dtype).tobytes()
+        assert found["x"].flags.writeable
+        assert found["y"].tolist() == list(range(10_000))
+
+
+def test_arrays_of_a_checkpoint_can_be_mapped(tmp_path):
+    folder = saved(tmp_path, arrays={"x": np.zeros((300, 300))}, sparse=False)
+    found, _ = read_folder(folder, mapped=True)
+    assert isinstance(found["x"].base, np.memmap)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"shape": [300, 301]}, {"shape": [299, 300]}, {"shape": [1 << 30, 1 << 30]}, {"shape": [-300, -300]},
+     {"shape": "all"}, {"dtype": "float32"}, {"dtype": "object"}, {"common": -1}, {"common": None}],
+)  # fmt: skip
+def test_a_sparse_array_that_cannot_be_is_refused(tmp_path, changes):
+    array = np.zeros((300, 300))
+    array[0] = 1.0
+    folder = saved(tmp_path, arrays={"x": array})
+    arrays = json.loads((folder / "model.json").read_text())["arrays"]
+    change_head(folder, arrays={"x": arrays["x"] | changes})
+    with pytest.raises(ModelFormatError, match="save the model again"):
+        read_folder(folder)
+
+
 def test_no_arrays_can_be_saved(tmp_path):
     assert read_folder(saved(tmp_path, arrays={}))[0] == {}
 
@@ -182,7 +234,7 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path):
         "from stickbreak.storage.persistence import write_folder\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
-        "write_folder(sys.argv[1], kind='example', arrays={'x': np.zeros(100_000)}, meta={})\n"
+        "write_folder(sys.argv[1], kind='example', arrays={'x': np.arange(1e5)}, meta={})\n"
     )
     done = subprocess.run([sys.executable, "-c", program, str(tmp_path / "saved")], capture_output=True, text=True)
     assert "stickbreak.exceptions.WriteError: cannot write" in done.stderr

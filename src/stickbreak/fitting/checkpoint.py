@@ -142,7 +142,7 @@ def write_checkpoint(path: PathLike, laps: Laps, trace: Trace, identity: dict[st
     """Replace the checkpoint at `path` by where a fit stands between two laps."""
     arrays, values = laps.snapshot()
     meta = {**values, "identity": identity, "trace": trace.columns}
-    persistence.write_folder(path, kind=KIND, arrays=arrays, meta=meta, overwrite=True)
+    persistence.write_folder(path, kind=KIND, arrays=arrays, meta=meta, overwrite=True, sparse=False)
 
 
 def read_checkpoint(path: PathLike, laps: Laps, identity: dict[str, Any]) -> Trace | None:

@@ -58,7 +58,15 @@ def relevant_words(topics: FlatTopics, numbers: Int, n_words: int, weight: float
     """
     log_shares, found = log_word_shares(topics), []
     for block in document_blocks(numbers.size, log_shares.size):
-        for row in relevance(topics.word_distributions(numbers[block]), log_shares, weight):
-            (top,) = top_word_indices(row[None], n_words)
-            found.append(top[np.isfinite(row[top])].astype(np.int64))
+        found += most_relevant(topics.word_distributions(numbers[block]), log_shares, n_words, weight)
     return found
+
+
+def most_relevant(phi: Float, log_shares: Float, n_words: int, weight: float = RELEVANCE) -> list[Int]:
+    """Return the most relevant words of word distributions, (n, W), ties by column: see `relevance`."""
+    ranked = []
+    for topic in phi:
+        (row,) = relevance(topic[None], log_shares, weight)
+        (top,) = top_word_indices(row[None], n_words)
+        ranked.append(top[np.isfinite(row[top])].astype(np.int64))
+    return ranked

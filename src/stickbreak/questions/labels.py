@@ -8,13 +8,15 @@ import numpy as np
 
 from stickbreak.corpus.tables import in_tables
 from stickbreak.numerics.arrays import Float, Int
-from stickbreak.prediction.relevance import relevant_words
+from stickbreak.prediction.relevance import most_relevant, relevant_words
 from stickbreak.prediction.topics import FlatTopics
 
 _WORDS, _MOST_WORDS = 3, 8
 
 
-def labels_of(topics: FlatTopics, numbers: Int, given: Mapping[int, str]) -> tuple[str, ...]:
+def labels_of(
+    topics: FlatTopics, numbers: Int, given: Mapping[int, str], known: tuple[Float, Float] | None = None
+) -> tuple[str, ...]:
     """Return a label for each of some topics: the given one, or its most relevant words.           math.md (Q5)
 
     Where two would be alike they get one more word each, and at last the number of the topic.
@@ -26,8 +28,10 @@ def labels_of(topics: FlatTopics, numbers: Int, given: Mapping[int, str]) -> tup
         Topics.
     given : mapping of int to str
         Labels that stay as they are, none like another.
+    known : tuple of ndarray, optional
+        The word distributions of these topics, (n, W), and the result of `log_word_shares`. The default asks `topics`.
     """
-    ranked = relevant_words(topics, numbers, _MOST_WORDS)
+    ranked = relevant_words(topics, numbers, _MOST_WORDS) if known is None else most_relevant(*known, _MOST_WORDS)
     words = [list(in_tables([topics.vocabulary_[w] for w in row])) for row in ranked]
     return distinct_labels(words, [given.get(int(k)) for k in numbers], numbers, set(given.values()))
 

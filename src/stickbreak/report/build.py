@@ -18,7 +18,7 @@ from stickbreak.model.texts import counted_for
 from stickbreak.numerics.arrays import Float
 from stickbreak.prediction.completion import Completion
 from stickbreak.prediction.fitted import FittedTopics, document_blocks
-from stickbreak.prediction.relevance import log_word_shares, relevance
+from stickbreak.prediction.relevance import most_relevant
 from stickbreak.prediction.topics import FlatTopics, as_topics
 from stickbreak.prediction.word_pairs import npmi_of_words
 from stickbreak.prediction.words import check_same_words, top_word_indices
@@ -184,7 +184,7 @@ def build_report(
         diversity=finite_or_none(topic_diversity(shown.topic_word)),
         topics=topics,
         tree=tree,
-        path=describe_path(asked, shown.topic_word, shown.shares, likeness),
+        path=describe_path(shown, likeness),
         columns=tuple(beside),
         documents=documents,
         time=describe_time(columns, sample, lengths, shown.numbers, seed),
@@ -249,7 +249,9 @@ class _TopicWriter:
         shown, shares, phi = self.shown, self.shares, self.shown.topic_word
         scores = npmi_of_words(top_word_indices(phi, _SCORED_WORDS).astype(np.int64), self.corpus)
         own = exclusivity(phi, _SCORED_WORDS)
-        labels = labels_of(self.model, np.array(shown.numbers, dtype=np.int64), self.model.labels_)
+        labels = labels_of(
+            self.model, np.array(shown.numbers, dtype=np.int64), self.model.labels_, (phi, shown.log_word_shares)
+        )
         words = self._words()
         return tuple(
             TopicReport(
@@ -274,17 +276,12 @@ class _TopicWriter:
 
     def _words(self) -> list[tuple[tuple[WordShare, ...], tuple[WordShare, ...]]]:
         """Return the words of each topic, and those that are among the most relevant at another weight of the lift."""
-        log_shares, told = log_word_shares(self.model), []
+        log_shares, told = self.shown.log_word_shares, []
         index = {word: w for w, word in enumerate(self.model.vocabulary_)}
         for phi, words in zip(self.shown.topic_word, self.shown.words, strict=True):
             first = {index[word]: probability for word, probability in words}
-            ranked = [relevance(phi[None], log_shares, weight) for weight in _WEIGHTS_OF_LIFT]
-            more = dict.fromkeys(
-                int(w)
-                for scores in ranked
-                for w in top_word_indices(scores, len(words))[0]
-                if np.isfinite(scores[0, w])
-            )
+            ranked = [most_relevant(phi[None], log_shares, len(words), weight)[0] for weight in _WEIGHTS_OF_LIFT]
+            more = dict.fromkeys(int(w) for top in ranked for w in top)
             told.append(
                 (
                     tuple(self._word(w, p, log_shares) for w, p in first.items()),

@@ -7,26 +7,23 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
 from stickbreak.numerics.arrays import Float
-from stickbreak.prediction.relevance import log_word_shares, relevance
-from stickbreak.prediction.topics import FlatTopics
+from stickbreak.prediction.relevance import relevance
 from stickbreak.prediction.words import top_word_indices
 from stickbreak.report.data import JoinReport, PathReport
+from stickbreak.report.shown import ReportTopics
 
 _JOIN_WORDS, _LABEL_WORDS = 8, 3
 _AT_A_GLANCE = 20  # groups
 _MOST_AT_A_GLANCE, _LARGEST = 40, 1 / 3  # more of them, where one would have more of the tokens than this
 
 
-def describe_path(model: FlatTopics, phi: Float, shares: Float, likeness: Float) -> PathReport | None:
+def describe_path(shown: ReportTopics, likeness: Float) -> PathReport | None:
     """Describe the path of a model, or join topics that are alike.
 
     Parameters
     ----------
-    model : FlatTopics
-    phi : ndarray of shape (K, W)
-        Its topics.
-    shares : ndarray of shape (K,)
-        Their shares of the tokens.
+    shown : ReportTopics
+        All K topics of the model.
     likeness : ndarray of shape (K, K)
         Likeness of all pairs, one on the diagonal, positive semidefinite: 1 minus it is a squared Euclidean distance.
 
@@ -35,12 +32,12 @@ def describe_path(model: FlatTopics, phi: Float, shares: Float, likeness: Float)
     PathReport or None
         None for a tree, which has groups of its own, and for fewer than three topics without a path.
     """
-    if model.tree_ is not None:
+    if shown.model.tree_ is not None:
         return None
-    described = model.described_path(_JOIN_WORDS)
+    described = shown.model.described_path(_JOIN_WORDS)
     if described is None or not len(described.linkage):
-        return _joined_by_likeness(model, phi, shares, likeness) if len(phi) > 2 else None
-    joins = _joins(model, phi, shares, described.linkage, described.words)
+        return _joined_by_likeness(shown, likeness) if len(shown.numbers) > 2 else None
+    joins = _joins(shown, described.linkage, described.words)
     return PathReport(
         scores=tuple(described.scores.tolist()),
         standard_errors=tuple(described.standard_errors.tolist()),
@@ -48,7 +45,7 @@ def describe_path(model: FlatTopics, phi: Float, shares: Float, likeness: Float)
         joins=joins,
         best=described.best,
         fewest=described.fewest,
-        overview=_at_a_glance(joins, shares, described.overview),
+        overview=_at_a_glance(joins, shown.shares, described.overview),
     )
 
 
@@ -64,23 +61,21 @@ def _at_a_glance(joins: tuple[JoinReport, ...], shares: Float, overview: int) ->
     return next(enough, overview)
 
 
-def _joined_by_likeness(model: FlatTopics, phi: Float, shares: Float, likeness: Float) -> PathReport:
+def _joined_by_likeness(shown: ReportTopics, likeness: Float) -> PathReport:
     """Join topics by Ward's method, which makes no group that swallows all others (Ward 1963)."""
-    K = len(phi)
+    K = len(shown.numbers)
     distance = np.sqrt(np.maximum(1.0 - likeness, 0.0))
     np.fill_diagonal(distance, 0.0)
     tree = linkage(squareform((distance + distance.T) / 2, checks=False), method="ward")
     heights = tuple(tree[:, 2].tolist())
-    joins = _joins(model, phi, shares, tree)
+    joins = _joins(shown, tree)
     return PathReport((), (), heights, joins, best=K, fewest=K, overview=min(K, _AT_A_GLANCE))
 
 
-def _joins(
-    model: FlatTopics, phi: Float, shares: Float, tree: Float, words: list[list[str]] | None = None
-) -> tuple[JoinReport, ...]:
+def _joins(shown: ReportTopics, tree: Float, words: list[list[str]] | None = None) -> tuple[JoinReport, ...]:
     """Describe what each join makes: by the words that the model gives it, or the most relevant ones of the mixture."""
-    log_shares, vocabulary, joins = log_word_shares(model), model.vocabulary_, []
-    parts = {k: (max(float(shares[k]), 1e-12), phi[k]) for k in range(len(phi))}
+    phi, log_shares, vocabulary, joins = shown.topic_word, shown.log_word_shares, shown.model.vocabulary_, []
+    parts = {k: (max(float(shown.shares[k]), 1e-12), phi[k]) for k in range(len(phi))}
     for i, (left, right) in enumerate(tree[:, :2].astype(int).tolist()):
         (a, first), (b, second) = parts.pop(left), parts.pop(right)
         mixed = (a * first + b * second) / (a + b)

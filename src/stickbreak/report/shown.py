@@ -12,6 +12,7 @@ from scipy import sparse
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.numerics.arrays import Float
+from stickbreak.prediction.relevance import log_word_shares
 from stickbreak.prediction.topics import FlatTopics
 
 _MOST_TOPICS = 300  # of a tree
@@ -29,6 +30,8 @@ class ReportTopics:
     topic_word : ndarray of shape (n, W)
     shares : ndarray of shape (n,)
         Shares of the tokens of the fit.
+    log_word_shares : ndarray of shape (W,)
+        Of the words in the tokens of the fit, as `log_word_shares` returns them.
     words : list of lists of (str, float)
         Top words, with their probabilities, in the order that the model ranks them by.
     model : FlatTopics
@@ -42,6 +45,7 @@ class ReportTopics:
     numbers: tuple[int, ...]
     topic_word: Float
     shares: Float
+    log_word_shares: Float
     words: list[list[tuple[str, float]]]
     model: FlatTopics
     corpus: Corpus
@@ -80,7 +84,8 @@ def report_topics(model: FlatTopics, corpus: Corpus, given: Any, n_words: int) -
     shown = model.shown_topics(n_words, most=max(1, min(_MOST_TOPICS, _MOST_NUMBERS // corpus.n_words)))
     known = None if given is None else _checked(given, corpus, model.n_columns_)
     phi = model.word_distributions(shown.numbers)
-    return ReportTopics(tuple(shown.numbers.tolist()), phi, shown.shares, shown.words, model, corpus, known)
+    log_shares, numbers = log_word_shares(model), tuple(shown.numbers.tolist())
+    return ReportTopics(numbers, phi, shown.shares, log_shares, shown.words, model, corpus, known)
 
 
 def _checked(given: ArrayLike, corpus: Corpus, n_columns: int) -> Any:

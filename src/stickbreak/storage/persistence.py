@@ -2,7 +2,8 @@
 
 The folder holds `arrays.safetensors` and `model.json`; the latter gives the version of the format, the kind
 of thing that is saved, the arrays that belong to it (with a checksum) and its other values (`meta`, a
-vocabulary included). Two files may lie beside them: `input.json`, how the documents were read, and `report.html`.
+vocabulary included). Arrays of a model that are mostly one number, as counts are mostly zero, are stored sparsely.
+Two files may lie beside them: `input.json`, how the documents were read, and `report.html`.
 """
 
 import errno
@@ -24,6 +25,7 @@ from stickbreak.storage.atomic import TAKEN, clear_up, follow, replace_folder, t
 from stickbreak.storage.memory import give_back
 from stickbreak.storage.places import PathLike, place_of
 from stickbreak.storage.plain_files import open_file, read_json
+from stickbreak.storage.sparse import expand, shrink
 
 __all__ = ["FORMAT_VERSION", "MODEL", "check_target", "read_folder", "write_folder"]
 
@@ -50,6 +52,7 @@ def write_folder(
     arrays: Mapping[str, NDArray],
     meta: Mapping[str, Any],
     overwrite: bool = False,
+    sparse: bool = True,
 ) -> None:
     """Write arrays and plain values as a folder, complete or not at all.
 
@@ -68,6 +71,9 @@ def write_folder(
         come back as lists, NumPy scalars as Python's.
     overwrite : bool, default=False
         Replace a folder of ours that is already there.
+    sparse : bool, default=True
+        Store arrays that are mostly one number by the entries that differ from it, deflated. No bit is lost. Otherwise
+        all arrays are stored whole, so that `read_folder` can map all of them.
 
     Raises
     ------
@@ -93,6 +99,9 @@ def write_folder(
         "stickbreak": _package_version(),
         "arrays": {name: {"dtype": a.dtype.name, "shape": list(a.shape)} for name, a in plain.items()},
     }
+    for name, array in plain.items() if sparse else ():
+        if (small := shrink(array)) is not None:
+            plain[name], head["arrays"][name]["common"] = small
     encoded = _encode(dict(meta), "meta")
     check_target(path, overwrite=overwrite)
     with replace_folder(path, overwrite=overwrite or _is_empty_folder(Path(path))) as folder:
@@ -113,7 +122,8 @@ def read_folder(
     kind : str, optional
         What it must hold; by default anything.
     mapped : bool, default=False
-        Whether the arrays are views of the file, which are read as they are used, in place of copies.
+        Whether the arrays are views of the file, which are read as they are used, in place of copies. Arrays that are
+        stored sparsely are copies all the same.
 
     Returns
     -------
@@ -328,23 +338,34 @@ def _read_arrays(folder: Path, head: dict[str, Any], *, mapped: bool) -> dict[st
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 
-    file = folder / _ARRAYS
+    # A KeyError is a dtype that NumPy lacks.
+    unreadable = OSError, SafetensorError, ValueError, TypeError, KeyError, OverflowError, zlib.error
+    file, described = folder / _ARRAYS, head["arrays"]
     try:
         intact = _checksum(file) == head["checksum"]
         read = _views if mapped else load_file
         found = read(file) if intact else {}
     except FileNotFoundError:
         raise ModelFormatError(f"{folder} holds no {_ARRAYS}; save the model again") from None
-    except (OSError, SafetensorError, ValueError, TypeError, KeyError) as error:  # the last: a dtype NumPy lacks
+    except unreadable as error:
         raise ModelFormatError(f"{file} cannot be read ({error}); save the model again") from error
     if not intact:
         raise ModelFormatError(
             f"{file} is damaged: its content is not what was written; copy it again or save the model again"
         )
-    described = {name: {"dtype": a.dtype.name, "shape": list(a.shape)} for name, a in found.items()}
-    if described != head["arrays"]:
+    try:
+        sparse = {name: expand(found[name], one) for name, one in described.items() if "common" in one}
+    except unreadable as error:
+        raise ModelFormatError(f"{file} cannot be read ({error}); save the model again") from error
+    found = {**found, **sparse}
+    present = {
+        name: {"dtype": a.dtype.name, "shape": list(a.shape)}
+        | ({"common": described[name]["common"]} if name in sparse else {})
+        for name, a in found.items()
+    }
+    if present != described:
         raise ModelFormatError(f"{file} does not hold the arrays that {MODEL} names; save the model again")
-    return dict(found)
+    return found
 
 
 def _checksum(file: Path) -> int:
