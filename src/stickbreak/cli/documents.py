@@ -273,7 +273,7 @@ def read_for_model(
     given : InputSettings
         What the command line says; it goes before what is remembered. Its `text` is not read.
     new_words : bool, default=False
-        Let words that the model does not know follow its own; of texts those that a fit to them alone would have.
+        Let words that the model does not know follow its own; of texts those in as many documents as a fit asks for.
 
     Returns
     -------
@@ -301,11 +301,12 @@ def read_for_model(
     if given.tokenizer is not None:
         options = replace(options, tokenizer=named_tokenizer(given.tokenizer))
     texts, words = settings.texts(path), model.vocabulary_
-    if new_words and not remembered.fixed_vocabulary:  # a new subject may have words that most of its texts have
-        words = _with_new(words, replace(settings, vocabulary=None, text=replace(options, max_df=1.0)).read(path))
     if remembered.fixed_vocabulary or options.ngram_range != (1, 1):
         from stickbreak.corpus import read
 
+        if new_words and not remembered.fixed_vocabulary:
+            own = replace(settings, vocabulary=None, text=replace(options, max_df=1.0)).read(path)
+            words = _with_new(words, own)
         corpus = read(
             path,
             format=settings.format,
@@ -320,17 +321,33 @@ def read_for_model(
         )
         return Documents(corpus, None, texts, remembered.word_counts)
     unpruned = replace(options, min_df=1, max_df=1.0, max_features=None)
-    corpus, n_outside = align(replace(settings, vocabulary=None, text=unpruned).read(path), words)
+    corpus = replace(settings, vocabulary=None, text=unpruned).read(path)
+    if new_words:
+        words = _with_new(words, corpus, options)
+    corpus, n_outside = align(corpus, words)
     return Documents(corpus, n_outside, texts, remembered.word_counts)
 
 
-def _with_new(vocabulary: tuple[str, ...], corpus: "Corpus") -> tuple[str, ...]:
-    """Return the words of a model, then those of documents that it does not know, if both are named."""
+def _with_new(vocabulary: tuple[str, ...], corpus: "Corpus", options: "TextOptions | None" = None) -> tuple[str, ...]:
+    """Return the words of a model, then those of documents that it does not know and that options keep, if named.
+
+    A new subject may have words that most of its texts have, so max_df is not asked.
+    """
+    import numpy as np
+
     from stickbreak.corpus.alignment import only_numbered
+    from stickbreak.corpus.pruning import document_limits
 
     if only_numbered(corpus, vocabulary):
         return vocabulary
-    return (*vocabulary, *sorted(set(corpus.words) - set(vocabulary)))
+    columns = np.arange(corpus.n_words)
+    if options is not None:
+        least, _ = document_limits(options, corpus.n_documents)
+        columns = np.flatnonzero(np.bincount(corpus.counts.indices, minlength=columns.size) >= least)
+        if options.max_features is not None:
+            tokens = np.asarray(corpus.counts.sum(axis=0)).ravel()[columns]
+            columns = columns[np.argsort(-tokens, kind="stable")[: options.max_features]]
+    return (*vocabulary, *sorted({corpus.words[column] for column in columns} - set(vocabulary)))
 
 
 def read_limits(document_bytes: int | None, unpacked_bytes: int | None, declared: int | None) -> "ReadLimits":
