@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 RELEVANCE = 0.6
+_CHANCE = 1 - 1e-9  # the lift of a topic that has its share of the words and no more, but for rounding
 
 
 def relevance(phi: Float, log_shares: Float, weight: float) -> Float:
@@ -123,7 +124,7 @@ def search(
     Returns
     -------
     numbers : ndarray of int, of shape (m,)
-        The topics, that of the largest share first.
+        The topics that have more of these words than by chance, that of the largest share first.
     shares : ndarray of shape (m,)
         Mean over the words of the share of their tokens that the topic has.
     lift : ndarray of shape (m,)
@@ -148,6 +149,7 @@ def search(
     with np.errstate(divide="ignore", invalid="ignore"):
         lift = by_word.sum(axis=1) / totals.sum() / sizes
     order = np.argsort(-shares, kind="stable")
+    order = order[lift[order] >= _CHANCE]
     return numbers[order], shares[order], lift[order]
 
 
