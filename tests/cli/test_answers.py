@@ -75,8 +75,8 @@ def test_tables_for_persons_have_words_for_what_numbers_hide(capsys):
     given = {"as_json": False, "as_csv": False, "out": None, "rows": 9}
     tell_table(table, **given)
     head, first, second = (line.split() for line in capsys.readouterr().out.splitlines())
-    assert head == ["topic", "a", "change", "per", "year", "p", "other"]
-    assert (first, second) == (["0", "1.23%", "<0.001", "-1"], ["none", "10.00%", "0.0011", "3"])
+    assert head == ["topic", "a", "points", "per", "year", "p", "other"]
+    assert (first, second) == (["0", "+1.23", "<0.001", "-1"], ["none", "+10.00", "0.0011", "3"])
     tell_table(table, **given | {"as_csv": True})
     assert capsys.readouterr().out.splitlines()[1:] == ["0,0.0123,0.0009,-1", "-1,0.1,0.0011,3"]
 

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import stickbreak
+from stickbreak.cli.words import Words
 
 
 def test_the_output_is_checked_before_the_input_is_read(refuse, tmp_path):
@@ -64,6 +65,22 @@ def test_a_second_ctrl_c_ends_at_once_and_writes_nothing(documents, tmp_path):
     assert (done.returncode, done.stdout) == (130, "")
     assert done.stderr.splitlines()[-1].startswith("Error: interrupted")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_model_is_written_before_its_topics_are_joined(run, documents, tmp_path, fast, monkeypatch):
+    there = []
+
+    def find_path(material, model):
+        there.append(stickbreak.load(tmp_path / "m").n_topics_)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Words, "find_path", find_path)
+    told = run("fit", documents, "--out", tmp_path / "m", "--no-report", *fast)
+    assert there == [stickbreak.load(tmp_path / "m").n_topics_]
+    assert "interrupted: the model is written, without a path" in told.stderr
+    told = run("fit", documents, "--out", tmp_path / "n", "--no-report", "--no-path", *fast)
+    assert len(there) == 1
+    assert "joining" not in told.stderr
 
 
 def fit_in_process(program, *arguments):

@@ -179,19 +179,22 @@ def test_trends_end_with_what_they_found(run, model, dated, fitted, corpus):
     assert last.startswith(f"{grow} of {len(table)} topics grow and {shrink} shrink by more than chance")
 
 
-def test_trends_name_examples_of_the_topic_in_the_first_row_where_it_grows(
+def test_trends_name_examples_of_what_grows_fastest_and_of_what_shrinks_fastest(
     run, model, dated, fitted, corpus, monkeypatch
 ):
     first = fitted.topic_trends(corpus)
     table = first.assign(p=0.001, change=np.linspace(0.01, -0.05, len(first)))
-    for shift, place in ((0.0, 0), (-0.02, -1)):  # without one that grows, of the topic that shrinks fastest
+    for shift, verbs in ((0.0, {"grows": 0, "shrinks": -1}), (-0.02, {"shrinks": -1})):
         monkeypatch.setattr(
             type(fitted),
             "topic_trends",
             lambda *_, table=table, shift=shift, **__: table.assign(change=table["change"] + shift),
         )
         told = run("trends", model, dated, "--text-field", "text").stdout
-        assert f"--topic {table['topic'].iloc[place]} " in told.split("examples of the fastest")[1]
+        assert [verb for verb in ("grows", "shrinks") if f"examples of what {verb} fastest" in told] == list(verbs)
+        for verb, place in verbs.items():
+            line = told.split(f"examples of what {verb} fastest")[1].splitlines()[0]
+            assert f"--topic {table['topic'].iloc[place]} " in line
 
 
 def test_documents_of_some_days_keep_their_texts(run, model, dated, fitted, corpus):
@@ -215,7 +218,7 @@ def test_scores_and_lists_of_intruders(run, model, dated, fitted, corpus):
     told = run("scores", *both, "--json")
     same(told, expected)
     assert json.loads(told.stdout)["diversity"] == expected.attrs["diversity"]
-    *_, last = run("scores", *both).stdout.splitlines()
+    last = next(line for line in run("scores", *both).stdout.splitlines() if line.startswith("Mean"))
     assert last.startswith(f"Mean NPMI {expected.attrs['mean_npmi']:.3f}; diversity ")
     lists = frame(run("intrusion", model, "--words", "4", "--seed", "3", "--json"))
     assert (
@@ -261,7 +264,7 @@ def test_topics_that_are_gone_or_new_are_told_with_the_nearest_by_name():
 
 @pytest.fixture
 def following(run, tmp_path, monkeypatch):
-    """Return a function that runs a command, then each command that its Next lines name; return what they print."""
+    """Return a function that runs a command, then each that its Next lines name; returned is what they print first."""
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments):
@@ -269,7 +272,7 @@ def following(run, tmp_path, monkeypatch):
         begin = next(i for i, line in enumerate(lines) if line.startswith("Next   "))
         commands = [shlex.split(line[7:].split(": ", 1)[1]) for line in lines[begin:]]
         assert all(command.pop(0) == "stickbreak" for command in commands)
-        return {command[0]: run(*command).stdout for command in commands}
+        return {command[0]: run(*command).stdout for command in reversed(commands)}
 
     return call
 
@@ -363,3 +366,51 @@ def test_labels_come_from_a_table_of_topics(run, refuse, model, tmp_path):
     for text, message in (("a,b\n1,2\n", "needs columns topic and label"), ("topic,label\nx,y\n", "line 2 of")):
         file.write_text(text)
         assert message in refuse("label", own, "--file", file)
+
+
+def test_a_search_lists_no_topic_that_has_fewer_of_the_words_than_by_chance(run, model):
+    found = frame(run("search", model, "ship", "sail", "--json"))
+    assert 0 < len(found) < stickbreak.load(model).n_topics_
+    assert (found["lift"] >= 1).all()
+
+
+def test_scores_are_sorted_and_name_junk_with_the_reason(run, refuse, model, dated, monkeypatch):
+    both = (model, dated, "--text-field", "text", "--quiet")
+    found = frame(run("scores", *both, "--sort", "npmi", "--json"))["npmi"].tolist()
+    assert found == sorted(found)
+    assert found != frame(run("scores", *both, "--json"))["npmi"].tolist()
+    assert "--sort is 'label', which is not a score" in refuse("scores", *both, "--sort", "label")
+    monkeypatch.setattr("stickbreak.cli.scores._LEAST_NPMI", sorted(found)[1])
+    worst = frame(run("scores", *both, "--sort", "npmi", "--json"))["topic"][0]
+    lines = run("scores", *both).stdout.splitlines()
+    assert lines[-1].startswith(f"Junk: topic {worst}: its top words occur together hardly more often than by chance")
+    assert list(json.loads(run("scores", *both, "--json").stdout)["junk"]) == [str(worst)]
+
+
+def test_trends_are_in_points_and_show_both_ends(run, model, dated):
+    lines = run("trends", model, dated, "--rows", "2", "--quiet").stdout.splitlines()
+    table = frame(run("trends", model, dated, "--quiet", "--json"))
+    assert "points per year" in lines[0]
+    assert [int(line.split()[0]) for line in lines[1:3]] == [table["topic"].iloc[0], table["topic"].iloc[-1]]
+    assert f"{100 * table['change'].iloc[-1]:+.2f}" in lines[2]
+    assert lines[2].count("%") == 1
+    assert lines[3].startswith(f"and {len(table) - 2} rows between")
+
+
+def test_a_fit_takes_dates_and_its_model_remembers_them(run, refuse, records, dated, tmp_path, fast):
+    rows = [json.loads(line) for line in dated.read_text().splitlines()]
+    for row in rows:
+        row["when"] = row["when"] and ".".join(reversed(row["when"].split("-")))
+    file = tmp_path / "days.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    given = ("fit", file, "--out", tmp_path / "m", "--text-field", "text", *fast)
+    assert "--date-format %d.%m.%Y" in refuse(*given, "--dates", "when")
+    assert "name the column with --dates" in refuse(*given, "--date-format", "%d.%m.%Y")
+    told = run(*given, "--dates", "when", "--date-format", "%d.%m.%Y")
+    assert f"stickbreak trends {tmp_path / 'm'} {file}" in told.stdout
+    assert '"time":{"by"' in (tmp_path / "m" / "report.html").read_text()
+    remembered = frame(run("trends", tmp_path / "m", file, "--quiet", "--json"))
+    named = ("--dates", "when", "--date-format", "%d.%m.%Y")
+    assert remembered.equals(frame(run("trends", tmp_path / "m", file, *named, "--quiet", "--json")))
+    run("report", tmp_path / "m", file, "--out", tmp_path / "later.html", "--quiet")
+    assert '"time":{"by"' in (tmp_path / "later.html").read_text()

@@ -225,6 +225,17 @@ def test_update_writes_a_model_with_the_same_numbers_and_new_topics(run, refuse,
     run("label", model, "0=")
 
 
+def test_update_counts_what_it_leaves_out_beside_the_words_of_the_model(run, model, tmp_path, caplog):
+    texts = [f"ship sail captain wave comet star orbit rare{'abcdefghij'[d % 10] * (d + 1)}" for d in range(100)]
+    (tmp_path / "new.txt").write_text("".join(text + "\n" for text in texts))
+    told = run("update", model, tmp_path / "new.txt", "--format", "lines", "--out", tmp_path / "on")
+    assert (
+        "100 documents, 700 words, 33 of them different, 3 new; 100 others (12.5%) are new and in too few of these "
+        "documents, and are left out; updating"
+    ) in told.stderr
+    assert not [record for record in caplog.records if "left out" in record.getMessage()]
+
+
 def test_update_tells_of_other_methods_that_they_cannot(run, refuse, documents, tmp_path):
     run("fit", documents, "--out", tmp_path / "gibbs", *FIT, "--method", "gibbs", "--topics", "3")
     assert "cannot go on with new documents" in refuse("update", tmp_path / "gibbs", documents, "--out", tmp_path / "x")

@@ -9,6 +9,7 @@ from stickbreak.exceptions import InvalidCorpus
 
 ALL = TextOptions(min_df=1, max_df=1.0, stop_words=None)
 UNCUT = {
+    "clauses of Chinese": "今天天气很好，我们去公园，孩子们玩得开心，晚上回家吃饭，然后看电视剧",
     "Chinese": "我昨天去超市买了面包和黄油，然后回家做饭。今天天气非常好，我们打算去公园散步。",
     "Japanese": "昨日スーパーへ行ってパンとバターを買いました。今日は天気がいいので公園を散歩します。",
     "Thai": "เมื่อวานนี้ฉันไปซูเปอร์มาร์เก็ตเพื่อซื้อขนมปังและเนย วันนี้อากาศดีมากเราจึงไปเดินเล่นที่สวนสาธารณะ",

@@ -97,11 +97,15 @@ def test_names_of_tokenizers():
     for name, why in {
         "math": "it has no colon",
         "math:nothing": "no attribute",
-        "no_such_module:f": "No module named",
         "math:pi": "it is not a function",
     }.items():
         with pytest.raises(InputError, match=f"which cannot be used .*{why}"):
             tokenizer_of(name)
+
+
+def test_a_tokenizer_that_is_not_installed_says_what_to_install():
+    with pytest.raises(InputError, match=r"needs the module 'no_such_module', .* \(pip install no_such_module\)"):
+        tokenizer_of("no_such_module.part:f")
 
 
 @pytest.mark.parametrize("settings", [{"tokenizer": 3}, {"tokenizer": two_by_two, "token_pattern": "a"}])

@@ -108,7 +108,7 @@ def test_a_few_values_that_are_no_dates_count_as_missing():
         ("date", r"dates is 'date', but the corpus has no columns beside the documents; read it with keep=\['date'\]"),
         (["2024-05-01"], "dates has 1 values for 2 documents"),
         (["01.05.2024", None], "what is not a date"),
-        (["yesterday", None], "say with date_format how they are written"),
+        (["yesterday", None], "say how they are written with --date-format"),
         ([1.5, 2.5], "numbers that are not years"),
         ([20240501, 20240502], "numbers that are not years"),
         ([None, None], "holds no date"),

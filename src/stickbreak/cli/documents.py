@@ -45,6 +45,8 @@ class InputSettings:
         Fields that are kept beside the counts.
     tokenizer : str or None
         For a fitted model: the function that cut the texts of its fit into words.
+    dates, date_format : str or None
+        Of a fit: the column of dates, and how they are written.
     """
 
     format: str | None = None
@@ -60,6 +62,8 @@ class InputSettings:
     n_patches: int | None = None
     keep: str | list[str] | None = None
     tokenizer: str | None = None
+    dates: str | None = None
+    date_format: str | None = None
 
     @property
     def known_encoding(self) -> str:
@@ -124,6 +128,7 @@ class InputSettings:
             "--vocabulary": self.vocabulary,
             "--keep": self.keep,
             "--tokenizer": self.tokenizer,
+            "--dates": self.dates,
         }
         for option, value in given.items():
             if value is not None:
@@ -219,6 +224,8 @@ class InputSettings:
             **self.of_file(path).as_plain(),
             "text_field": self.text_field,
             "name_field": self.name_field,
+            "dates": self.dates,
+            "date_format": self.date_format,
             "fixed_vocabulary": self.vocabulary is not None,
             "word_counts": list(counts),
         }
@@ -241,12 +248,24 @@ class Documents:
         Function from rows to texts, or the texts, if the input holds texts.
     fit_counts : tuple of float or None
         Tokens of each word in the documents of the fit; None where the model does not remember them.
+    dates, date_format : str or None
+        The column of dates of the fit, and how they are written.
     """
 
     corpus: "Corpus"
     n_outside: int | float | None
     texts: Callable[[Sequence[int]], list[str]] | Sequence[str] | None
     fit_counts: tuple[float, ...] | None = None
+    dates: str | None = None
+    date_format: str | None = None
+
+    def dating(self, dates: Any, date_format: str | None) -> tuple[Any, str | None]:
+        """Return the column of dates and how they are written: as asked, or else those of the fit."""
+        metadata = self.corpus.metadata
+        own = self.dates if metadata is not None and self.dates in metadata.column_names else None
+        if own is None or dates not in (None, own):
+            return dates, date_format
+        return own, date_format or self.date_format
 
     def outside_sentence(self) -> str:
         """Say how the words outside the vocabulary were treated."""
@@ -274,7 +293,7 @@ def read_for_model(
     given : InputSettings
         What the command line says; it goes before what is remembered. Its `text` is not read.
     new_words : bool, default=False
-        Let words that the model does not know follow its own; of texts those that a fit to them alone would have.
+        Let words that the model does not know follow its own; of texts those in as many documents as a fit asks for.
 
     Returns
     -------
@@ -297,16 +316,17 @@ def read_for_model(
     if not settings._holds_text(path):
         corpus = settings.read(path)
         corpus, n_outside = align(corpus, _with_new(model.vocabulary_, corpus) if new_words else model.vocabulary_)
-        return Documents(corpus, n_outside, None, remembered.word_counts)
+        return Documents(corpus, n_outside, None, *remembered.of_fit)
     options = model.text_options_ or remembered.text or TextOptions()
     if given.tokenizer is not None:
         options = replace(options, tokenizer=named_tokenizer(given.tokenizer))
     texts, words = settings.texts(path), model.vocabulary_
-    if new_words and not remembered.fixed_vocabulary:  # a new subject may have words that most of its texts have
-        words = _with_new(words, replace(settings, vocabulary=None, text=replace(options, max_df=1.0)).read(path))
     if remembered.fixed_vocabulary or options.ngram_range != (1, 1):
         from stickbreak.corpus import read
 
+        if new_words and not remembered.fixed_vocabulary:
+            own = replace(settings, vocabulary=None, text=replace(options, max_df=1.0)).read(path)
+            words = _with_new(words, own)
         corpus = read(
             path,
             format=settings.format,
@@ -319,19 +339,35 @@ def read_for_model(
             delimiter=settings.delimiter,
             limits=settings.limits,
         )
-        return Documents(corpus, None, texts, remembered.word_counts)
+        return Documents(corpus, None, texts, *remembered.of_fit)
     unpruned = replace(options, min_df=1, max_df=1.0, max_features=None)
-    corpus, n_outside = align(replace(settings, vocabulary=None, text=unpruned).read(path), words)
-    return Documents(corpus, n_outside, texts, remembered.word_counts)
+    corpus = replace(settings, vocabulary=None, text=unpruned).read(path)
+    if new_words:
+        words = _with_new(words, corpus, options)
+    corpus, n_outside = align(corpus, words)
+    return Documents(corpus, n_outside, texts, *remembered.of_fit)
 
 
-def _with_new(vocabulary: tuple[str, ...], corpus: "Corpus") -> tuple[str, ...]:
-    """Return the words of a model, then those of documents that it does not know, if both are named."""
+def _with_new(vocabulary: tuple[str, ...], corpus: "Corpus", options: "TextOptions | None" = None) -> tuple[str, ...]:
+    """Return the words of a model, then those of documents that it does not know and that options keep, if named.
+
+    A new subject may have words that most of its texts have, so max_df is not asked.
+    """
+    import numpy as np
+
     from stickbreak.corpus.alignment import only_numbered
+    from stickbreak.corpus.pruning import document_limits
 
     if only_numbered(corpus, vocabulary):
         return vocabulary
-    return (*vocabulary, *sorted(set(corpus.words) - set(vocabulary)))
+    columns = np.arange(corpus.n_words)
+    if options is not None:
+        least, _ = document_limits(options, corpus.n_documents)
+        columns = np.flatnonzero(np.bincount(corpus.counts.indices, minlength=columns.size) >= least)
+        if options.max_features is not None:
+            tokens = np.asarray(corpus.counts.sum(axis=0)).ravel()[columns]
+            columns = columns[np.argsort(-tokens, kind="stable")[: options.max_features]]
+    return (*vocabulary, *sorted({corpus.words[column] for column in columns} - set(vocabulary)))
 
 
 def read_limits(document_bytes: int | None, unpacked_bytes: int | None, declared: int | None) -> "ReadLimits":
@@ -362,6 +398,13 @@ class _Remembered:
     text: "TextOptions | None"  # of settings that were written before models knew it
     fixed_vocabulary: bool
     word_counts: tuple[float, ...] | None
+    dates: str | None = None
+    date_format: str | None = None
+
+    @property
+    def of_fit(self) -> tuple[tuple[float, ...] | None, str | None, str | None]:
+        """What `Documents` knows of the fit."""
+        return self.word_counts, self.dates, self.date_format
 
     @classmethod
     def of(cls, folder: Path, n_words: int) -> Self:
@@ -385,6 +428,8 @@ class _Remembered:
                 None if known.get("text") is None else TextOptions.from_plain(known["text"]),
                 bool(known["fixed_vocabulary"]),
                 _checked_counts(known.get("word_counts"), n_words),  # older settings have none
+                known.get("dates"),
+                known.get("date_format"),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise ModelFormatError(f"{file} is damaged ({error}); fit the model again") from error

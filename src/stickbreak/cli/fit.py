@@ -163,6 +163,8 @@ def fit(
     method: MethodName = DEFAULT,
     seeds: Seeds = None,
     node_discounts: NodeDiscounts = None,
+    dates: o.Dates = None,
+    date_format: o.DateFormat = None,
     labels: Labels = None,
     label_separator: LabelSeparator = None,
     jobs: o.Jobs = None,
@@ -174,6 +176,7 @@ def fit(
     held_out: o.HeldOut = None,
     report: o.ReportFile = None,
     no_report: o.NoReport = False,
+    no_path: o.NoPath = False,
     force: o.Force = False,
     topics_shown: o.TopicsShown = TOPICS_SHOWN,
     verbose: o.Verbose = False,
@@ -196,6 +199,8 @@ def fit(
     check_labels(method, labels, label_separator)
     parameters = parameters_of(method, model) | place | seeds_of(method, seeds)
     parameters |= node_discounts_of(method, node_discounts)
+    if date_format is not None and dates is None:
+        raise InputError("--date-format says how a column of dates is written; name the column with --dates")
     if report is not None and no_report:
         report, no_report = _one_of_both(ctx, report)
         ctx.params.update(report=report, no_report=no_report)
@@ -214,6 +219,7 @@ def fit(
         input=input,
         labels=labels,
         label_separator=label_separator,
+        joins=not no_path,
     )
     if _source(ctx, "input") == "DEFAULT_MAP" and not input.exists():
         raise ReadError(
@@ -241,7 +247,9 @@ def fit(
         group_field,
         patch_size,
         patches,
-        with_column(kept_fields(keep), labels),
+        with_column(with_column(kept_fields(keep), labels), dates),
+        dates=dates,
+        date_format=date_format,
     )
     if not quiet:
         say(f"reading {input} ...")

@@ -55,6 +55,8 @@ class FitJob:
         What the documents were read from; None where they are not in a file.
     labels, label_separator : str or None
         Column of the documents' labels, and what stands between several.
+    joins : bool
+        Join the topics pair by pair, down to one.
     """
 
     out: Path
@@ -71,6 +73,7 @@ class FitJob:
     input: Location | None = None
     labels: str | None = None
     label_separator: str | None = None
+    joins: bool = True
 
     def check(self) -> None:
         """Refuse, before the long work, what cannot be done at its end.
@@ -121,14 +124,12 @@ class FitJob:
 
         train, held = (material, None) if self.held_out is None else material.split(self.held_out, self.seed)
         model = self._fit(train)
-        path = self._find_path(model, train)
         check_target(self.out, overwrite=self.force)
         model.forget_state()  # it is as large as the corpus; on this line it is a checkpoint that goes on
-        with replace_folder(self.out, overwrite=self.force or self.out.is_dir()) as folder:
-            model.save(folder)
-            train.remember(folder)
-            if self.options is not None:
-                write_config(folder, self.options)
+        self._write(model, train)  # before the joins, whose end a reader may not want to wait for
+        path = self._find_path(model, train)
+        if path is not None:
+            self._write(model, train)
         score = None if held is None else self._score(model, held, train)
         if self.report is not None:
             self._tell("writing the report ...")
@@ -146,6 +147,14 @@ class FitJob:
             self.options,
             path,
         )
+
+    def _write(self, model: Any, train: Material) -> None:
+        """Write the model, how its documents were read, and what the fit was given."""
+        with replace_folder(self.out, overwrite=self.force or self.out.is_dir()) as folder:
+            model.save(folder)
+            train.remember(folder)
+            if self.options is not None:
+                write_config(folder, self.options)
 
     def _estimator(self) -> Any:
         """Return the estimator, not yet fitted."""
@@ -175,14 +184,14 @@ class FitJob:
         return model
 
     def _find_path(self, model: Any, train: Material) -> Any:
-        """Join the topics, down to one; Ctrl-C leaves it and keeps the model."""
-        if not train.joins(model):
+        """Join the topics, down to one; Ctrl-C leaves it, as the model is written by then."""
+        if not (self.joins and train.joins(model)):
             return None
         self._tell("joining the topics pair by pair, to offer fewer ...")
         try:
             return train.find_path(model)
         except KeyboardInterrupt:
-            self._tell("interrupted: the model has no path of joined topics")
+            self._tell("interrupted: the model is written, without a path of joined topics")
             return None
 
     def _starting(self, model: Any, train: Material) -> str:

@@ -334,4 +334,12 @@ ReportFile = Annotated[
     ),
 ]
 NoReport = Annotated[bool, typer.Option("--no-report", rich_help_panel=OUTPUT, help="Do not write a report.")]
+NoPath = Annotated[
+    bool,
+    typer.Option(
+        "--no-path",
+        rich_help_panel=OUTPUT,
+        help="Do not join the topics pair by pair. Then reduce has no fewer topics.",
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", rich_help_panel=OUTPUT, help="Replace an existing model.")]

@@ -71,7 +71,7 @@ def over_time(
     the documents given. The intervals say how much it would vary with other documents of the
     same kind.
     """
-    corpus, days = _dated(documents.corpus, dates, date_format, since, until)
+    corpus, days = _dated(documents, dates, date_format, since, until)
     table = fitted.topics_over_time(corpus, days, by, topic=topic)
     of_time = _options_of_time(dates, date_format, since, until)
     heading = f"Shares by {table.attrs['by']}, as suits the dates; --by names another period." if by is None else ""
@@ -91,24 +91,25 @@ def trends(
     until: Until = None,
     date_format: DateFormat = None,
 ) -> "pd.DataFrame":
-    """Print which topics grow, and by how much in a year, the fastest first.
+    """Print which topics grow and which shrink, and by how much in a year.
 
-    change is in percentage points of the tokens per year, low and high are the
+    The fastest growing is first, the fastest shrinking last; of a long table both ends are printed. change is in
+    percentage points of the tokens per year, low and high are the
     ends of its 95 % interval, of this topic alone. p is small where the share
     rises or falls along a straight line; it is adjusted for the number of rows, as
     some of many topics seem to change by chance. So an interval can be above 0 where p is not below 0.05.
     """
-    corpus, days = _dated(documents.corpus, dates, date_format, since, until)
+    corpus, days = _dated(documents, dates, date_format, since, until)
     table = fitted.topic_trends(corpus, days, topic=topic)
-    sure = table[table["p"] < _CHANCE]
-    if sure.empty:
-        return with_notes(table, closing=_told_trends(table))
-    of_time = _options_of_time(dates, date_format, since, until)
-    grows = sure["change"].iloc[0] > 0  # else all of these shrink, the last one fastest
-    fastest = int(sure["topic"].iloc[0 if grows else -1])
-    followed = Next("follow it", "over-time", ("--topic", str(fastest), *of_time), documents=True)
-    found = _examples(fastest, "examples of the fastest", of_time)
-    return with_notes(table, closing=_told_trends(table), next=[found, followed])
+    of_time, sure = _options_of_time(dates, date_format, since, until), table[table["p"] < _CHANCE]
+    following = []
+    for verb, changes in (("grows", sure[sure["change"] > 0]), ("shrinks", sure[sure["change"] < 0][::-1])):
+        if len(changes):
+            fastest = int(changes["topic"].iloc[0])
+            following.append(_examples(fastest, f"examples of what {verb} fastest", of_time))
+            options = ("--topic", str(fastest), *of_time)
+            following.append(Next("follow it", "over-time", options, documents=True))
+    return with_notes(table, closing=_told_trends(table), next=following, ends=True)
 
 
 @asks_documents(keep="column")
@@ -158,7 +159,7 @@ def documents(
 
     corpus, rows = documents.corpus, np.arange(documents.corpus.n_documents)
     if since is not None or until is not None:
-        rows = _rows_of_days(corpus, dates, date_format, since, until)[0]
+        rows = _rows_of_days(documents, dates, date_format, since, until)[0]
         corpus = corpus[rows]
     table = fitted.documents_of(topic, corpus, n)
     table = table.assign(row=rows[table["row"].to_numpy()])
@@ -402,15 +403,16 @@ def _label(text: str) -> tuple[int, str | None]:
 
 
 def _dated(
-    corpus: "Corpus", dates: str | None, date_format: str | None, since: str | None, until: str | None
+    documents: Documents, dates: str | None, date_format: str | None, since: str | None, until: str | None
 ) -> "tuple[Corpus, np.ndarray]":
     """Return documents of some days, with their days."""
-    rows, days = _rows_of_days(corpus, dates, date_format, since, until)
+    rows, days = _rows_of_days(documents, dates, date_format, since, until)
+    corpus = documents.corpus
     return (corpus if rows.size == days.size else corpus[rows]), days[rows]
 
 
 def _rows_of_days(
-    corpus: "Corpus", dates: str | None, date_format: str | None, since: str | None, until: str | None
+    documents: Documents, dates: str | None, date_format: str | None, since: str | None, until: str | None
 ) -> "tuple[np.ndarray, np.ndarray]":
     """Return the rows of the documents of some days, and the days of all; without limits all rows."""
     import numpy as np
@@ -418,7 +420,7 @@ def _rows_of_days(
     from stickbreak.questions.columns import days_of
     from stickbreak.questions.spans import Span
 
-    days = days_of(corpus, dates, date_format)
+    days = days_of(documents.corpus, *documents.dating(dates, date_format))
     return np.flatnonzero(Span.of(since, until, "--").holds(days)), days
 
 

@@ -33,11 +33,10 @@ _SHARES = frozenset(
         "weight",
         "low",
         "high",
-        "difference",
-        "change",
         "probability",
     )
 )
+_POINTS = frozenset(("change", "difference"))  # differences of shares, in percentage points
 _DIGITS = {
     "npmi": ".3f",
     "c_v": ".3f",
@@ -50,7 +49,13 @@ _DIGITS = {
     "distance": ".3f",
     "similarity": ".2f",
 }
-_HEADS = {"npmi": "NPMI", "umass": "UMass", "c_v": "C_V", "change": "change per year"}
+_HEADS = {
+    "npmi": "NPMI",
+    "umass": "UMass",
+    "c_v": "C_V",
+    "change": "points per year",
+    "difference": "points of difference",
+}
 _LEAST_P = 0.001  # of which a person is told that it is less
 _WITHOUT_PARTNER = -1  # the number of a topic that is in one of two models only
 _MOST_CHARACTERS = 200  # of a cell that is shown to a person
@@ -102,6 +107,7 @@ def with_notes(
     closing: str = "",
     values: Mapping[str, Any] | None = None,
     next: Sequence[Next] = (),
+    ends: bool = False,
 ) -> pd.DataFrame:
     """Return a table with what is said of all its rows.
 
@@ -114,9 +120,17 @@ def with_notes(
         What JSON has beside the rows.
     next : sequence of Next
         Commands to go on with.
+    ends : bool
+        Of a long table print the first and the last rows.
     """
     found = frame.copy()
-    found.attrs = {"heading": heading, "closing": closing, "values": dict(values or {}), "next": list(next)}
+    found.attrs = {
+        "heading": heading,
+        "closing": closing,
+        "values": dict(values or {}),
+        "next": list(next),
+        "ends": ends,
+    }
     return found
 
 
@@ -158,9 +172,13 @@ def tell_table(
     else:
         if notes.get("heading"):
             show(notes["heading"])
-        _print(plain.head(rows))
+        last = rows // 2 if notes.get("ends") and len(plain) > rows else 0
+        _print(plain.drop(plain.index[rows - last : len(plain) - last]))
         if len(plain) > rows:
-            show(f"and {len(plain) - rows:,} more rows: --csv prints all, --rows NUMBER more")
+            show(
+                f"and {len(plain) - rows:,} {'rows between' if last else 'more rows'}: --csv prints all, "
+                "--rows NUMBER more"
+            )
         if notes.get("closing"):
             show(notes["closing"])
         if following is not None:
@@ -169,8 +187,9 @@ def tell_table(
 
 
 def _print(frame: pd.DataFrame) -> None:
-    """Print rows for a person: shares in percent."""
-    columns = [_cells(name, frame[name]) for name in frame.columns]
+    """Print rows for a person: shares in percent, changes and their intervals in percentage points."""
+    points = _POINTS | {"low", "high"} if "change" in frame else _POINTS
+    columns = [_cells(name, frame[name], points=name in points) for name in frame.columns]
     left = [j for j, name in enumerate(frame.columns) if frame[name].dtype.kind not in "biufcmM"]
     print_rows(
         [_HEADS.get(name, name.replace("_", " ")) for name in frame.columns],
@@ -179,13 +198,15 @@ def _print(frame: pd.DataFrame) -> None:
     )
 
 
-def _cells(name: str, column: pd.Series) -> list[str]:
+def _cells(name: str, column: pd.Series, *, points: bool) -> list[str]:
     """Return what a column shows."""
     if name in ("topic_a", "topic_b"):
         return ["none" if number == _WITHOUT_PARTNER else str(number) for number in column.tolist()]
     if column.dtype.kind != "f":
         texts = [printable(" ".join(("" if _is_missing(v) else str(v)).split())) for v in column]
         return [text if len(text) <= _MOST_CHARACTERS else text[:_MOST_CHARACTERS] + "..." for text in texts]
+    if points:
+        return ["" if value != value else f"{100 * value:+.2f}" for value in column.tolist()]
     form = ".2%" if name in _SHARES else _DIGITS.get(name, ",.12g")
     texts = ["" if value != value else format(value, form) for value in column.tolist()]  # NaN is not itself
     if name == "p":

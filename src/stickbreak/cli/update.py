@@ -7,7 +7,7 @@ from typing import Any
 
 from stickbreak.cli import options as o
 from stickbreak.cli.asking import load_words_model
-from stickbreak.cli.documents import InputSettings, read_for_model, read_limits
+from stickbreak.cli.documents import Documents, InputSettings, read_for_model, read_limits
 from stickbreak.cli.fitting import TAKEN_CHECKPOINT, check_resumed
 from stickbreak.cli.output import describe_topics, print_json, print_topics, say
 from stickbreak.cli.paths import check_input
@@ -65,7 +65,8 @@ def update(
     read = read_for_model(documents, model, fitted, given, new_words=True)
     before, n_words = fitted.n_topics_, fitted.n_features_in_
     if not quiet:
-        say(f"{Words(read, given).size}, {read.corpus.n_words - n_words:,} new; updating {before} topics ...")
+        n_new = read.corpus.n_words - n_words
+        say(f"{Words(read, given).size}, {n_new:,} new{_left_out(read)}; updating {before} topics ...")
     of_documents = None if labels is None else labels_of(read.corpus, labels, label_separator)
     with FitProgress(not quiet and sys.stderr.isatty()) as progress:
         parameters = fitted.get_params()
@@ -77,6 +78,14 @@ def update(
         fitted.set_params(**own)
     _write(fitted, model, out, read.corpus, force=force)
     _tell(fitted, before, fitted.n_features_in_ - n_words, out, as_json=as_json)
+
+
+def _left_out(read: Documents) -> str:
+    """Say how many words neither the model knows nor enough of the new documents have; nothing where there are none."""
+    if not read.n_outside:
+        return ""
+    share = read.n_outside / (read.n_outside + read.corpus.n_tokens)
+    return f"; {read.n_outside:,.0f} others ({share:.1%}) are new and in too few of these documents, and are left out"
 
 
 def _write(fitted: Any, model: Path, out: Path, corpus: Any, *, force: bool) -> None:

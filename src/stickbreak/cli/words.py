@@ -58,13 +58,18 @@ class Words(Material):
         path : Location or None
             What they were read from; None where they were made.
         """
-        return cls(Documents(corpus, 0, texts), settings, path)
+        return cls(Documents(corpus, 0, texts, None, settings.dates, settings.date_format), settings, path)
 
     @classmethod
     def read(cls, path: Location, settings: InputSettings, method: str) -> Self:
         """Read what is to be fitted."""
+        from stickbreak.questions.columns import days_of
+
         settings.check_of_words()
-        return cls.of(settings.read(path), settings, settings.texts(path), path)
+        corpus = settings.read(path)
+        if settings.dates is not None:
+            days_of(corpus, settings.dates, settings.date_format)  # refuses dates that the report could not read
+        return cls.of(corpus, settings, settings.texts(path), path)
 
     @classmethod
     def read_for(cls, path: Location, folder: Path, model: Any, given: InputSettings) -> Self:
@@ -192,7 +197,9 @@ class Words(Material):
 
     @property
     def dated(self) -> bool:
-        """Whether the input has one column of dates, kept or not."""
+        """Whether a column of dates was named, or the input has one, kept or not."""
+        if self.documents.dates is not None:
+            return True
         from stickbreak.corpus.reading.readers import read_columns
         from stickbreak.questions.columns import columns_of_dates
 
@@ -241,6 +248,7 @@ class Words(Material):
 
         given = dict(options or {})
         others = given.pop("others", None)
+        given["dates"], given["date_format"] = self.documents.dating(given.get("dates"), given.get("date_format"))
         if others:
             from stickbreak.comparison import found_again
 

@@ -12,7 +12,7 @@ __all__ = ["UNCUT", "is_uncut"]
 
 UNCUT = (
     "the words look like whole sentences of a language written without spaces; give a function that cuts texts into "
-    "words, such as that of jieba: TextOptions(tokenizer=jieba.lcut), or --tokenizer jieba:lcut"
+    "words, such as that of jieba (pip install jieba): TextOptions(tokenizer=jieba.lcut), or --tokenizer jieba:lcut"
 )
 """What to do, in one sentence."""
 
@@ -23,6 +23,8 @@ _RUN = re.compile(f"[{_HAN_AND_HIRAGANA}{_KATAKANA}]+|[{_SOUTH_EAST}]+")
 _NAME = re.compile(f"[{_KATAKANA}]+")
 _LONG, _LONG_SOUTH_EAST = 7, 18  # characters; hardly any word of these scripts is longer
 _SHARE_OF_SCRIPTS, _SHARE_OF_ALL = 1 / 2, 1 / 10
+_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]{5,}")  # clauses; words have 1 to 4
+_SHARE_OF_CLAUSES = 4 / 5
 
 
 def is_uncut(words: EncodedWords, totals: np.ndarray) -> bool:
@@ -30,7 +32,8 @@ def is_uncut(words: EncodedWords, totals: np.ndarray) -> bool:
 
     A run of one of these scripts is long if it has 7 or more characters (Thai, Lao, Khmer, Burmese, whose vowels and
     tones count: 18), and is not all Katakana. They look so if long runs hold more than half of the characters of
-    these scripts, and more than a tenth of all. Korean has spaces, and is not looked at.
+    these scripts, and more than a tenth of all. Clauses of Chinese between two commas are often shorter: the same holds
+    if runs of 5 or more Chinese characters alone hold more than four fifths. Korean has spaces, and is not looked at.
 
     Parameters
     ----------
@@ -52,11 +55,16 @@ def is_uncut(words: EncodedWords, totals: np.ndarray) -> bool:
     lengths = words.lengths()
     everything = int(lengths @ totals)
     others = np.flatnonzero(lengths < np.diff(words.starts))  # not ASCII
-    of_scripts = long = 0
+    of_scripts = long = clauses = 0
     for word, total in zip(words.take(others).listed(), totals[others].tolist(), strict=True):
         for run in _RUN.findall(word):
             of_scripts += len(run) * total
             least = _LONG_SOUTH_EAST if "\u0e00" <= run[0] < "\u1800" or "\ua9e0" <= run[0] < "\uab00" else _LONG
             if len(run) >= least and not _NAME.fullmatch(run):
                 long += len(run) * total
-    return long > _SHARE_OF_SCRIPTS * of_scripts and long > _SHARE_OF_ALL * everything
+            if _HAN.fullmatch(run):
+                clauses += len(run) * total
+    uncut = max(
+        long if long > _SHARE_OF_SCRIPTS * of_scripts else 0, clauses if clauses > _SHARE_OF_CLAUSES * of_scripts else 0
+    )
+    return uncut > _SHARE_OF_ALL * everything

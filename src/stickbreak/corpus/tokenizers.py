@@ -37,6 +37,14 @@ def tokenizer_of(name: str) -> Callable[[str], Iterable[str]]:
             found = import_module(module)
             for part in path.split("."):
                 found = getattr(found, part)
+        except ModuleNotFoundError as error:
+            top = module.partition(".")[0]
+            if error.name == top:
+                raise InputError(
+                    f"tokenizer is {name!r:.60}, which needs the module {top!r:.40}, and that is not installed; "
+                    f"install its package (pip install {top:.40}), or start the command in the folder of its file"
+                ) from error
+            reason = str(error)
         except (ImportError, AttributeError, ValueError, TypeError) as error:
             reason = str(error)
     if reason or not callable(found):

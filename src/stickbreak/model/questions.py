@@ -274,9 +274,9 @@ class Questions(ShownInNotebooks):
         Returns
         -------
         DataFrame
-            A row for each topic, the largest share first: topic, label, share_of_word (mean over the words of the
-            share of their tokens that the topic has), lift (by how many times they are more frequent in the
-            topic than in all).
+            A row for each topic with a lift of 1 or more, the largest share first: topic, label, share_of_word
+            (mean over the words of the share of their tokens that the topic has), lift (by how many times they are
+            more frequent in the topic than in all).
 
         Raises
         ------

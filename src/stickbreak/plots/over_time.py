@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from stickbreak.plots.style import COLOURS, faded, figure
 from stickbreak.plots.text import shortened
 
@@ -16,6 +18,8 @@ _DASHES = ("solid", "dash", "dot", "dashdot")  # of lines whose colours are the 
 
 def lines_over_time(table: pd.DataFrame, by: str) -> Any:
     """Return a line for each topic, with a band from the low to the high end of its intervals.
+
+    The area of a marker grows with the documents of its period: a period of one document looks like little.
 
     Parameters
     ----------
@@ -49,7 +53,7 @@ def lines_over_time(table: pd.DataFrame, by: str) -> Any:
                 mode="lines+markers",
                 name=f"{topic}  {shortened([rows['label'].iloc[0]], _LABEL)}",
                 line={"color": colour, "dash": dash},
-                marker={"size": 5},
+                marker={"size": 3 + 7 * np.sqrt(rows["documents"] / table["documents"].max())},
                 legendgroup=str(topic),
                 customdata=rows[["low", "high", "documents"]],
                 hovertemplate="%{x|%Y-%m-%d}: %{y:.2%} (%{customdata[0]:.2%} to %{customdata[1]:.2%})<br>"

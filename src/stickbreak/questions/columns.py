@@ -157,8 +157,11 @@ def only_column_of_dates(corpus: Corpus) -> str:
     found = columns_of_dates(corpus.metadata)
     if len(found) == 1:
         return str(found[0])
-    has = f"several columns of dates ({', '.join(found)})" if found else "no column of dates"
-    raise InputError(f"the corpus has {has}; say with dates which column of its metadata it is, or give an array.")
+    has = f"several columns of dates ({', '.join(found)})" if found else "no column of dates such as 2026-11-23"
+    raise InputError(
+        f"the documents have {has}; name the column with --dates (in Python: dates, which may be an array); if its "
+        "dates are written otherwise, say how with --date-format (in Python: date_format)."
+    )
 
 
 def columns_of_dates(table: Any) -> list[str]:
@@ -217,8 +220,8 @@ def _read_days(values: pd.Series, date_format: str | None, name: str) -> Days:
         row = int(np.argmax(wrong))
         first = f"{str(values.iloc[row])!r:.60} of document {row}, and {wrong.sum() - 1:,} more of {known:,}"
         raise InputError(
-            f"{name} holds what is not a date ({first}); give dates as 2026-11-23, or say with date_format how they "
-            'are written ("%d.%m.%Y").'
+            f"{name} holds what is not a date ({first}); give dates as 2026-11-23, or say how they are "
+            "written with --date-format %d.%m.%Y (in Python: date_format='%d.%m.%Y')."
         )
     return found.dt.tz_localize(None).to_numpy().astype("datetime64[D]")
 

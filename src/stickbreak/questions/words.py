@@ -20,6 +20,8 @@ from stickbreak.prediction.topics import FlatTopics
 if TYPE_CHECKING:
     import pandas as pd
 
+_CHANCE = 1 - 1e-9  # the lift of a topic that has its share of the words and no more, but for rounding
+
 
 def words_of(topics: FlatTopics, topic: int, weight: float = RELEVANCE, n: int = 20) -> pd.DataFrame:
     """Return the most relevant words of a topic.                                                   math.md (Q5)
@@ -73,7 +75,7 @@ def search(
     Returns
     -------
     numbers : ndarray of int, of shape (m,)
-        The topics, that of the largest share first.
+        The topics that have more of these words than by chance, that of the largest share first.
     shares : ndarray of shape (m,)
         Mean over the words of the share of their tokens that the topic has.
     lift : ndarray of shape (m,)
@@ -98,6 +100,7 @@ def search(
     with np.errstate(divide="ignore", invalid="ignore"):
         lift = by_word.sum(axis=1) / totals.sum() / sizes
     order = np.argsort(-shares, kind="stable")
+    order = order[lift[order] >= _CHANCE]
     return numbers[order], shares[order], lift[order]
 
 

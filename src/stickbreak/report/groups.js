@@ -350,17 +350,19 @@ function groupedSections(data, tools) {
           role: "figure",
           "aria-label": `Share of topic ${topics[k].number} by ${time.by}`,
         }),
-        { groups, shares, low, high } = time.shares;
+        { groups, shares, low, high, documents } = time.shares,
+        most = Math.max(...documents);
       charts.draw(holder, `topic-${topics[k].number}-over-time`, () => ({
         traces: [
           ...intervals(groups, low[k], high[k]),
           {
             x: groups,
             y: shares[k],
-            mode: groups.length > 40 ? "lines" : "lines+markers",
-            line: { color: charts.colour("--accent"), width: 2 },
-            marker: { size: 5 },
-            hovertemplate: "%{x}: %{y:.2%}<extra></extra>",
+            mode: "lines+markers", // the area of a marker grows with the documents of its period
+            line: { color: charts.colour("--accent"), width: 1 },
+            marker: { size: documents.map((n) => 2 + 7 * Math.sqrt(n / most)) },
+            text: documents.map((n) => plural(n, "document")),
+            hovertemplate: "%{x}: %{y:.2%}<extra>%{text}</extra>",
           },
         ],
         xaxis: { type: "date", showgrid: false },
