@@ -112,12 +112,24 @@ def test_formats_page_has_every_format_and_text_option():
     assert {field.name for field in fields(TextOptions)} <= named
 
 
-def test_readme_links_lead_somewhere():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    targets = re.findall(r"\]\(([^)#\s]+)[^)]*\)", text)
-    assert targets
-    missing = [target for target in targets if not target.startswith("http") and not (ROOT / target).exists()]
-    assert missing == []
+def anchors(file: Path) -> set[str]:
+    """The anchors that the headings of a page give it, or name themselves."""
+    headings = re.findall(r"^#+ (.+)$", file.read_text(encoding="utf-8"), re.MULTILINE)
+    named = [re.search(r"\{#([\w-]+)\}", heading) for heading in headings]
+    return {
+        name[1] if name else re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
+        for heading, name in zip(headings, named, strict=True)
+    }
+
+
+@pytest.mark.parametrize("name", sorted(file.name for file in ROOT.glob("*.md")))
+def test_links_of_the_pages_at_the_top_lead_to_files_and_headings(name):
+    text = re.sub(r"^```.*?^```", "", (ROOT / name).read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for target, anchor in re.findall(r"\]\(([^)#\s]*)#?([^)\s]*)\)", text):
+        if not target.startswith(("http", "mailto:")):
+            file = ROOT / (target or name)
+            assert file.exists(), target
+            assert not anchor or anchor in anchors(file), f"{target}#{anchor}"
 
 
 def test_every_drawing_is_made_by_the_script_and_shown_on_a_page():

@@ -21,8 +21,9 @@ ROOMS = [  # from the bottom to the top; a module imports from its own room and 
     {"likelihoods"},
     {"fitting"},
     {"counting", "prediction"},
-    {"path", "plots", "questions"},
-    {"model", "sparse_gibbs"},
+    {"plots", "questions", "sparse_gibbs"},
+    {"path"},
+    {"model"},
     {"collapsed"},
     {"initialization"},
     {module.split(".")[1] for module in (stickbreak.ESTIMATORS | stickbreak.VECTOR_ESTIMATORS).values()}

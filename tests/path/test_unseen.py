@@ -8,6 +8,7 @@ from scipy import sparse
 from tests.path.reference import shares, swept
 
 from stickbreak.corpus import Corpus, planted_lda
+from stickbreak.exceptions import InputError
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.path import held_out, unseen
 from stickbreak.path.held_out import set_apart
@@ -32,53 +33,49 @@ def small(seed, D=30, W=25, K=4):
     return Corpus.from_counts(sparse.csr_matrix(counts)), S * counts.sum() / S.sum(), rng.gamma(2.0, 0.3, K)
 
 
-def by_definition(S, prior, corpus, part, executor, missing=0.0):
-    """Return the topics without the documents of a part, (K, W)."""
-    counts = corpus.counts.toarray()
-    theta = collapsed_weights(corpus, shares(S, ETA), prior, executor, max_sweeps=unseen.FIRST_SWEEPS)
-    rest = np.maximum(S - swept(S, np.zeros_like(S), ETA, theta, prior, counts)[0], 0)
-    outside = rest * missing / rest.sum()
-    theta = theta[part.others]
-    for _ in range(unseen.SWEEPS):
-        S, theta = swept(S, outside, ETA, theta, prior, counts[part.others])
-    return S
-
-
 @pytest.mark.parametrize("missing", [0.0, 500.0])
-def test_topics_are_those_learned_from_the_other_documents(missing, executor):
+def test_topics_have_the_tokens_of_the_other_documents(missing, executor):
     corpus, S, prior = small(0)
-    S *= (corpus.n_tokens + missing) / S.sum()
-    found = unseen_evidence(S, ETA, prior, corpus, 0, executor)
+    S *= (corpus.counts.toarray().sum(axis=0) + missing / 25) / S.sum(axis=0)
+    evidence = unseen_evidence(S, ETA, prior, corpus, 0, executor)
     parts = set_apart(corpus, 0)
-    assert [len(each) for each in found] == [len(parts)] * 2 == [5, 5]
-    for *both, part in zip(*found, parts, strict=True):
-        expected = by_definition(S, prior, corpus, part, executor, missing)
-        for evidence, halves in zip(both, (part.choosing, part.scoring), strict=True):
-            words = halves.held_out.words
-            np.testing.assert_allclose(evidence.tau, expected[:, words] + ETA, rtol=1e-9)
-            np.testing.assert_allclose(evidence.mass, expected.sum(axis=1) + 25 * ETA, rtol=1e-9)
-            weights = collapsed_weights(halves.observed, shares(expected, ETA), prior, executor)
-            np.testing.assert_allclose(evidence.theta, weights, atol=1e-6)
-            tokens = corpus.counts.toarray()[part.others].sum() + missing
-            assert evidence.mass.sum() == pytest.approx(tokens + 4 * 25 * ETA)
+    assert [len(each) for each in evidence] == [len(parts)] * 2 == [5, 5]
+    for *both, part in zip(*evidence, parts, strict=True):
+        others = corpus.counts.toarray()[part.others].sum(axis=0) + missing / 25
+        for each in both:
+            assert each.mass.sum() == pytest.approx(others.sum() + 4 * 25 * ETA)
+            np.testing.assert_allclose((each.tau - ETA).sum(axis=0), others[each.tokens.words])
+            np.testing.assert_allclose(each.theta.sum(axis=1), 1.0)
 
 
-def test_words_of_documents_apart_are_not_in_the_topics(executor):
-    """A word that only one document has is in no topic that predicts this document."""
+def test_fractions_of_counts_become_tokens_as_often_as_they_are_large():
+    counts = sparse.csr_matrix(np.full((500, 20), 1.3))
+    whole = unseen._whole(counts, 0)
+    assert set(whole.data) == {1.0, 2.0}
+    assert whole.sum() == pytest.approx(13_000, rel=0.02)
+
+
+def test_words_that_the_other_documents_hardly_have_are_not_scored(executor):
+    """Only eta says how probable they are, and small topics have a larger part of it."""
     corpus, S, prior = small(1)
     counts = np.hstack([corpus.counts.toarray(), np.zeros((30, 30))])
     counts[np.arange(30), 25 + np.arange(30)] = 6
     corpus, S = Corpus.from_counts(sparse.csr_matrix(counts)), np.hstack([S, np.full((4, 30), 1.5)])
-    S *= counts.sum() / S.sum()
+    S *= counts.sum(axis=0) / S.sum(axis=0)
     for evidence in chain(*unseen_evidence(S, ETA, prior, corpus, 0, executor)):
-        own = evidence.tokens.words >= 25
-        assert own.any()
-        np.testing.assert_allclose(evidence.tau[:, own], ETA)
+        assert evidence.tokens.n_tokens
+        assert (evidence.tokens.words < 25).all()
+
+
+def test_documents_without_common_words_are_refused(executor):
+    corpus = Corpus.from_counts(np.eye(20) * 6)
+    with pytest.raises(InputError, match="too few words in common"):
+        unseen_evidence(np.full((2, 20), 3.0), ETA, np.full(2, 0.5), corpus, 0, executor)
 
 
 @pytest.mark.parametrize("threads", [2, 3])
 def test_evidence_does_not_depend_on_threads(threads, executor, monkeypatch):
-    monkeypatch.setattr(unseen, "_SHARD_COUNTS", 50)
+    monkeypatch.setattr(unseen, "PART", 50)
     corpus, S, prior = small(2)
     one = unseen_evidence(S, ETA, prior, corpus, 0, executor)
     with ThreadExecutor(threads) as several:
@@ -98,9 +95,7 @@ def junk(monkeypatch):
     with ThreadExecutor(1) as executor:
         theta = collapsed_weights(corpus, shares(S, ETA), prior, executor)
         for _ in range(40):
-            phi = np.ascontiguousarray(shares(S, ETA).T)
-            made, theta = unseen.shared(phi, corpus, theta, prior, executor)
-            S = made.T
+            S, theta = swept(S, np.zeros_like(S), ETA, theta, prior, corpus.counts.toarray())
     return corpus, S, prior
 
 
@@ -108,6 +103,3 @@ def test_pieces_of_planted_topics_do_not_pay(monkeypatch, executor):
     corpus, S, prior = junk(monkeypatch)
     found = find_path(*unseen_evidence(S, ETA, prior, corpus, 0, executor), ETA, 200, executor)
     assert 7 <= found.smallest_within_one_error <= found.best <= 12
-    monkeypatch.setattr(unseen, "SWEEPS", 0)  # topics that remember the documents
-    remembered = find_path(*unseen_evidence(S, ETA, prior, corpus, 0, executor), ETA, 200, executor)
-    assert remembered.scores[0] > found.scores[0] + 0.03

@@ -36,6 +36,13 @@ class HeldOutTokens:
         words, word = np.unique(counts.indices, return_inverse=True)
         return cls(counts.indptr.astype(np.int64), word.astype(np.int64), counts.data.astype(np.float64), words)
 
+    def of_words(self, kept: NDArray[np.bool_]) -> HeldOutTokens:
+        """Return the tokens of some words of the model, (W,); the documents stay."""
+        own = kept[self.words[self.word]]
+        indptr = np.concatenate(([0], np.cumsum(own)))[self.indptr]
+        words, word = np.unique(self.word[own], return_inverse=True)
+        return HeldOutTokens(indptr, word.astype(np.int64), self.count[own], self.words[words])
+
     @property
     def n_documents(self) -> int:
         """Documents D."""

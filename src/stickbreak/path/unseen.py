@@ -8,16 +8,20 @@ import numpy as np
 from scipy import sparse
 
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.executor import Executor, shards
-from stickbreak.numerics.arrays import Float, for_kernels
+from stickbreak.exceptions import InputError
+from stickbreak.fitting.executor import Executor
+from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.pseudo_counts import Eta, by_word, of_words, total_of
-from stickbreak.path.held_out import Halves, HeldOutTokens, set_apart, some_documents
-from stickbreak.path.kernels import sweeps as sweep_kernels
+from stickbreak.numerics.streams import stream
+from stickbreak.path.held_out import HeldOutTokens, set_apart, some_documents
 from stickbreak.prediction.document_weights import collapsed_weights
+from stickbreak.sparse_gibbs.chain import Chain
+from stickbreak.sparse_gibbs.priors import Priors
 
-SWEEPS = 10  # until topics have forgotten documents
-FIRST_SWEEPS = 20  # at most, for the weights that they begin with
-_SHARD_COUNTS = 16_384
+SWEEPS = 20  # until topics have forgotten documents
+ROUNDED = 1e-6  # of the tokens of a word: a smaller rest is none
+FEWEST = 2  # tokens of a word in the other documents, for its tokens held out to count
+PART, MOST_PARTS = 1 << 18, 4  # tokens of a part of the documents that a thread sweeps, at least
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,30 +43,6 @@ class Evidence:
     mass: Float
     theta: Float
     tokens: HeldOutTokens
-
-
-@dataclass(slots=True)
-class Learning:
-    """Topics and documents on the way.
-
-    Attributes
-    ----------
-    S : ndarray of shape (W, K)
-        Expected counts.
-    outside : ndarray of shape (W, K)
-        Those of documents that are not at hand, which stay.
-    theta : ndarray of shape (D, K)
-        Weights of the topics in the documents, up to a factor of each.
-    """
-
-    S: Float
-    outside: Float
-    theta: Float
-
-    @property
-    def N(self) -> Float:
-        """Expected tokens of each topic, (K,)."""
-        return np.asarray(self.S.sum(axis=0))
 
 
 def unseen_evidence(
@@ -94,73 +74,58 @@ def unseen_evidence(
         If there are too few tokens or too many topics.
     """
     corpus = some_documents(corpus, prior.size, seed)
-    parts = set_apart(corpus, seed)
-    S = np.ascontiguousarray(S.T)
-    phi = _words_of(S, eta)
-    theta = collapsed_weights(corpus, phi.T, prior, executor, max_sweeps=FIRST_SWEEPS)
-    outside = _outside(S, phi, corpus, theta, prior, executor)
+    corpus = Corpus.from_counts(_whole(corpus.counts, seed))
+    outside = _outside(S, corpus)
     choosing: list[Evidence] = []
     scoring: list[Evidence] = []
-    for part in parts:
-        learning = Learning(S, outside, theta[part.others])
-        for _ in range(SWEEPS):
-            sweep(learning, eta, prior, corpus[part.others], executor)
-        for halves, found in ((part.choosing, choosing), (part.scoring, scoring)):
-            if halves.held_out.n_documents:
-                found.append(_evidence(learning.S, eta, prior, halves, executor))
+    for part in set_apart(corpus, seed):
+        others = corpus[part.others]
+        learned = outside + _learned(S, eta, prior, others, outside, seed, executor)
+        known = np.asarray(others.counts.sum(axis=0)).ravel() + outside.sum(axis=1) >= FEWEST
+        for halves, evidence in ((part.choosing, choosing), (part.scoring, scoring)):
+            held_out = halves.held_out.of_words(known)
+            if held_out.word.size:
+                evidence.append(_evidence(learned, eta, prior, halves.observed, held_out, executor))
+    if not choosing or not scoring:
+        raise InputError("the documents have too few words in common to say which topics join; give more documents.")
     return choosing, scoring
 
 
-def _evidence(S: Float, eta: Eta, prior: Float, halves: Halves, executor: Executor) -> Evidence:
+def _learned(S: Float, eta: Eta, prior: Float, corpus: Corpus, outside: Float, seed: int, executor: Executor) -> Float:
+    """Return the mean counts of topics that Gibbs sampling learns from documents, (W, K).            math.md (J1)"""
+    if not corpus.n_tokens:
+        return np.zeros_like(outside)
+    n_parts = min(max(1, int(corpus.n_tokens) // PART), MOST_PARTS)
+    chain = Chain(corpus, prior.size, seed, averages=True, n_parts=n_parts, executor=executor)
+    chain.begin_near(np.ascontiguousarray(S) + np.finfo(np.float64).tiny)
+    priors = Priors(prior, float(prior.sum()), eta, sparse.csr_array(outside) if outside.any() else None)
+    for number in range(1, SWEEPS + 1):
+        chain.lap(number, priors)
+    return chain.mean()
+
+
+def _evidence(
+    S: Float, eta: Eta, prior: Float, observed: Corpus, held_out: HeldOutTokens, executor: Executor
+) -> Evidence:
     """Return what topics with these counts, (W, K), say of documents that they have not seen."""
-    weights = collapsed_weights(halves.observed, _words_of(S, eta).T, prior, executor)
-    tau = np.ascontiguousarray(S[halves.held_out.words].T) + of_words(eta, halves.held_out.words)
-    return Evidence(tau, S.sum(axis=0) + total_of(eta, len(S)), weights, halves.held_out)
+    phi = (S + by_word(eta)) / (S.sum(axis=0) + total_of(eta, len(S)))
+    weights = collapsed_weights(observed, phi.T, prior, executor)
+    tau = np.ascontiguousarray(S[held_out.words].T) + of_words(eta, held_out.words)
+    return Evidence(tau, S.sum(axis=0) + total_of(eta, len(S)), weights, held_out)
 
 
-def sweep(learning: Learning, eta: Eta, prior: Float, corpus: Corpus, executor: Executor) -> None:
-    """Share the tokens of documents among the topics, and learn both again from the shares.           math.md (J1)"""
-    phi = _words_of(learning.S, eta)
-    learning.S, learning.theta = shared(phi, corpus, learning.theta, prior, executor)
-    learning.S += learning.outside
+def _whole(counts: sparse.csr_matrix, seed: int) -> sparse.csr_matrix:
+    """Return counts as whole numbers: a fraction becomes one token with its probability, or none."""
+    whole = counts.copy()
+    whole.data = np.floor(counts.data + stream(seed, "fractions of counts").random(counts.nnz))
+    whole.eliminate_zeros()
+    return whole
 
 
-def shared(phi: Float, corpus: Corpus, theta: Float, prior: Float, executor: Executor) -> tuple[Float, Float]:
-    """Return the expected counts of words in topics, (W, K), and the weights that follow, (D, K).
-
-    Parameters
-    ----------
-    phi : ndarray of shape (W, K)
-        Word distributions.
-    corpus : Corpus
-        D documents.
-    theta : ndarray of shape (D, K)
-        Weights, up to a factor of each document.
-    prior : ndarray of shape (K,)
-    executor : Executor
-    """
-    counts = corpus.counts
-    indptr, word, count = counts.indptr.astype(np.int64), for_kernels(counts.indices), counts.data.astype(np.float64)
-    ratio, new = np.empty(count.size), np.empty_like(theta)
-
-    def run(rows: tuple[int, int]) -> None:
-        first, last = rows
-        at = slice(first, last)
-        sweep_kernels.ratios(indptr[first : last + 1], word, count, phi, theta[at], prior, ratio, new[at])
-
-    executor.map(run, shards(np.diff(indptr), _SHARD_COUNTS))
-    table = sparse.csr_matrix((ratio, counts.indices, counts.indptr), shape=counts.shape)
-    return np.asarray(phi * (table.T @ theta)), new
-
-
-def _words_of(S: Float, eta: Eta) -> Float:
-    """Return phi by word, (W, K)."""
-    return np.ascontiguousarray((S + by_word(eta)) / (S.sum(axis=0) + total_of(eta, len(S))))
-
-
-def _outside(S: Float, phi: Float, corpus: Corpus, theta: Float, prior: Float, executor: Executor) -> Float:
-    """Return the expected counts of the documents of the fit that are not at hand, (W, K): none if all are."""
-    total = float(S.sum())
-    missing = max(total - corpus.n_tokens, 0.0)
-    rest = np.maximum(S - shared(phi, corpus, theta, prior, executor)[0], 0.0)
-    return np.asarray(rest * (missing / max(float(rest.sum()), np.finfo(float).tiny)))
+def _outside(S: Float, corpus: Corpus) -> Float:
+    """Return the expected counts of the documents of the fit that are not at hand, (W, K).            math.md (J1)"""
+    of_fit, at_hand = S.sum(axis=0), np.asarray(corpus.counts.sum(axis=0)).ravel()
+    missing = np.maximum(of_fit - at_hand, 0.0)
+    missing[missing <= ROUNDED * of_fit] = 0.0
+    share = np.divide(missing, of_fit, out=np.zeros_like(missing), where=of_fit > 0)
+    return np.ascontiguousarray(S.T) * share[:, None]
