@@ -22,10 +22,8 @@ from stickbreak.cli.paths import check_input, check_output
 from stickbreak.cli.steering import (
     Labels,
     LabelSeparator,
-    NodeDiscounts,
     Seeds,
     check_labels,
-    node_discounts_of,
     seeds_of,
     with_column,
 )
@@ -162,7 +160,6 @@ def fit(
     tokenizer: o.Tokenizer = None,
     method: MethodName = DEFAULT,
     seeds: Seeds = None,
-    node_discounts: NodeDiscounts = None,
     labels: Labels = None,
     label_separator: LabelSeparator = None,
     jobs: o.Jobs = None,
@@ -195,7 +192,6 @@ def fit(
     on_workers = workers_of(workers, cluster, scratch, scratch_alone=True)
     check_labels(method, labels, label_separator)
     parameters = parameters_of(method, model) | place | seeds_of(method, seeds)
-    parameters |= node_discounts_of(method, node_discounts)
     if report is not None and no_report:
         report, no_report = _one_of_both(ctx, report)
         ctx.params.update(report=report, no_report=no_report)
