@@ -20,8 +20,8 @@ from stickbreak.fitting.executor import Executor, shards
 from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.numerics.keys import key_of
 
-N_BURN, N_KEPT = 10, 10  # passes over a new document: before the first that counts, and that count
-_SHARD_TOKENS, _BLOCK_TOKENS = 16_384, 1_000_000
+N_BURN, N_KEPT = 10, 50  # passes over a new document: before the first that counts, and that count
+_SHARD_TOKENS, _BLOCK_TOKENS = 16_384, 200_000
 
 
 class TreeModel:
