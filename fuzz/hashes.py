@@ -75,7 +75,6 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
         "two threads": {"n_jobs": 2},
         "share": {"smoothing_share": 0.2},
         "paths": {"branching": _PATHS},
-        "nodes": {"branching": _PATHS, "node_discounts": {"a": 0.2, "b/1": {"eta": 0.3}}},
     },
     "gaussian": {
         **{f"{kind}": {"likelihood": kind} for kind in ("full", "diagonal", "zero_mean")},

@@ -31,14 +31,14 @@ from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.shelves import InMemory
 
 ONE = Engine(ThreadExecutor(1))
-# Their sum along a path, to begin with.
-DISCOUNTS = 0.5
+# Their sums along a path, to begin with: of documents, of words.
+DISCOUNTS = (0.9, 0.5)
 
 
 def laps_of(corpus: Corpus, shape: TreeShape, stages: tuple[int, ...], n_passes: int, seed: int) -> TreeLaps:
     """Return a fit before its first pass."""
-    delta = np.full(shape.depth, DISCOUNTS / shape.depth)
-    settings = TreeSettings(shape, delta, delta, stages=stages, stage_sweeps=n_passes, learn=("alpha", "eta"))
+    deltas = (np.full(shape.depth, total / shape.depth) for total in DISCOUNTS)
+    settings = TreeSettings(shape, *deltas, stages=stages, stage_sweeps=n_passes, learn=("alpha", "eta"))
     work = TreeLaps(Blocks(corpus, ONE, InMemory(LEAVES)), settings, seed, ONE)
     work.sampler.begin()
     return work

@@ -70,7 +70,7 @@ def fit_tree(key: Record, folder: str) -> list[Record]:
     """Fit trees of one system and save them, numbered, in a folder; return a record for each size."""
     train, _ = documents(key["corpus"])
     shape, grows = SYSTEMS[key["system"]]
-    settings = {"random_state": key["seed"], "learn": ("alpha", "eta")}
+    settings = {"random_state": key["seed"], "stages": ()}
     tiny, _ = planted_lda(20, 30, n_topics=3, seed=0)
     small = BackoffTreeTopics(branching=(2, 2), n_laps=7, **settings).fit(tiny).expand(tiny, 2, n_laps=2)
     small.save(Path(folder) / "small")

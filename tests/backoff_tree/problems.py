@@ -12,7 +12,6 @@ from stickbreak.backoff_tree.kernels.crowded import set_shares
 from stickbreak.backoff_tree.kernels.lists import entry_mass
 from stickbreak.backoff_tree.kernels.trees import open_document, write_path
 from stickbreak.backoff_tree.lists import directories
-from stickbreak.backoff_tree.node_discounts import NONE
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.backoff_tree.state import Discounts, Scratch, WordLeaves
 from stickbreak.corpus import Corpus
@@ -55,10 +54,10 @@ def word_lists(counts, n_words=1):
 class Pair:
     """A document's tree and a word's tree as the kernels see them; `shares`: looked at level by level."""
 
-    def __init__(self, shape, document, delta_doc, word, delta_word, scale, nodes=NONE, *, shares=False):
+    def __init__(self, shape, document, delta_doc, word, delta_word, scale, *, shares=False):
         self.shape, self.below = shape, shape.below
-        self.doc = Discounts.of(delta_doc, shape, nodes.documents)
-        self.word = Discounts.of(delta_word, shape, nodes.words)
+        self.doc = Discounts.of(delta_doc, shape)
+        self.word = Discounts.of(delta_word, shape)
         self.lists = word_lists(word)
         self.directory = directories(self.lists, scale, self.word, shape, ONE)
         z = np.array([y for y in document.elements()], np.int32)

@@ -273,18 +273,26 @@ def sweep(documents, z, words, trees, scale, peak, key, *, at_once):
     return z, np.array(log_p)
 
 
-def loo_document(tree, n):
-    """sum_z n_z log P(z | the other tokens of the document), each computed anew from its definition."""
+def shuffled(leaves, stream):
+    """Return leaves in random order, by the random numbers of the kernel."""
+    leaves = list(leaves)
+    for i in range(len(leaves) - 1, 0, -1):
+        j = int(stream.uniform() * (i + 1))
+        leaves[i], leaves[j] = leaves[j], leaves[i]
+    return leaves
+
+
+def log_sequence(tree, leaves):
+    """log P of the leaves of a document in this order, each given those before it, from the definition.      (T7)"""
     total = 0.0
-    for z, count in n.items():
-        rest = without(n, z)
-        mass = tree.mass(rest) if rest else np.ones(tree.L)
-        total += count * np.log(mass[z] / mass.sum())
+    for i, z in enumerate(leaves):
+        mass = tree.mass(Counter(leaves[:i])) if i else np.ones(tree.L)
+        total += np.log(mass[z] / mass.sum())
     return total
 
 
 def loo_word(tree, n, prob):
-    """The same for a word, whose smoothing goes by P*."""
+    """sum_z n_z log P(z | the other tokens of the word), whose smoothing goes by P*, each computed anew."""
     total = 0.0
     for z, count in n.items():
         rest = without(n, z)

@@ -1,8 +1,7 @@
-"""Leave-one-out likelihoods against brute force and the oracle; the search."""
+"""Likelihoods of discounts against brute force and enumeration; the search."""
 
-import json
 from collections import Counter
-from pathlib import Path
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -17,12 +16,12 @@ from stickbreak.backoff_tree.discounts import (
 from stickbreak.backoff_tree.learning import learn
 from stickbreak.backoff_tree.sampler import TreeSampler
 from stickbreak.backoff_tree.shape import TreeShape
+from stickbreak.backoff_tree.taxonomy import taxonomy_of
 from stickbreak.corpus import planted_lda
 
 from .problems import ONE, blocks_of, leaves_of, random_counts, random_delta, random_shape, tokens_of
-from .reference import Tree, loo_document, loo_word
-
-ORACLE = json.loads((Path(__file__).parents[1] / "data" / "sbt.json").read_text())["loo"]
+from .reference import Stream, Tree, log_sequence, loo_word, shuffled
+from .test_exact_conditional import Dense
 
 
 def entries_of(groups, shape):
@@ -31,29 +30,66 @@ def entries_of(groups, shape):
     return Entries.of(group, leaf.astype(np.int32), shape)
 
 
-@pytest.mark.parametrize("case", ORACLE, ids=lambda case: str(case["delta_by_depth"]))
-def test_document_likelihood_is_that_of_the_oracle(case):
-    shape = TreeShape(tuple(case["branching"]))
-    n = Counter({z: int(count) for z, count in enumerate(case["n"]) if count})
-    value = document_likelihood(entries_of([n], shape), shape)(np.array(case["delta_by_depth"]))
-    assert value * n.total() == pytest.approx(case["loo"], rel=1e-12)
+def likelihood_of(documents, key, shape):
+    """That of documents whose leaves are given."""
+    start = np.concatenate(([0], np.cumsum([len(leaves) for leaves in documents])))
+    return document_likelihood(start, np.concatenate(documents).astype(np.int32), np.uint64(key), shape)
 
 
-@pytest.mark.parametrize("kind", ["documents", "words"])
-def test_likelihood_is_that_of_leaving_each_token_out(seed, kind):
+def test_documents_have_the_likelihood_of_their_tokens_one_after_another(seed):
+    rng = np.random.default_rng(seed)
+    taxonomy = taxonomy_of(["a/x/1", "a/x/2", "a/y", "b", "c/1", "c/2/i"])
+    for shape in [*(random_shape(rng) for _ in range(20)), taxonomy]:
+        documents = [list(random_counts(rng, shape.n_leaves, int(k)).elements()) for k in (1, 2, 3, 8, 30)]
+        delta, key = random_delta(rng, shape.depth), int(rng.integers(1 << 60))
+        tree = Dense(shape.branching, delta) if shape is taxonomy else Tree(shape.branching, delta)
+        expected = sum(log_sequence(tree, shuffled(z, Stream(key, d))) for d, z in enumerate(documents))
+        assert likelihood_of(documents, key, shape)(delta) * 44 == pytest.approx(expected, rel=1e-10)
+
+
+def test_every_order_has_a_distribution_and_their_mean_one_of_counts():
+    shape, delta, N = TreeShape((2, 2)), np.array([0.5, 0.3]), 4
+    tree, of_counts = Tree(shape.branching, delta), Counter()
+    for leaves in product(range(shape.n_leaves), repeat=N):
+        of_counts[tuple(sorted(leaves))] += np.exp(log_sequence(tree, leaves))
+    assert sum(of_counts.values()) == pytest.approx(1.0, rel=1e-12)
+    for counts, prob in of_counts.items():  # of the counts: orders that differ, times the mean over all orders
+        orders = [np.exp(log_sequence(tree, order)) for order in permutations(counts)]
+        assert prob == pytest.approx(len(set(permutations(counts))) * np.mean(orders), rel=1e-12)
+
+
+def test_orders_of_the_kernel_are_uniform():
+    shape, delta, leaves = TreeShape((2, 2)), np.array([0.5, 0.3]), [0, 0, 1, 3]
+    tree = Tree(shape.branching, delta)
+    orders = np.array([log_sequence(tree, order) for order in permutations(leaves)])
+    assert np.ptp(orders) > 0.3
+    drawn = np.array([likelihood_of([leaves], key, shape)(delta) * 4 for key in range(4000)])
+    assert abs(drawn.mean() - orders.mean()) < 4.5 * orders.std() / np.sqrt(drawn.size)
+    assert set(np.round(drawn, 9)) == set(np.round(orders, 9))
+
+
+def test_pure_documents_do_not_send_the_discounts_to_nothing(seed):
+    rng, shape, delta, documents = np.random.default_rng(seed), TreeShape((3, 4)), np.array([0.3, 0.3]), []
+    tree = Tree(shape.branching, delta)
+    for _ in range(300):
+        leaves = [int(rng.integers(shape.n_leaves))]
+        for _ in range(39):
+            mass = tree.mass(Counter(leaves))
+            leaves.append(int(rng.choice(shape.n_leaves, p=mass / mass.sum())))
+        documents.append(leaves)
+    found, _ = beam_search(likelihood_of(documents, seed, shape), np.full(2, 0.45))
+    assert abs(found.sum() - 0.6) < 0.1
+
+
+def test_words_have_the_likelihood_of_leaving_each_token_out(seed):
     rng = np.random.default_rng(seed)
     for _ in range(50):
         shape = random_shape(rng)
         L = shape.n_leaves
         groups = [random_counts(rng, L, int(k)) for k in (1, 2, 3, 8, 30)]
         delta, prob = random_delta(rng, shape.depth), rng.uniform(0.1, 3.0, size=L)
-        tree, entries = Tree(shape.branching, delta), entries_of(groups, shape)
-        if kind == "documents":
-            found = document_likelihood(entries, shape)(delta)
-            expected = sum(loo_document(tree, n) for n in groups)
-        else:
-            found = word_likelihood(entries, prob, shape)(delta)
-            expected = sum(loo_word(tree, n, prob) for n in groups)
+        found = word_likelihood(entries_of(groups, shape), prob, shape)(delta)
+        expected = sum(loo_word(Tree(shape.branching, delta), n, prob) for n in groups)
         assert found * 44 == pytest.approx(expected, rel=1e-10)
 
 

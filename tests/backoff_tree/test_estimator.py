@@ -175,6 +175,15 @@ def test_expanded_model_has_the_larger_tree(corpus):
     assert model.leaf_word_.sum() == corpus.n_tokens
 
 
+@pytest.mark.parametrize(
+    ("stages", "n_laps", "expected"),
+    [(None, 8, [2, 2, 6, 6, 12, 12, 12, 12]), (None, 5, [6, 6, 12, 12, 12]), (None, 3, [12] * 3), ((), 4, [12] * 4)],
+)
+def test_trees_grow_a_level_at_a_time_in_at_most_half_of_the_passes(corpus, stages, n_laps, expected):
+    settings = {"branching": (2, 3, 2), "n_laps": n_laps, "stages": stages, "stage_sweeps": 2, "random_state": 0}
+    assert BackoffTreeTopics(**settings).fit(corpus).trace_["n_leaves"].tolist() == expected
+
+
 def test_new_level_has_the_mean_of_the_other_discounts(corpus):
     settings = {"branching": (3, 4), "alpha": (0.1, 0.3), "eta": (0.2, 0.1), "learn": (), "n_laps": 2}
     model = BackoffTreeTopics(**settings, random_state=0).fit(corpus).expand(corpus, 2, n_laps=1)

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from stickbreak.backoff_tree.node_discounts import NONE
 from stickbreak.backoff_tree.sampler import TreeSampler
 from stickbreak.backoff_tree.seeding import KnownWords
 from stickbreak.backoff_tree.shape import TreeShape
@@ -34,23 +33,14 @@ SHAPES = (
 
 
 class Dense:
-    """A tree of sparse backoff written out, all leaves; of numbers of children, or of paths.
+    """A tree of sparse backoff written out, all leaves; of numbers of children, or of paths."""
 
-    It has one discount a level, and others at nodes whose paths are given.
-    """
-
-    def __init__(self, branching, delta, nodes=None):
+    def __init__(self, branching, delta):
         paths = branching if isinstance(branching[0], str) else ["/".join(way) for way in ways(branching)]
         # have a node in common: a leaf that ends above a level has there nothing but itself
         starts = [[tuple(path.split("/")[:h]) for path in paths] for h in range(len(delta))]
         self.above = [np.array([[a == b for b in start] for a in start]) for start in starts]
-        # of the node of each level above each leaf
-        self.delta = np.repeat(np.array(delta, float)[:, None], len(paths), axis=1)
-        for node, value in (nodes or {}).items():
-            names = node.split("/") if node else []
-            inside = [path.split("/")[: len(names)] == names for path in paths]
-            self.delta[len(names), inside] = value
-        self.discount = self.delta.sum(axis=0)
+        self.delta, self.discount, self.L = delta, sum(delta), len(paths)
 
     def smoothing(self, n, level=0):
         """B(z), math.md (T1), of the nodes from a level on"""
@@ -61,6 +51,10 @@ class Dense:
 
     def kept(self, n):
         return np.maximum(n - self.discount, 0.0) * (n > 0)
+
+    def mass(self, n):
+        counts = np.bincount(list(n.elements()), minlength=len(self.above[0]))
+        return self.kept(counts) + self.smoothing(counts)
 
 
 def ways(branching):
@@ -106,21 +100,19 @@ class Pass:
         return product / product.sum(), log_p
 
 
-def scores(shape, seed, at_once, seeded=False, share=None, nodes=NONE):
+def scores(shape, seed, at_once, seeded=False, share=None):
     """Return z-scores of a chain of passes, after the score of each pass has been compared."""
     rng = np.random.default_rng(seed)
     deltas = random_delta(rng, shape.depth), random_delta(rng, shape.depth)
     corpus = small_corpus(rng, n_documents=8, most=9)
     tokens, documents = tokens_of(corpus)
-    if nodes is not NONE:  # so that no path has too much
-        deltas = tuple(0.5 * delta for delta in deltas)
-    trees = [Dense(shape.branching, delta, own.of) for delta, own in zip(deltas, nodes, strict=True)]
+    trees = [Dense(shape.branching, delta) for delta in deltas]
     L, known, pseudo = shape.n_leaves, None, np.zeros((tokens.n_words, shape.n_leaves), int)
     if seeded:
         leaves, own = rng.choice(L, size=2, replace=False), rng.integers(0, 3, size=(tokens.n_words, 2))
         own[8] = 0  # the word of one token
         known, pseudo[:, leaves] = KnownWords(shape, leaves, sparse.csr_array(own.astype(float))), own
-    given = {"at_once": at_once, "known": known, "smoothing_share": share, "nodes": nodes}
+    given = {"at_once": at_once, "known": known, "smoothing_share": share}
     sampler = TreeSampler(blocks_of(corpus), shape, *deltas, seed, **given)
     sampler.begin()
     n_all = tokens.word.size + pseudo.sum()

@@ -8,7 +8,7 @@ import pytest
 
 import stickbreak
 from stickbreak import BackoffTreeTopics
-from stickbreak.backoff_tree.discounts import Entries, document_likelihood, word_likelihood
+from stickbreak.backoff_tree.discounts import Entries, word_likelihood
 from stickbreak.backoff_tree.shape import TreeShape, shape_of
 from stickbreak.backoff_tree.taxonomy import Taxonomy, taxonomy_of
 from stickbreak.corpus import planted_lda
@@ -62,26 +62,21 @@ def test_paths_of_a_regular_tree_give_its_numbers(corpus, settings):
 
 
 @pytest.mark.parametrize("shape", [PATHS, ["a", "b/1", "b/2/x", "b/2/y", "b/2/z"]])
-def test_discounts_have_the_likelihood_of_the_definition(shape, seed):
+def test_discounts_of_words_have_the_likelihood_of_the_definition(shape, seed):
     rng, shape = np.random.default_rng(seed), taxonomy_of(shape)
     tokens, _ = tokens_of(small_corpus(rng))
     z = rng.integers(shape.n_leaves, size=tokens.word.size, dtype=np.int32)
     delta, prob = random_delta(rng, shape.depth), rng.uniform(0.5, 2.0, size=shape.n_leaves)
-    tree = Dense(shape.branching, delta)
-    for weigh, likelihood in (
-        (np.ones(shape.n_leaves), lambda entries: document_likelihood(entries, shape)),
-        (prob, lambda entries: word_likelihood(entries, prob, shape)),
-    ):
-        total = 0.0
-        for n in counters(tokens, z):
-            for leaf, count in n.items():
-                rest = np.bincount([leaf], minlength=shape.n_leaves) * -1
-                for other, times in n.items():
-                    rest[other] += times
-                mass = tree.kept(rest) + tree.smoothing(rest) * weigh if rest.any() else weigh
-                total += count * np.log(mass[leaf] / mass.sum())
-        found = likelihood(Entries.of(tokens.word.astype(np.int64), z, shape))(delta)
-        assert found == pytest.approx(total / z.size, rel=1e-10)
+    tree, total = Dense(shape.branching, delta), 0.0
+    for n in counters(tokens, z):
+        for leaf, count in n.items():
+            rest = np.bincount([leaf], minlength=shape.n_leaves) * -1
+            for other, times in n.items():
+                rest[other] += times
+            mass = tree.kept(rest) + tree.smoothing(rest) * prob if rest.any() else prob
+            total += count * np.log(mass[leaf] / mass.sum())
+    found = word_likelihood(Entries.of(tokens.word.astype(np.int64), z, shape), prob, shape)(delta)
+    assert found * tokens.word.size == pytest.approx(total, rel=1e-10)
 
 
 def test_leaves_are_numbered_from_left_to_right():

@@ -82,37 +82,6 @@ def test_seeds_of_nested_restaurants_name_the_first_children_of_the_root(run, do
     assert run("tree", tmp_path / "model").exit_code == 0
 
 
-def test_nodes_of_a_tree_have_the_discounts_of_a_file(run, documents, tmp_path):
-    (tmp_path / "paths.txt").write_text("land/law\nland/food/soup\nland/food/bread\nsea\n")
-    (tmp_path / "nodes.toml").write_text('land = {alpha = 0.1, eta = 0.2}\n"land/food" = 0.05\n')
-    (tmp_path / "nodes.json").write_text('{"land": {"alpha": 0.1, "eta": 0.2}, "land/food": 0.05}')
-    tree = ("--method", "tree", "--branching", tmp_path / "paths.txt", "--laps", "3")
-    for kind in ("toml", "json"):
-        nodes = ("--node-discounts", tmp_path / f"nodes.{kind}")
-        run("fit", documents, "--out", tmp_path / kind, *FIT, *tree, *nodes)
-        model = stickbreak.load(tmp_path / kind)
-        assert model.node_discounts_ == {"land": {"alpha": 0.1, "eta": 0.2}, "land/food": {"alpha": 0.05, "eta": 0.05}}
-    run("fit", "--config", tmp_path / "toml" / "fit.toml", documents, "--out", tmp_path / "again", "--quiet")
-    assert stickbreak.load(tmp_path / "again").node_discounts == model.node_discounts
-
-
-@pytest.mark.parametrize(
-    ("method", "text", "words"),
-    [
-        ("tree", "land 0.1", "is no TOML or JSON file"),
-        ("tree", "sky = 0.1", "has the path 'sky', which is not that of a node above leaves"),
-        ("tree", "land = 2", "give a positive number below 1"),
-        ("lda", "land = 0.1", "--node-discounts is for --method tree, but --method is lda"),
-    ],
-)
-def test_discounts_of_nodes_that_make_no_sense_are_refused(refuse, documents, tmp_path, method, text, words):
-    (tmp_path / "paths.txt").write_text("land/law\nland/food\nsea\n")
-    (tmp_path / "nodes.toml").write_text(text)
-    tree = ("--branching", tmp_path / "paths.txt") if method == "tree" else ()
-    options = (*FIT, "--method", method, *tree, "--node-discounts", tmp_path / "nodes.toml")
-    assert words in refuse("fit", documents, "--out", tmp_path / "model", *options)
-
-
 def test_seeds_of_a_tree_name_its_leaves(run, documents, tmp_path):
     (tmp_path / "seeds.toml").write_text('water = ["ship", "sail"]\nlaw = ["judge"]\n')
     tree = ("--method", "tree", "--branching", "2,2", "--laps", "5", "--seeds", tmp_path / "seeds.toml")

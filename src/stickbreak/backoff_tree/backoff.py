@@ -44,9 +44,7 @@ def word_smoothing(n_words: Int, discounts: Discounts, shape: Shape) -> Float:
     for level in range(shape.depth):
         if level > 0:
             out = np.repeat(out, shape.n_children(level - 1))
-        out += (
-            discounts.of_level(level, shape) / shape.sizes(level) * shape.sums_below(n_words.astype(np.float64), level)
-        )
+        out += discounts.delta[level] / shape.sizes(level) * shape.sums_below(n_words.astype(np.float64), level)
     return np.repeat(out, shape.n_children(shape.depth - 1))
 
 
@@ -69,12 +67,12 @@ def solve_backoff(
     share : float, optional
         max_z B_z / C, which gives C. The default solves C so that P* adds up to the tokens.
     """
-    discount = discounts.given[-1]  # of all leaves, or of each
+    discount = float(discounts.given[-1])
     smoothing = word_smoothing(n_words, discounts, shape)
     kept = n_tokens - discount * n_words
     largest, used = float(smoothing.max()), n_tokens > 0
     if share is None:
-        given = float(discount * n_words.sum() if discount.ndim == 0 else discount @ n_words)
+        given = float(discount * n_words.sum())
         peak = max(_conserving(kept[used], smoothing[used], given), _SLACK * largest)
     else:
         peak = largest / share

@@ -1,4 +1,4 @@
-"""Discounts by leave-one-out likelihood and local beam search, on samples of documents and words."""
+"""Discounts by the likelihood of a sample of documents, or of words, and local beam search."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stickbreak.backoff_tree.node_discounts import NONE, NodeDiscounts, Paths
+from stickbreak.backoff_tree.kernels.sequential import count_before
 from stickbreak.backoff_tree.shape import Shape
+from stickbreak.backoff_tree.state import Scratch
 from stickbreak.numerics.arrays import Float, Int, Int32
 
 MOST = 0.95  # what discounts of a path sum to at most, wherever stickbreak chooses them
@@ -17,9 +18,9 @@ _FACTORS, _WIDTH, _LEAST, _ROUNDS = (0.8, 1.25), 3, 1e-4, 30
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """The leaves of some documents or words: E entries, a group after the other.
+    """The leaves of some words: E entries, a word after the other.
 
-    `used[e, h]` is desc+ of the node of level h above entry e, in its group, without one token of e.
+    `used[e, h]` is desc+ of the node of level h above entry e, in its word, without one token of e.
     """
 
     group: Int  # (E,)
@@ -42,39 +43,39 @@ class Entries:
         return cls(pair // L, pair % L, n.astype(np.float64), total[pair // L], used)
 
 
-def document_likelihood(
-    entries: Entries, shape: Shape, nodes: NodeDiscounts = NONE.documents
-) -> Callable[[Float], float]:
-    """Return the leave-one-out log likelihood of leaves in documents, nats per token, of discounts. math.md (T7)
+def document_likelihood(start: Int, leaf: Int32, key: np.uint64, shape: Shape) -> Callable[[Float], float]:
+    """Return the log likelihood of the leaves of documents, nats per token, of discounts.            math.md (T7)
 
     Parameters
     ----------
-    entries : Entries
-        Of documents.
+    start : ndarray of shape (D + 1,)
+        Document d has the tokens start[d] .. start[d + 1] - 1, at least one.
+    leaf : ndarray of shape (N,)
+    key : int
+        Of the random order of the tokens in each document.
     shape : TreeShape
-    nodes : NodeDiscounts, optional
-        Of documents: they stay as they are.
 
     Returns
     -------
     callable
-        From discounts of levels (depth,) to the mean over tokens of log P(z | the other tokens of the document).
+        From discounts of levels (depth,) to the mean over tokens of log P(z | the tokens of the document before it).
     """
-    n, several, paths = entries.n, entries.total > 1, nodes.above(shape, entries.leaf)
-    rates, of_nodes = paths.split(entries.used / shape.sizes_above(entries.leaf))
-    constant = -np.log(np.where(several, entries.total - 1.0, shape.n_leaves))
+    lengths, leaf = np.diff(start), leaf.copy()
+    own, used = np.zeros(leaf.size), np.zeros((leaf.size, shape.depth))
+    tree = Scratch.of(int(lengths.max()), shape)
+    count_before(start, leaf, key, tree.node, tree.path, tree.trail, tree.finder, tree.rng, own, used)
+    before = np.arange(leaf.size) - np.repeat(start[:-1], lengths)
+    later = before > 0
+    own, rates = own[later], (used / shape.sizes_above(leaf.astype(np.int64)))[later]
+    known, constant = own > 0, np.log(before[later]).sum() + lengths.size * np.log(shape.n_leaves)
 
     def value(delta: Float) -> float:
-        mass = np.where(n > 1, n - 1.0 - paths.sums(delta), 0.0) + rates @ delta + of_nodes
-        log_mass = np.log(np.where(several, mass, 1.0))
-        return float(n @ (log_mass + constant) / n.sum())
+        return float((np.log(own - known * delta.sum() + rates @ delta).sum() - constant) / leaf.size)
 
     return value
 
 
-def word_likelihood(
-    entries: Entries, prob: Float, shape: Shape, nodes: NodeDiscounts = NONE.words
-) -> Callable[[Float], float]:
+def word_likelihood(entries: Entries, prob: Float, shape: Shape) -> Callable[[Float], float]:
     """Return the leave-one-out log likelihood of the leaves of words, nats per token, of discounts. math.md (T8)
 
     Parameters
@@ -84,69 +85,58 @@ def word_likelihood(
     prob : ndarray of shape (L,)
         P*(z), held fixed; 0 where no word has a token.
     shape : TreeShape
-    nodes : NodeDiscounts, optional
-        Of words: they stay as they are.
 
     Returns
     -------
     callable
-        As `document_likelihood`.
+        From discounts of levels (depth,) to the mean over tokens of log P(z | the other tokens of the word).
     """
     n, last, several = entries.n, entries.n == 1, entries.total > 1
-    here, paths = prob[entries.leaf], nodes.above(shape, entries.leaf)
-    rates, of_nodes = paths.split(entries.used / shape.sizes_above(entries.leaf) * here[:, None])
+    here = prob[entries.leaf]
+    rates = entries.used / shape.sizes_above(entries.leaf) * here[:, None]
     # of P* over the leaves below the node of each level
-    means, means_of_nodes = paths.split(
-        np.stack(
-            [(shape.sums_below(prob, h) / shape.sizes(h))[shape.node_of(entries.leaf, h)] for h in range(shape.depth)],
-            axis=1,
-        )
+    means = np.stack(
+        [(shape.sums_below(prob, h) / shape.sizes(h))[shape.node_of(entries.leaf, h)] for h in range(shape.depth)],
+        axis=1,
     )
     spread = np.stack([np.bincount(entries.group, weights=column) for column in means.T], axis=1)[entries.group]
-    spread_of_nodes = np.bincount(entries.group, weights=means_of_nodes)[entries.group] - last * means_of_nodes
     size = np.bincount(entries.group)[entries.group]
     alone = np.log(here / prob.sum())
 
     def value(delta: Float) -> float:
-        discount = paths.sums(delta)
-        of_group = discount * size if discount.ndim == 0 else np.bincount(entries.group, discount)[entries.group]
+        discount = delta.sum()
         kept = np.where(last, 0.0, n - 1.0 - discount)
-        mass = kept + rates @ delta + of_nodes
-        norm = entries.total - of_group + spread @ delta - (n - discount) + kept - last * (means @ delta)
-        norm += spread_of_nodes
+        mass = kept + rates @ delta
+        norm = entries.total - discount * size + spread @ delta - (n - discount) + kept - last * (means @ delta)
         log_p = np.log(np.where(several, mass, 1.0)) - np.log(np.where(several, norm, 1.0))
         return float(n @ np.where(several, log_p, alone) / n.sum())
 
     return value
 
 
-def beam_search(value: Callable[[Float], float], delta: Float, paths: Paths | None = None) -> tuple[Float, float]:
+def beam_search(value: Callable[[Float], float], delta: Float) -> tuple[Float, float]:
     """Return better discounts, and their value, by local beam search.
 
     The three best vectors are kept; candidates change one discount of one of them by a factor 0.8 or 1.25. It ends
-    when no candidate is better than the best, or after thirty rounds. Discounts outside what is allowed, the sum of a
-    path above 0.95 or one below 0.0001, are brought inside first.
+    when no candidate is better than the best, or after thirty rounds. Discounts outside what is allowed, a sum above
+    0.95 or one below 0.0001, are brought inside first.
 
     Parameters
     ----------
     value : callable
         From discounts to what is to be large.
     delta : ndarray of shape (depth,)
-    paths : Paths, optional
-        Of the tree, where nodes have discounts of their own.
     """
-    paths = Paths.of_levels(delta.size) if paths is None else paths
-    levels = paths.levels().tolist()
-    delta = np.maximum(paths.within(delta, MOST), _LEAST)
+    delta = np.maximum(delta * min(1.0, MOST / delta.sum()), _LEAST)
     known = {tuple(delta.tolist()): value(delta)}
     beam = list(known)
     for _ in range(_ROUNDS):
         before = known[beam[0]]
         for one in list(beam):
-            for h in levels:
+            for h in range(delta.size):
                 for factor in _FACTORS:
                     other = (*one[:h], one[h] * factor, *one[h + 1 :])
-                    if other not in known and paths.largest(other) < MOST and other[h] >= _LEAST:
+                    if other not in known and sum(other) < MOST and other[h] >= _LEAST:
                         known[other] = value(np.array(other))
                         beam.append(other)
         beam = sorted(beam, key=lambda one: -known[one])[:_WIDTH]

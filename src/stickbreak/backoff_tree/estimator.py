@@ -46,7 +46,7 @@ class BackoffTreeTopics(FittedTree):
         12 or more children; "tall": many levels, with 2 or 3 children. (Both are from the paper.) Numbers are the
         children of a node at each level from the root down. Paths such as "science/physics/optics" make a tree of any
         shape, whose nodes have these names.
-    alpha : float or sequence of float, default=0.5
+    alpha : float or sequence of float, default=0.9
         Sum of the discounts of documents along a path, shared equally by its levels. A sequence gives one discount for
         each level from the root down. If alpha is learned, these are the initial values.
     eta : float or sequence of float, default=0.5
@@ -56,16 +56,10 @@ class BackoffTreeTopics(FittedTree):
         Share of smoothing in the words of the leaf that has most of it; other leaves have less. It sets the constant C
         of the paper. None: C is solved after each sweep, so that the leaves have as many pseudo-counts as there are
         tokens.
-    node_discounts : dict or None, default=None
-        Discounts of single nodes of a tree of paths, by the paths of the nodes. A node has them in place of the
-        discounts of its level, for documents and words, and they are never learned. Other nodes have those of their
-        level. A value is a number for both, or a dict such as {"alpha": 0.1, "eta": 0.2} for one or each. A path is the
-        names from the root down to a node above leaves; "" is the root. None: every node has the discounts of its
-        level.
-    learn : sequence of {"alpha", "eta"}, default=("eta",)
-        Hyperparameters that are learned from the data. Their discounts maximise the leave-one-out probability of the
-        leaves of documents, and of words. Where alpha is learned, documents become purer from pass to pass, and new
-        ones are predicted worse (math.md (T7)).
+    learn : sequence of {"alpha", "eta"}, default=("alpha", "eta")
+        Hyperparameters that are learned from the data. The discounts of documents maximise the probability of their
+        leaves, token by token in random order; those of words the leave-one-out probability of theirs (math.md (T7),
+        (T8)).
     seeds : dict of str to list of str, optional
         Words of leaves that you expect, by the names of these leaves, which they keep as labels. In a tree of paths a
         name is the path of a leaf. Otherwise the seeds are at leaves evenly from left to right, in this order
@@ -79,9 +73,10 @@ class BackoffTreeTopics(FittedTree):
     n_laps : int, default=100
         Maximum number of passes over the data. A pass ("lap" in names) is one sweep over all tokens. The fit does all
         of them unless you interrupt it.
-    stages : sequence of int, default=()
+    stages : sequence of int or None, default=None
         Numbers of levels of the coarser trees to begin with. With (3, 5), for example, the fit begins with the first 3
-        levels, goes on with 5, and ends with all. The tokens of a leaf go to its new children at random.
+        levels, goes on with 5, and ends with all. The tokens of a leaf go to its new children at random. None: the tree
+        grows a level at a time, in at most half of the passes. (): it begins with all levels.
     stage_sweeps : int, default=10
         Number of sweeps of each coarser tree.
     updates : {"parallel", "serial"}, default="parallel"
@@ -128,11 +123,9 @@ class BackoffTreeTopics(FittedTree):
     alpha_levels_, eta_levels_ : ndarray of shape (levels,)
         Discounts of documents and words at each level.
     alpha_, eta_ : float
-        Sums of these discounts, without those of `node_discounts_`.
+        Sums of these discounts.
     smoothing_share_ : float or None
         The `smoothing_share` of the fit.
-    node_discounts_ : dict
-        The `node_discounts` of the fit: for each node its numbers by kind, "alpha" and "eta".
     learned_ : list of str
         Names of the hyperparameters whose discounts were learned in the fit.
     word_start_, word_leaf_, word_count_ : ndarray
@@ -142,8 +135,8 @@ class BackoffTreeTopics(FittedTree):
     trace_ : dict of ndarray of shape (n_laps_,)
         One entry for each pass: "lap" (its number), "objective", "n_topics", "seconds", "moved" (whether the tree
         grew), "n_leaves", "alpha", "eta" (sums of the discounts), "alpha_last", "eta_last" (discounts of the last
-        level). For what is learned also "alpha_likelihood", "eta_likelihood": the leave-one-out log-likelihood of the
-        leaves, in nats per token of a sample, at the last search. A search takes place every `learn_every` sweeps,
+        level). For what is learned also "alpha_likelihood", "eta_likelihood": the log-likelihood of the leaves that is
+        maximised, in nats per token of a sample, at the last search. A search takes place every `learn_every` sweeps,
         except while leaves are at random: before the first sweep, and before the first sweep with a new level.
     n_laps_ : int
         Number of passes done (sweeps).
@@ -179,12 +172,11 @@ class BackoffTreeTopics(FittedTree):
         "alpha": [Real, "array-like"],
         "eta": [Real, "array-like"],
         "smoothing_share": [None, between(LEAST_SHARE, MOST_SHARE)],
-        "node_discounts": [None, dict],
         "learn": [list, tuple],
         "seeds": TOPIC_PRIORS["seeds"],
         "seed_tokens": TOPIC_PRIORS["seed_tokens"],
         "learn_every": [whole(1)],
-        "stages": [list, tuple],
+        "stages": [None, list, tuple],
         "stage_sweeps": [whole(1)],
         "updates": [one_of(("parallel", "serial"))],
         "scratch": [None, str, os.PathLike],
@@ -195,16 +187,15 @@ class BackoffTreeTopics(FittedTree):
         *,
         n_topics: int = 972,
         branching: str | Sequence[int] | Sequence[str] | NDArray = "wide",
-        alpha: float | Sequence[float] = 0.5,
+        alpha: float | Sequence[float] = 0.9,
         eta: float | Sequence[float] = 0.5,
         smoothing_share: float | None = None,
-        node_discounts: dict[str, Any] | None = None,
-        learn: Sequence[str] = ("eta",),
+        learn: Sequence[str] = ("alpha", "eta"),
         seeds: Seeds | None = None,
         seed_tokens: float = 100.0,
         learn_every: int = 5,
         n_laps: int = 100,
-        stages: Sequence[int] = (),
+        stages: Sequence[int] | None = None,
         stage_sweeps: int = 10,
         updates: str = "parallel",
         scratch: PathLike | None = None,
@@ -217,7 +208,6 @@ class BackoffTreeTopics(FittedTree):
         self.alpha = alpha
         self.eta = eta
         self.smoothing_share = smoothing_share
-        self.node_discounts = node_discounts
         self.learn = learn
         self.seeds = plain_seeds(seeds)
         self.seed_tokens = seed_tokens

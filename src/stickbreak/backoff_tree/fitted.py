@@ -15,7 +15,6 @@ from stickbreak.backoff_tree.counting import check_counts
 from stickbreak.backoff_tree.laps import TreeLaps
 from stickbreak.backoff_tree.learning import LEARNABLE
 from stickbreak.backoff_tree.model import TreeModel
-from stickbreak.backoff_tree.node_discounts import node_discounts
 from stickbreak.backoff_tree.ranking import ranked_words
 from stickbreak.backoff_tree.requirements import checked_leaves
 from stickbreak.backoff_tree.seeded import SeededTree
@@ -31,12 +30,13 @@ from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.model.spreading import spread
 from stickbreak.numerics.arrays import Float, Int, Int32
+from stickbreak.numerics.ranges import are_discounts
 from stickbreak.prediction.completion import Completion, checked_seen, scored_documents
 from stickbreak.prediction.topics import ShownTopics, checked_numbers
 from stickbreak.prediction.words import words_to_show
 
 _LEVELS = ("alpha_levels_", "eta_levels_")  # discounts
-_LATE: dict[str, Any] = {"smoothing_share_": None, "node_discounts_": {}}  # values of models that were saved without
+_LATE: dict[str, Any] = {"smoothing_share_": None}  # values of models that were saved without
 _MOST_NUMBERS = 1 << 26  # of a dense table of words of leaves: 512 MiB
 
 
@@ -57,7 +57,6 @@ class FittedTree(SeededTree):
     eta_levels_: Float
     branching_: list[int] | list[str]
     smoothing_share_: float | None
-    node_discounts_: dict[str, dict[str, float]]
     objective_: float
     n_laps_: int
     n_jobs: int | None
@@ -353,9 +352,8 @@ class FittedTree(SeededTree):
         """Make the words' trees: nothing that is saved or pickled, as the fitted attributes say all."""
         counts, shape = WordCounts(self.word_start_, self.word_leaf_, self.word_count_), shape_of(self.branching_, 0)
         delta, share = (self.alpha_levels_, self.eta_levels_), self.smoothing_share_
-        nodes = node_discounts(self.node_discounts_, shape)
         with ThreadExecutor(1) as executor:
-            return TreeModel(counts, shape, *delta, share, executor, self._pseudo_in(shape), nodes)
+            return TreeModel(counts, shape, *delta, share, executor, self._pseudo_in(shape))
 
     def __getstate__(self) -> Any:
         return {name: value for name, value in super().__getstate__().items() if name != "_model"}
@@ -376,7 +374,6 @@ class FittedTree(SeededTree):
         self.word_start_, self.word_leaf_, self.word_count_ = laps.finish()
         self.alpha_levels_, self.eta_levels_ = sampler.delta_doc.copy(), sampler.delta_word.copy()
         self.branching_, self.smoothing_share_ = sampler.shape.as_values, sampler.smoothing_share
-        self.node_discounts_ = sampler.nodes.as_values(sampler.shape)
         self._take_seeds(sampler.known, sampler.shape)
         self._model = self._build()
 
@@ -385,11 +382,9 @@ class FittedTree(SeededTree):
         shape, counts = shape_of(self.branching_, 0), WordCounts(self.word_start_, self.word_leaf_, self.word_count_)
         check_counts(counts, self.n_features_in_, shape.n_leaves)
         self._check_seeds(shape)
-        require(isinstance(self.node_discounts_, dict), "its discounts of nodes are not by their paths")
-        for name, nodes in zip(_LEVELS, node_discounts(self.node_discounts_, shape), strict=True):
+        for name in _LEVELS:
             delta = getattr(self, name)
-            fits = is_table(delta, shape.depth) and nodes.above(shape).allow(delta)
-            require(fits, "its discounts do not fit its tree")
+            require(is_table(delta, shape.depth) and are_discounts(delta), "its discounts do not fit its tree")
         share = self.smoothing_share_
         require(share is None or is_smoothing_share(share), "its share of smoothing is out of its range")
         check_end(self)

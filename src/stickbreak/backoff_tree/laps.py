@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from stickbreak.backoff_tree.blocks import Blocks
 from stickbreak.backoff_tree.discounts import MOST
 from stickbreak.backoff_tree.learning import learn
-from stickbreak.backoff_tree.node_discounts import NONE, OfBoth
 from stickbreak.backoff_tree.sampler import TreeSampler
 from stickbreak.backoff_tree.seeding import KnownWords
 from stickbreak.backoff_tree.shape import Shape, shape_of
@@ -21,6 +20,7 @@ from stickbreak.fitting.checkpoint import is_table, require, whole_number
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
 from stickbreak.numerics.arrays import Float, Int32
+from stickbreak.numerics.ranges import are_discounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,6 @@ class TreeSettings:
     learn_every: int = 5
     at_once: bool = False
     smoothing_share: float | None = None  # None: C is solved
-    nodes: OfBoth = NONE  # discounts of nodes in place of those of levels
 
 
 class TreeLaps:
@@ -68,7 +67,6 @@ class TreeLaps:
             at_once=settings.at_once,
             known=known,
             smoothing_share=settings.smoothing_share,
-            nodes=settings.nodes,
         )
         self._likelihood: dict[str, float] = {}
 
@@ -144,10 +142,9 @@ class TreeLaps:
             If it cannot be of these tokens.
         """
         sampler, shape = self.sampler, shape_of(values["branching"], 0)
-        for name, nodes in zip(("delta_doc", "delta_word"), sampler.nodes, strict=True):
-            delta = arrays[name]
+        for delta in (arrays["delta_doc"], arrays["delta_word"]):
             require(is_table(delta, shape.depth), "a level has no discount")
-            require(nodes.above(shape).allow(delta), "its discounts are not positive with a sum below one")
+            require(are_discounts(delta), "its discounts are not positive with a sum below one")
         sampler.shape, sampler.n_passes = shape, whole_number("n_passes", values["n_passes"])
         sampler.settled = sampler.n_passes > 0
         sampler.delta_doc, sampler.delta_word = arrays["delta_doc"], arrays["delta_word"]

@@ -33,32 +33,30 @@ def learn(sampler: TreeSampler, name: str, engine: Engine, *, search: bool = Tru
     Returns
     -------
     float
-        Nats per token of the sample, leaving one out.
+        Nats per token of the sample.
     """
-    rng = np.random.Generator(np.random.Philox(key=int(key_of(sampler.seed, sampler.n_passes, f"learn {name}"))))
-    shape = sampler.shape
+    key = key_of(sampler.seed, sampler.n_passes, f"learn {name}")
+    rng, shape = np.random.Generator(np.random.Philox(key=int(key))), sampler.shape
     if name == "alpha":
-        nodes = sampler.nodes.documents
-        entries = Entries.of(*_of_documents(sampler.blocks, rng), shape)
-        likelihood = document_likelihood(entries, shape, nodes)
+        likelihood = document_likelihood(*_of_documents(sampler.blocks, rng), key, shape)
         if not search:
             return likelihood(sampler.delta_doc)
-        sampler.delta_doc, value = beam_search(likelihood, sampler.delta_doc, nodes.above(shape).distinct())
+        sampler.delta_doc, value = beam_search(likelihood, sampler.delta_doc)
         return value
-    (counts, totals), nodes = sampler.counts(engine), sampler.nodes.words
+    counts, totals = sampler.counts(engine)
     entries = Entries.of(*_of_words(counts, totals, rng), shape)
-    likelihood = word_likelihood(entries, np.where(totals.n_tokens > 0, sampler.solve(engine).prob, 0.0), shape, nodes)
+    likelihood = word_likelihood(entries, np.where(totals.n_tokens > 0, sampler.solve(engine).prob, 0.0), shape)
     if not search:
         return likelihood(sampler.delta_word)
-    sampler.delta_word, value = beam_search(likelihood, sampler.delta_word, nodes.above(shape).distinct())
+    sampler.delta_word, value = beam_search(likelihood, sampler.delta_word)
     return value
 
 
 def _of_documents(blocks: Blocks, rng: np.random.Generator) -> tuple[Int, Int32]:
-    """Return document, numbered again, and leaf of all tokens of some documents."""
+    """Return where the tokens of some documents begin, and the leaf of each."""
     chosen, lengths = sample_of_groups(blocks.start, SAMPLE, rng), np.diff(blocks.start)
     chosen = chosen[lengths[chosen] > 0]
-    return np.repeat(np.arange(chosen.size), lengths[chosen]), np.concatenate(blocks.of_documents(chosen))
+    return np.concatenate(([0], np.cumsum(lengths[chosen]))), np.concatenate(blocks.of_documents(chosen))
 
 
 def _of_words(counts: WordCounts, totals: Totals, rng: np.random.Generator) -> tuple[Int, Int32]:

@@ -12,7 +12,6 @@ from stickbreak.backoff_tree.counting import merged
 from stickbreak.backoff_tree.kernels import fixed as fixed_kernels
 from stickbreak.backoff_tree.leaf_words import LeafWords
 from stickbreak.backoff_tree.lists import Totals, directories, lists_of
-from stickbreak.backoff_tree.node_discounts import NONE, OfBoth
 from stickbreak.backoff_tree.shape import Shape
 from stickbreak.backoff_tree.state import Directory, Discounts, Scratch, WordCounts
 from stickbreak.corpus import Corpus
@@ -21,8 +20,8 @@ from stickbreak.fitting.executor import Executor, shards
 from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.numerics.keys import key_of
 
-N_BURN, N_KEPT = 10, 10  # passes over a new document: before the first that counts, and that count
-_SHARD_TOKENS, _BLOCK_TOKENS = 16_384, 1_000_000
+N_BURN, N_KEPT = 10, 50  # passes over a new document: before the first that counts, and that count
+_SHARD_TOKENS, _BLOCK_TOKENS = 16_384, 200_000
 
 
 class TreeModel:
@@ -40,8 +39,6 @@ class TreeModel:
         Of the work of the constructor.
     pseudo : WordCounts, optional
         Pseudo-tokens of seeds, which the trees have, too.                                        math.md (T16)
-    nodes : OfBoth, optional
-        Discounts that nodes have in place of those of their levels.                               math.md (T15)
     """
 
     def __init__(
@@ -53,13 +50,12 @@ class TreeModel:
         smoothing_share: float | None,
         executor: Executor,
         pseudo: WordCounts | None = None,
-        nodes: OfBoth = NONE,
     ) -> None:
         self.shape, self.own_tokens = shape, Totals.of(counts, shape.n_leaves).n_tokens
         if pseudo is not None:
             counts = merged(counts, [pseudo], shape.n_leaves, executor)
-        self.of_documents = Discounts.of(delta_doc, shape, nodes.documents)
-        self.of_words = Discounts.of(delta_word, shape, nodes.words)
+        self.of_documents = Discounts.of(delta_doc, shape)
+        self.of_words = Discounts.of(delta_word, shape)
         self.words = lists_of(counts)
         self.n_tokens, n_words, of_word = Totals.of(counts, shape.n_leaves)
         self.backoff: Backoff = solve_backoff(self.n_tokens, n_words, self.of_words, shape, smoothing_share)
@@ -153,7 +149,7 @@ class TreeModel:
     def kept(self) -> Float:
         """Return what each entry of the lists of words keeps, in their order.                         math.md (T6)"""
         words = self.words
-        return (words.n - self.of_words.at_leaves(words.leaf)) * self.backoff.scale[words.leaf]
+        return (words.n - self.of_words.given[-1]) * self.backoff.scale[words.leaf]
 
     def leaf_words(self) -> LeafWords:
         """Return the words that have tokens at each leaf, with P(w | z); other words have less there."""

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from stickbreak.backoff_tree.blocks import BLOCK_TOKENS
 from stickbreak.backoff_tree.laps import TreeSettings
 from stickbreak.backoff_tree.learning import LEARNABLE
-from stickbreak.backoff_tree.node_discounts import check_sums, node_discounts
 from stickbreak.backoff_tree.shape import Shape, shape_of
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
@@ -38,11 +37,10 @@ class Parameters(Protocol):
     learn: Sequence[str]
     learn_every: int
     n_laps: int
-    stages: Sequence[int]
+    stages: Sequence[int] | None
     stage_sweeps: int
     updates: str
     smoothing_share: float | None
-    node_discounts: dict[str, Any] | None
 
 
 def check_parameters(given: Parameters) -> None:
@@ -70,20 +68,16 @@ def tree_settings(given: Parameters) -> TreeSettings:
     check_names("learn", given.learn, LEARNABLE)
     shape = shape_of(given.branching, int(given.n_topics))
     alpha, eta = discounts("alpha", given.alpha, shape), discounts("eta", given.eta, shape)
-    nodes = node_discounts(given.node_discounts, shape)
-    check_sums("alpha", alpha, nodes.documents, shape)
-    check_sums("eta", eta, nodes.words, shape)
     return TreeSettings(
         shape,
         alpha,
         eta,
-        _stages(given.stages, shape),
+        _stages(given, shape),
         int(given.stage_sweeps),
         tuple(given.learn),
         int(given.learn_every),
         given.updates == "serial",
         None if given.smoothing_share is None else float(given.smoothing_share),
-        nodes,
     )
 
 
@@ -105,8 +99,7 @@ def check_sizes(corpus: Corpus, settings: TreeSettings, *, blocks: int, in_files
     """
     shape, N = settings.shape, float(corpus.n_tokens)
     n_first = shape.cut(min((*settings.stages, shape.depth))).n_leaves
-    tables = shape.table_bytes + settings.nodes.table_bytes(shape)
-    words = ENTRY_BYTES * min(N, float(corpus.n_words) * n_first) + LEAF_BYTES * shape.n_leaves + tables
+    words = ENTRY_BYTES * min(N, float(corpus.n_words) * n_first) + LEAF_BYTES * shape.n_leaves + shape.table_bytes
     what = f"a fit of {N:.12g} tokens to a tree of {shape.n_leaves:,} leaves"
     block = max(float(BLOCK_TOKENS[1]), float(np.max(corpus.document_lengths)))  # no document is cut
     files = words + BLOCK_BYTES * min(N, blocks * block)
@@ -161,11 +154,15 @@ def checked_leaves(given: ArrayLike, n_tokens: Int) -> Int:
     return chosen.astype(np.int64)
 
 
-def _stages(given: Sequence[int], shape: Shape) -> tuple[int, ...]:
+def _stages(given: Parameters, shape: Shape) -> tuple[int, ...]:
     """Return the levels of the coarser trees, refuse others than ever more of them."""
-    levels = tuple(check_whole("stages", n, 1) for n in given)
+    if given.stages is None:
+        n = min(shape.depth - 1, int(given.n_laps) // (2 * int(given.stage_sweeps)))
+        return tuple(range(shape.depth - n, shape.depth))
+    levels = tuple(check_whole("stages", n, 1) for n in given.stages)
     if any(b <= a for a, b in pairwise((*levels, shape.depth))):
         raise InputError(
-            f"stages is {tuple(given)!r}; give increasing numbers of levels, below the {shape.depth} of the tree."
+            f"stages is {tuple(given.stages)!r}; give increasing numbers of levels, below the {shape.depth} of the "
+            "tree."
         )
     return levels

@@ -8,7 +8,6 @@ from stickbreak.backoff_tree.backoff import Backoff, solve_backoff
 from stickbreak.backoff_tree.blocks import Blocks
 from stickbreak.backoff_tree.counting import count_tokens, merged
 from stickbreak.backoff_tree.lists import Totals
-from stickbreak.backoff_tree.node_discounts import NONE, OfBoth
 from stickbreak.backoff_tree.passes import Pass, WordTrees, sampled
 from stickbreak.backoff_tree.seeding import KnownWords
 from stickbreak.backoff_tree.shape import Shape
@@ -40,8 +39,6 @@ class TreeSampler:
         Pseudo-tokens, which the trees of the words have beside the tokens.
     smoothing_share : float, optional
         Of the words, at the leaf with the most smoothing. The default solves C.                     math.md (T6)
-    nodes : OfBoth, optional
-        Discounts that nodes have in place of those of their levels.                                math.md (T15)
 
     Attributes
     ----------
@@ -66,11 +63,10 @@ class TreeSampler:
         at_once: bool,
         known: KnownWords | None = None,
         smoothing_share: float | None = None,
-        nodes: OfBoth = NONE,
     ) -> None:
         self.blocks, self.shape, self.seed, self.at_once, self.known = blocks, shape, seed, at_once, known
         self.delta_doc, self.delta_word = np.array(delta_doc, np.float64), np.array(delta_word, np.float64)
-        self.smoothing_share, self.nodes = smoothing_share, nodes
+        self.smoothing_share = smoothing_share
         self.n_passes, self.settled = 0, False
         self._counted: tuple[WordCounts, Totals] | None = None
 
@@ -108,11 +104,11 @@ class TreeSampler:
 
     def of_documents(self) -> Discounts:
         """Return the discounts of documents as they are."""
-        return Discounts.of(self.delta_doc, self.shape, self.nodes.documents)
+        return Discounts.of(self.delta_doc, self.shape)
 
     def of_words(self) -> Discounts:
         """Return the discounts of words as they are."""
-        return Discounts.of(self.delta_word, self.shape, self.nodes.words)
+        return Discounts.of(self.delta_word, self.shape)
 
     def sweep(self, engine: Engine) -> float:
         """Sample all tokens once; return the mean log probability of a word given all other tokens, before its draw."""
@@ -156,9 +152,10 @@ class TreeSampler:
         else:
             self.blocks.put(self.known.scattered(self.blocks, before, shape, rng))
         self.recount()
-        of_documents, of_words = (one.above(shape) for one in self.nodes)
-        self.delta_doc = of_documents.within(np.append(self.delta_doc, delta_doc), most)
-        self.delta_word = of_words.within(np.append(self.delta_word, delta_word), most)
+        self.delta_doc, self.delta_word = (
+            delta * min(1.0, most / float(delta.sum()))
+            for delta in (np.append(self.delta_doc, delta_doc), np.append(self.delta_word, delta_word))
+        )
 
     def n_used(self, engine: Engine) -> int:
         """Return the number of leaves with tokens."""

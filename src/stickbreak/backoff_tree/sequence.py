@@ -29,7 +29,7 @@ class TreeRule:
         self._spread: Float = -documents.given[-1] * np.diff(self._missing)
         for h in range(shape.depth):
             lack = np.diff(self._missing[shape.first_leaves(h)])
-            self._spread += np.repeat(documents.of_level(h, shape) / shape.sizes(h) * lack, shape.sizes(h))
+            self._spread += np.repeat(documents.delta[h] / shape.sizes(h) * lack, shape.sizes(h))
         words, u = model.word_tokens, model.given_away()
         known = words > 0
         self._share = np.where(known, words / words.sum(), u / max(1, int((~known).sum())))

@@ -8,55 +8,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.backoff_tree.kernels.trees import N_COLUMNS, NOBODY
-from stickbreak.backoff_tree.node_discounts import NONE, NodeDiscounts
 from stickbreak.backoff_tree.shape import Shape
 from stickbreak.numerics.arrays import Float, Int, Int32
 
 
 class Discounts(NamedTuple):
-    """Discounts of one kind of trees, and the sums of them that are asked for all the time.      math.md (T1)
-
-    Tables of all nodes, with a further axis of L, where some nodes have discounts of their own.     math.md (T15)
-    """
+    """Discounts of one kind of trees, and the sums of them that are asked for all the time.      math.md (T1)"""
 
     delta: Float  # (depth,)      delta_h of the nodes at level h
     rate: Float  # (depth,)       delta_h / leaves below a node of level h; (depth, L), of each node, in a `Taxonomy`
     given: Float  # (depth + 1,)  sum of delta over levels <= h; the last entry is Delta
-    from_here: Float  # (depth + 1,)  sum of delta over levels >= h; of nodes: less the sum above the node
+    from_here: Float  # (depth + 1,)  sum of delta over levels >= h
 
     @classmethod
-    def of(cls, delta: Float, shape: Shape, nodes: NodeDiscounts = NONE.words) -> Discounts:
-        """Return the sums for one discount a level, and those of nodes in their places."""
+    def of(cls, delta: Float, shape: Shape) -> Discounts:
+        """Return the sums for one discount a level."""
         delta = np.require(delta, np.float64, ["C", "W"])
-        paths = nodes.above(shape)
-        if paths.free.ndim == 2:
-            return cls._of_nodes(paths.free * delta + paths.own, shape)
         above = np.concatenate(([0.0], np.cumsum(delta)))
         return cls(delta, shape.rates(delta), np.append(above[1:], above[-1]), above[-1] - above)
-
-    @classmethod
-    def _of_nodes(cls, above: Float, shape: Shape) -> Discounts:
-        """Return the tables for discounts of the nodes above each leaf, (L, depth)."""
-        L, depth = above.shape
-        found = cls(*(np.zeros((n, L)) for n in (depth, depth, depth + 1, depth + 1)))
-        sums = np.cumsum(above, axis=1)
-        for h in range(depth):
-            first = shape.first_leaves(h)[:-1]
-            here = slice(first.size)
-            found.delta[h, here], found.given[h, here] = above[first, h], sums[first, h]
-            found.rate[h, here] = above[first, h] / shape.sizes(h)
-            if h > 0:
-                found.from_here[h, here] = -sums[first, h - 1]
-        found.given[depth], found.from_here[depth] = sums[:, -1], -sums[:, -1]
-        return found
-
-    def of_level(self, h: int, shape: Shape) -> Float:
-        """Return the discount of each node of a level, or the one that all have."""
-        return self.delta[h] if self.delta.ndim == 1 else self.delta[h, : shape.n_nodes[h]]
-
-    def at_leaves(self, leaf: Int | Int32) -> Float:
-        """Return Delta of leaves, or the one that all have."""
-        return self.given[-1] if self.given.ndim == 1 else self.given[-1, leaf]
 
 
 class WordCounts(NamedTuple):
@@ -76,8 +45,7 @@ class WordLeaves(NamedTuple):
     """The leaves of each word, ascending, and how often: all that a word's tree is made of.      math.md (T2)
 
     Word w has size[w] entries from start[w] on; there may be room for more. Its mass sums begin at
-    start[w] + w of `mass`: entry j is the sum of v over the entries before j, and there are size[w] + 1. Where nodes
-    have discounts of their own, it is the sum of v + Delta(z).                                      math.md (T15)
+    start[w] + w of `mass`: entry j is the sum of v over the entries before j, and there are size[w] + 1.
     """
 
     start: Int  # (W + 1,)

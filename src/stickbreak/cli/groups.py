@@ -33,7 +33,6 @@ _PATTERNS = {
         "alpha",
         "sub_alpha",
         "smoothing_share",
-        "node_discounts",
         "level_*",
         "gamma",
         "eta",

@@ -22,7 +22,6 @@ OTHERWISE = {
     "n_jobs": "is --jobs, which means all cores where it is not given",
     "verbose": "is what --quiet is about: the command draws the progress bar itself",
     "seeds": "is --seeds, a file",
-    "node_discounts": "is --node-discounts, a file",
     "scratch": "is --scratch, which is also for the workers of a cluster",
 }
 """Parameters without an option of their own, with what stands for them."""

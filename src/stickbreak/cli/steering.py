@@ -1,11 +1,11 @@
-"""The options of `fit` that steer it: seeds and discounts of nodes in files, labels in a column."""
+"""The options of `fit` that steer it: seeds in a file, labels in a column."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from stickbreak.cli.groups import MODEL, PRIORS
+from stickbreak.cli.groups import MODEL
 from stickbreak.cli.methods import METHODS
 from stickbreak.cli.stored import parameters_of_estimator
 from stickbreak.cli.wording import joined
@@ -18,11 +18,9 @@ if TYPE_CHECKING:
 __all__ = [
     "LabelSeparator",
     "Labels",
-    "NodeDiscounts",
     "Seeds",
     "check_labels",
     "labels_of",
-    "node_discounts_of",
     "seeds_of",
     "with_column",
 ]
@@ -37,16 +35,6 @@ Seeds = Annotated[
         rich_help_panel=MODEL,
         help='Words of topics that you expect: a TOML file with lines such as space = ["orbit", "launch"], or a JSON '
         "file of one object, name to list of words. All methods for words take them.",
-    ),
-]
-NodeDiscounts = Annotated[
-    Path | None,
-    typer.Option(
-        "--node-discounts",
-        metavar="FILE",
-        rich_help_panel=PRIORS,
-        help="Discounts of single nodes of a tree of paths: a TOML or JSON file with lines such as "
-        '"science/physics" = 0.3, or {alpha = 0.1, eta = 0.2} for documents and words. Method: tree.',
     ),
 ]
 Labels = Annotated[
@@ -88,13 +76,23 @@ def seeds_of(method: str, path: Path | None) -> dict[str, Any]:
     """
     if path is None:
         return {}
-    found = _held("seeds", method, path, 'space = ["orbit", "launch"]')
+    _check_method("--seeds", method, _with("seeds"))
+    try:
+        text = path.read_text(encoding="utf-8")
+        found = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
+    except OSError as error:
+        raise ReadError(f"--seeds: {path} cannot be read ({error.strerror}); give a TOML or JSON file") from error
+    except ValueError as error:  # not TOML or JSON, or not UTF-8
+        raise ReadError(
+            f'--seeds: {path} is no TOML or JSON file ({error}); write lines such as: space = ["orbit", "launch"]'
+        ) from error
     from stickbreak.model.seeds import check_seeds
 
     check_seeds(found)
     return {"seeds": found}
 
 
+<<<<<<< HEAD
 def node_discounts_of(method: str, path: Path | None) -> dict[str, Any]:
     """Return the parameter `node_discounts` that a file holds; nothing without a file.
 
@@ -133,6 +131,8 @@ def _held(parameter: str, method: str, path: Path, example: str) -> Any:
         ) from error
 
 
+=======
+>>>>>>> w-h
 def check_labels(method: str, column: str | None, separator: str | None) -> None:
     """Refuse labels where the method takes none, and a separator without labels.
 

@@ -36,7 +36,7 @@ _LONG = 100  # numbers in a row: more are told by their checksum
 LATE: dict[str, Any] = {"batches_at_once": 1, "seeds": None, "seed_tokens": 100.0}
 """Parameters that fits of before did not have, and what these did in their stead."""
 LATE_OF: dict[str, dict[str, Any]] = {
-    "BackoffTreeTopics": {"smoothing_share": None, "node_discounts": None},
+    "BackoffTreeTopics": {"smoothing_share": None},
     "GibbsHDP": {"sampler": "sparse", "max_topics": None},
 }
 """The same, of one estimator."""

@@ -26,12 +26,12 @@ BLOCK = 16  # nodes, or entries, whose mass is summed before one of them is look
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def write_node(h, a, entries, tokens, depth, given_doc, rate_doc, rate_word, from_word, offset, share):
     """Write X and Y of a node of a document.                                                       math.md (T17)"""
-    kept, at = tokens - entries * of_node(a, h, given_doc), offset[h] + a
+    kept, at = tokens - entries * given_doc[h], offset[h] + a
     if h == depth:
-        share[at, 0], share[at, 1] = kept * of_node(a, h, from_word), kept
+        share[at, 0], share[at, 1] = kept * from_word[h], kept
     else:
         smoothed = entries * of_node(a, h, rate_doc)
-        share[at, 0] = smoothed * of_node(a, h, from_word) + of_node(a, h, rate_word) * kept
+        share[at, 0] = smoothed * from_word[h] + of_node(a, h, rate_word) * kept
         share[at, 1] = smoothed
 
 

@@ -21,7 +21,7 @@ from stickbreak.backoff_tree.kernels.products import (
     draw_from_word,
     weigh,
 )
-from stickbreak.backoff_tree.kernels.shapes import first_leaf, node_at, of_node
+from stickbreak.backoff_tree.kernels.shapes import first_leaf, node_at
 from stickbreak.backoff_tree.kernels.trees import (
     ENTRIES,
     NOBODY,
@@ -55,7 +55,7 @@ def draw_leaf(
         return np.int64(uniform(rng) * n_leaves), 0.0
     root = np.int64(0)
     if n_tokens == 0:  # the document says nothing: uniform
-        total = mass[begin + w + size] - lost + (size - gone) * of_node(0, 0, from_word)
+        total = mass[begin + w + size] - lost + (size - gone) * from_word[0]
         z = draw_from_word(
             root, root, size, below, finder, delta_word, from_word, w, begin, leaf, mass, own_entry, gone, lost, rng
         )

@@ -94,7 +94,7 @@ def predict_words(
                 size, begin = np.int64(sizes[w]), start[w]
                 found = 0.0
                 if n_tokens == 0:
-                    found = (mass[begin + w + size] + size * of_node(0, 0, from_word)) / n_leaves
+                    found = (mass[begin + w + size] + size * from_word[0]) / n_leaves
                 elif size > 0:
                     after = held_word[min(i + 1, held_word.size - 1)]
                     total, _ = weigh(

@@ -98,14 +98,8 @@ def make_room(start, leaf, count, out_start, out_leaf, out_count):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def entry_mass(n, z, scale, given):
-    """Return v_z = (n - Delta) / P*(z) of n tokens of a word at leaf z.                             math.md (T6)
-
-    With discounts of nodes it is v_z + Delta(z), of which nodes take off what is given above them.  math.md (T15)
-    """
-    last = given.shape[0] - 1
-    if given.ndim == 1:
-        return (n - given[last]) * scale[z]
-    return (n - given[last, z]) * scale[z] + given[last, z]
+    """Return v_z = (n - Delta) / P*(z) of n tokens of a word at leaf z.                             math.md (T6)"""
+    return (n - given[given.size - 1]) * scale[z]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -25,17 +25,15 @@ _FEW = 6  # entries of a word that are looked at one by one
 
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
-def tau_of(a, h, v, d, from_word):
-    """Return tau of node a of level h from the masses v of its d entries; of a leaf, what it keeps. math.md (T2)"""
-    if from_word.ndim == 1:
-        return max(v, 0.0) + d * from_word[h]
-    return max(v + d * from_word[h, a], 0.0)  # v has all that its entries give: less what they give above a    (T15)
+def tau_of(h, v, d, from_word):
+    """Return tau of a node of level h from the masses v of its d entries; of a leaf, what it keeps.   math.md (T2)"""
+    return max(v, 0.0) + d * from_word[h]
 
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def part_of(h, a, entries, tokens, v, d, depth, given_doc, rate_doc, rate_word, from_word):
     """Return the part of the product that node a of level h adds.                                   math.md (T3)"""
-    tau, kept = tau_of(a, h, v, d, from_word), tokens - entries * of_node(a, h, given_doc)
+    tau, kept = tau_of(h, v, d, from_word), tokens - entries * given_doc[h]
     if h == depth:
         return kept * tau
     return entries * of_node(a, h, rate_doc) * tau + of_node(a, h, rate_word) * d * kept
@@ -164,7 +162,7 @@ def draw_from_document(node, at, h, below, finder, delta_doc, given_doc, rng):
 
     An entry in proportion to what its tokens keep below level h, then kept mass, or discounts.      math.md (T4)
     """
-    depth, given = below.shape[0] - 1, of_node(node[at, ID], h, given_doc) if h >= 0 else 0.0
+    depth, given = below.shape[0] - 1, given_doc[h] if h >= 0 else 0.0
     for _ in range(depth - max(h, 0)):
         x = uniform(rng) * (node[at, TOKENS] - node[at, ENTRIES] * given)
         at = node[at, CHILD]
@@ -173,7 +171,7 @@ def draw_from_document(node, at, h, below, finder, delta_doc, given_doc, rng):
             at = node[at, NEXT]
             x -= node[at, TOKENS] - node[at, ENTRIES] * given
     z, n = np.int64(node[at, ID]), node[at, TOKENS]
-    x = uniform(rng) * (n - given) - (n - of_node(z, depth, given_doc))
+    x = uniform(rng) * (n - given) - (n - given_doc[depth])
     if x < 0.0:
         return z
     if h + 1 == depth:  # rounding: nothing is below
@@ -185,8 +183,8 @@ def draw_from_document(node, at, h, below, finder, delta_doc, given_doc, rng):
 def leaf_by_discounts(z, h, x, below, finder, delta, rng):
     """Return a leaf below the node above leaf z whose discount x falls into; they are laid end to end from level h."""
     depth = below.shape[0] - 1
-    while h < depth - 1 and x >= of_node(node_at(z, h, finder), h, delta):
-        x -= of_node(node_at(z, h, finder), h, delta)
+    while h < depth - 1 and x >= delta[h]:
+        x -= delta[h]
         h += 1
     return leaf_near(z, h, below, finder, rng)
 
@@ -199,10 +197,6 @@ def draw_from_word(
 
     `own_entry` is the entry of the token that does not count, NOWHERE if it is not below the node.
     """
-    if from_word.ndim == 2:
-        return draw_by_nodes(
-            h, low, high, below, finder, delta_word, from_word, w, begin, leaf, mass, own_entry, gone, lost, rng
-        )
     first, d = begin + w, np.float64(high - low)
     v = mass[first + high] - mass[first + low]
     if own_entry >= 0:
@@ -230,39 +224,6 @@ def draw_from_word(
 
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
-def draw_by_nodes(h, low, high, below, finder, delta_word, from_word, w, begin, leaf, mass, own_entry, gone, lost, rng):
-    """As `draw_from_word` where nodes have discounts of their own.                                  math.md (T15)
-
-    Entry j is drawn by its mass less what nodes above the node were given: running sums fall by j times that.
-    """
-    first, depth = begin + w, below.shape[0] - 1
-    rest = of_node(node_at(leaf[begin + low], h, finder), h, from_word)  # less than 0
-    total = mass[first + high] - mass[first + low] + (high - low) * rest
-    own = np.float64(0.0)  # what the token that does not count has of it
-    if own_entry >= 0:
-        own = lost + gone * rest
-    x = uniform(rng) * max(total - own, 0.0)
-    if own_entry >= 0 and x >= mass[first + own_entry + 1] - mass[first + low] + (own_entry + 1 - low) * rest - own:
-        x += own
-    j, end = low, high - 1
-    while j < end:  # the last entry whose sum is not above x
-        middle = (j + end + 1) >> 1
-        if mass[first + middle] - mass[first + low] + (middle - low) * rest <= x:
-            j = middle
-        else:
-            end = middle - 1
-    z = np.int64(leaf[begin + j])
-    here = mass[first + j + 1] - mass[first + j] + rest
-    if j == own_entry and gone == 0:
-        here -= own
-    smoothed = rest - of_node(z, depth, from_word)  # of the nodes from level h down
-    x = uniform(rng) * here
-    if x >= smoothed:
-        return z
-    return leaf_by_discounts(z, h, x, below, finder, delta_word, rng)
-
-
-@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def draw_at_node(
     x, at, low, high, h, node, below, finder, delta_doc, given_doc, rate_doc, delta_word, from_word, w, begin, leaf,
     mass, own, own_entry, gone, lost, rng,
@@ -272,7 +233,7 @@ def draw_at_node(
     v, d = mass[first + high] - mass[first + low], np.float64(high - low)
     if own[h] == node[at, ID]:
         v, d, entry = v - lost, d - gone, own_entry
-    if x < node[at, ENTRIES] * of_node(node[at, ID], h, rate_doc) * tau_of(node[at, ID], h, v, d, from_word):
+    if x < node[at, ENTRIES] * of_node(node[at, ID], h, rate_doc) * tau_of(h, v, d, from_word):
         return draw_from_word(
             h, low, high, below, finder, delta_word, from_word, w, begin, leaf, mass, entry, gone, lost, rng
         )
