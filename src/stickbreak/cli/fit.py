@@ -160,12 +160,8 @@ def fit(
     tokenizer: o.Tokenizer = None,
     method: MethodName = DEFAULT,
     seeds: Seeds = None,
-<<<<<<< HEAD
-    node_discounts: NodeDiscounts = None,
     dates: o.Dates = None,
     date_format: o.DateFormat = None,
-=======
->>>>>>> w-h
     labels: Labels = None,
     label_separator: LabelSeparator = None,
     jobs: o.Jobs = None,
@@ -199,12 +195,8 @@ def fit(
     on_workers = workers_of(workers, cluster, scratch, scratch_alone=True)
     check_labels(method, labels, label_separator)
     parameters = parameters_of(method, model) | place | seeds_of(method, seeds)
-<<<<<<< HEAD
-    parameters |= node_discounts_of(method, node_discounts)
     if date_format is not None and dates is None:
         raise InputError("--date-format says how a column of dates is written; name the column with --dates")
-=======
->>>>>>> w-h
     if report is not None and no_report:
         report, no_report = _one_of_both(ctx, report)
         ctx.params.update(report=report, no_report=no_report)

@@ -78,8 +78,7 @@ def seeds_of(method: str, path: Path | None) -> dict[str, Any]:
         return {}
     _check_method("--seeds", method, _with("seeds"))
     try:
-        text = path.read_text(encoding="utf-8")
-        found = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
+        found = read_json(path) if path.suffix.lower() == ".json" else read_toml(path)
     except OSError as error:
         raise ReadError(f"--seeds: {path} cannot be read ({error.strerror}); give a TOML or JSON file") from error
     except ValueError as error:  # not TOML or JSON, or not UTF-8
@@ -92,47 +91,6 @@ def seeds_of(method: str, path: Path | None) -> dict[str, Any]:
     return {"seeds": found}
 
 
-<<<<<<< HEAD
-def node_discounts_of(method: str, path: Path | None) -> dict[str, Any]:
-    """Return the parameter `node_discounts` that a file holds; nothing without a file.
-
-    Parameters
-    ----------
-    method : str
-        A key of `METHODS`.
-    path : Path or None
-
-    Raises
-    ------
-    InputError
-        If the method has no such nodes, or the file holds something else.
-    ReadError
-        If it cannot be read.
-    """
-    if path is None:
-        return {}
-    found = _held("node_discounts", method, path, '"science/physics" = 0.3')
-    if not isinstance(found, dict):
-        raise InputError(f"--node-discounts: {path} holds {found!r:.60}; give an object of numbers by paths of nodes")
-    return {"node_discounts": found}
-
-
-def _held(parameter: str, method: str, path: Path, example: str) -> Any:
-    """Return what a TOML or JSON file holds for a parameter that the method has to have."""
-    option = f"--{parameter.replace('_', '-')}"
-    _check_method(option, method, _with(parameter))
-    try:
-        return read_json(path) if path.suffix.lower() == ".json" else read_toml(path)
-    except OSError as error:
-        raise ReadError(f"{option}: {path} cannot be read ({error.strerror}); give a TOML or JSON file") from error
-    except ValueError as error:  # not TOML or JSON, or not UTF-8
-        raise ReadError(
-            f"{option}: {path} is no TOML or JSON file ({error}); write lines such as: {example}"
-        ) from error
-
-
-=======
->>>>>>> w-h
 def check_labels(method: str, column: str | None, separator: str | None) -> None:
     """Refuse labels where the method takes none, and a separator without labels.
 
