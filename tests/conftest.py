@@ -12,7 +12,8 @@ import gc
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,29 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("data"):
             item.add_marker(skip)
+
+
+@contextmanager
+def _two_processes() -> Iterator[Any]:
+    distributed = pytest.importorskip("distributed")
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**options) as local, distributed.Client(local) as made:
+        made.wait_for_workers(2, timeout=600)
+        yield made
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    """Start two processes that the tests of a file share. A test that kills or adds one takes `own_client`."""
+    with _two_processes() as made:
+        yield made
+
+
+@pytest.fixture
+def own_client() -> Iterator[Any]:
+    """Start two processes for one test, which may kill them."""
+    with _two_processes() as made:
+        yield made
 
 
 @pytest.hookimpl(wrapper=True)
@@ -84,7 +108,7 @@ def fresh_python() -> Callable[..., subprocess.CompletedProcess[str]]:
     def run(code: str, *arguments: object, returncode: int = 0) -> subprocess.CompletedProcess[str]:
         ours = ["-W", "error", "-W", "ignore::DeprecationWarning:typer"]  # old typers name what newer clicks deprecate
         command = [sys.executable, *ours, "-c", code, *map(str, arguments)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=1200, check=False)
         assert done.returncode == returncode, f"exit code {done.returncode}:\n{done.stderr}"
         return done
 

@@ -45,5 +45,5 @@ def test_a_page_becomes_a_picture_of_this_size(tmp_path, monkeypatch):
     page = tmp_path / "page.html"
     page.write_text("<p>text")
     words = report_picture.command(report_picture.find_browser(), page, tmp_path / "p.png", tmp_path / "profile")
-    subprocess.run(words, check=True, capture_output=True, timeout=60)
+    subprocess.run(words, check=True, capture_output=True, timeout=1200)
     assert size(tmp_path / "p.png") == (report_picture.WIDTH, report_picture.HEIGHT)

@@ -2,7 +2,6 @@
 
 import os
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +29,6 @@ def cut(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
-    with distributed.LocalCluster(**options) as local, distributed.Client(local) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
 def corpus() -> Corpus:
     return planted_lda(120, 30, n_topics=4, mean_tokens=25, seed=1)[0]
 
@@ -47,30 +39,29 @@ def model(corpus: Corpus) -> BackoffTreeTopics:
 
 
 def test_two_processes_have_the_bits_of_one_and_one_is_killed(
-    client: Any, corpus: Corpus, model: BackoffTreeTopics, tmp_path: Path
+    own_client: Any, corpus: Corpus, model: BackoffTreeTopics, tmp_path: Path
 ) -> None:
     write_corpus(corpus, tmp_path / "corpus")
     scratch, victims = tmp_path / "scratch", list[int]()
 
     def kill(event: dict[str, Any]) -> None:
         if event.get("lap") == 2:
-            victims.append(next(iter(client.run(os.getpid).values())))
+            victims.append(next(iter(own_client.run(os.getpid).values())))
             os.kill(victims[-1], signal.SIGKILL)
 
-    with stickbreak.cluster(client, scratch=scratch):
+    with stickbreak.cluster(own_client, scratch=scratch):
         fitted = BackoffTreeTopics(**SETTINGS).fit(open_corpus(tmp_path / "corpus"), callback=kill)
         assert not list(scratch.glob("*/*"))  # the corpus was read where it is, and all leaves are removed
     assert_same(fitted, model)
     assert not os.path.exists(f"/proc/{victims[0]}")
-    client.wait_for_workers(2, timeout=30)
 
 
 def test_another_number_of_processes_has_the_bits_of_none(
-    client: Any, corpus: Corpus, model: BackoffTreeTopics
+    own_client: Any, corpus: Corpus, model: BackoffTreeTopics
 ) -> None:
-    client.cluster.scale(3)
-    client.wait_for_workers(3, timeout=60)
-    with stickbreak.cluster(client):
+    own_client.cluster.scale(3)
+    own_client.wait_for_workers(3, timeout=600)
+    with stickbreak.cluster(own_client):
         assert_same(BackoffTreeTopics(**SETTINGS).fit(corpus), model)
 
 

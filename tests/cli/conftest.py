@@ -85,7 +85,7 @@ def process():
 
     def call(*arguments, **options):
         command = [sys.executable, "-m", "stickbreak", *map(str, arguments)]
-        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, **options)
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=1200, **options)
 
     return call
 

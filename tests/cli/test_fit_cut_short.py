@@ -85,7 +85,7 @@ def test_the_model_is_written_before_its_topics_are_joined(run, documents, tmp_p
 
 def fit_in_process(program, *arguments):
     command = [sys.executable, "-c", program, "fit", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, capture_output=True, text=True, timeout=1200)
 
 
 # A fit that is interrupted in its third lap, `kills` times.

@@ -3,7 +3,6 @@
 import os
 import signal
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,13 +36,6 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
-    with distributed.LocalCluster(**options) as local, distributed.Client(local) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
 def corpus() -> Corpus:
     return planted_lda(230, 40, n_topics=4, mean_tokens=25, seed=1)[0]
 
@@ -54,7 +46,7 @@ def pids(client: Any) -> list[int]:
 
 
 def test_two_processes_have_the_bits_of_one_and_one_is_killed_in_a_lap(
-    client: Any, corpus: Corpus, tmp_path: Path
+    own_client: Any, corpus: Corpus, tmp_path: Path
 ) -> None:
     model = CollapsedHDP(**SETTINGS).fit(corpus)
     assert model.trace_["birth_accepted"].sum() > 0
@@ -64,15 +56,14 @@ def test_two_processes_have_the_bits_of_one_and_one_is_killed_in_a_lap(
 
     def kill(event: dict[str, Any]) -> None:
         if event["lap"] == 10:
-            victims.append(pids(client)[0])
+            victims.append(pids(own_client)[0])
             threading.Timer(0.1, os.kill, (victims[-1], signal.SIGKILL)).start()
 
-    with stickbreak.cluster(client, scratch=scratch):
+    with stickbreak.cluster(own_client, scratch=scratch):
         assert same(CollapsedHDP(**SETTINGS).fit(open_corpus(tmp_path / "corpus"), callback=kill), model)
         assert not list(scratch.glob("*/*"))  # the corpus was read where it is, and all shares are removed
     assert len(victims) == 1
     assert not any(os.path.exists(f"/proc/{victim}") for victim in victims)
-    client.wait_for_workers(2, timeout=30)
 
 
 def test_one_process_has_the_bits_of_none(corpus: Corpus) -> None:

@@ -51,7 +51,7 @@ def test_processes_give_the_same_bytes(
     client: Any, texts: Path, alone: dict[str, bytes], tmp_path: Path, workers: int
 ) -> None:
     client.cluster.scale(workers)
-    client.wait_for_workers(workers, timeout=60)
+    client.wait_for_workers(workers, timeout=600)
     events: list[dict[str, Any]] = []
     with stickbreak.cluster(client):
         done = stickbreak.count_files(texts, tmp_path / "counts", callback=events.append)

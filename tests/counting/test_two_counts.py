@@ -21,7 +21,7 @@ from pathlib import Path
 from stickbreak.counting.parts_folder import folder_of_parts
 with folder_of_parts(Path(sys.argv[1])) as folder:
     (folder / "held").touch()
-    time.sleep(100)
+    time.sleep(1200)
 """
 LOCKS = pytest.mark.skipif(sys.platform == "win32", reason="no such locks")
 
@@ -38,7 +38,7 @@ def test_a_second_count_is_refused_while_the_first_lives(texts, tmp_path):
     out = tmp_path / "counts"
     holder = subprocess.Popen([sys.executable, "-c", HOLD, str(out)])
     try:
-        deadline = time.monotonic() + 100
+        deadline = time.monotonic() + 600
         while not (tmp_path / "counts.parts" / "held").exists() and time.monotonic() < deadline:
             assert holder.poll() is None
             time.sleep(0.01)

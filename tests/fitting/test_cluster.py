@@ -5,7 +5,6 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +22,6 @@ from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.model import spreading
 
 distributed = pytest.importorskip("distributed")
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
-    with distributed.LocalCluster(**options) as local, distributed.Client(local) as made:
-        yield made
 
 
 @pytest.fixture(scope="module")
@@ -85,8 +77,8 @@ def test_what_travels_is_counted(client: Any, tmp_path: Path) -> None:
     assert 8 * 1500 < workers.bytes_returned < 8 * 1500 + 500
 
 
-def test_results_come_in_order_although_a_worker_is_killed(client: Any, tmp_path: Path) -> None:
-    workers = DaskWorkers(client, tmp_path)
+def test_results_come_in_order_although_a_worker_is_killed(own_client: Any, tmp_path: Path) -> None:
+    workers = DaskWorkers(own_client, tmp_path)
     first = workers.run(slow_square, range(4), 1)
     victim = first[0][1]
     killer = threading.Timer(0.5, os.kill, (victim, signal.SIGKILL))
@@ -95,7 +87,6 @@ def test_results_come_in_order_although_a_worker_is_killed(client: Any, tmp_path
     killer.join()
     assert [value for value, _ in found] == [3 * i * i for i in range(16)]
     assert not os.path.exists(f"/proc/{victim}")  # it was killed, and another one did its jobs
-    client.wait_for_workers(2, timeout=30)
 
 
 def seen(shared: Any, job: Any) -> Any:
@@ -105,9 +96,9 @@ def seen(shared: Any, job: Any) -> Any:
     return shared * 2.0, sorted(file.name for file in folder.iterdir() if not file.name.startswith("result"))
 
 
-def test_what_is_large_is_in_files_that_go_with_the_step(client: Any, tmp_path: Path) -> None:
-    workers, table = DaskWorkers(client, tmp_path), np.arange(20_000.0)
-    victim = next(iter(client.run(os.getpid).values()))
+def test_what_is_large_is_in_files_that_go_with_the_step(own_client: Any, tmp_path: Path) -> None:
+    workers, table = DaskWorkers(own_client, tmp_path), np.arange(20_000.0)
+    victim = next(iter(own_client.run(os.getpid).values()))
     killer = threading.Timer(0.5, os.kill, (victim, signal.SIGKILL))
     killer.start()
     found = workers.run(seen, [tmp_path] * 10, table)
@@ -118,7 +109,6 @@ def test_what_is_large_is_in_files_that_go_with_the_step(client: Any, tmp_path: 
     assert not list(tmp_path.iterdir())
     assert 8 * 20_000 < workers.bytes_sent < 8 * 20_000 + 5_000
     assert 8 * 200_000 < workers.bytes_returned < 8 * 200_000 + 5_000
-    client.wait_for_workers(2, timeout=30)
 
 
 def test_the_files_of_a_step_that_fails_are_removed(client: Any, tmp_path: Path) -> None:
@@ -167,12 +157,12 @@ def total(parts: Any) -> Any:
 
 @pytest.mark.parametrize("much", [0, 1 << 27])
 def test_many_and_large_parts_are_added_by_the_workers(
-    client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, much: int
+    own_client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, much: int
 ) -> None:
     monkeypatch.setattr(cluster_of_room, "FAN_IN", 3)
     monkeypatch.setattr(cluster_of_room, "MUCH", much)
-    workers = DaskWorkers(client, tmp_path)
-    victim = next(iter(client.run(os.getpid).values()))
+    workers = DaskWorkers(own_client, tmp_path)
+    victim = next(iter(own_client.run(os.getpid).values()))
     killer = threading.Timer(0.4, os.kill, (victim, signal.SIGKILL))
     killer.start()
     results, parts = workers.run_summed(halves, range(14), 0.5, total)
@@ -182,7 +172,7 @@ def test_many_and_large_parts_are_added_by_the_workers(
     np.testing.assert_array_equal(np.sum(parts, axis=0), 0.5 * sum(range(14)))
     assert 80_000 * len(parts) < workers.bytes_returned < 81_000 * len(parts) + 2_000
     assert workers.n_steps == 1
-    client.wait_for_workers(2, timeout=30)
+    own_client.wait_for_workers(2, timeout=600)
     assert workers.n_at_once == 2
     assert len(workers.run_summed(halves, range(3), 1.0, total)[1]) == 3  # too few
 

@@ -25,7 +25,7 @@ def test_map_keeps_the_order_when_the_first_item_ends_last():
 
     def work(item):
         if item == 0:
-            assert second_ran.wait(timeout=60), "two threads did not work at the same time"
+            assert second_ran.wait(timeout=600), "two threads did not work at the same time"
         else:
             second_ran.set()
         return item

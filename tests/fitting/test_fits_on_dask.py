@@ -2,7 +2,6 @@
 
 import os
 import signal
-from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -19,13 +18,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "hybrid": {"batch_size": 9, "batches_at_once": 3, "n_laps": 2},
     "gaussian": {"n_batches": 3, "batches_at_once": 3, "n_laps": 2},
 }
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
-    with distributed.LocalCluster(**options) as local, distributed.Client(local) as made:
-        yield made
 
 
 def model(name: str, **more: Any) -> Any:
@@ -47,19 +39,18 @@ def test_two_processes_give_the_bits_of_one(client: Any, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["variational", "hybrid"])
-def test_a_worker_that_is_killed_in_the_middle_of_a_fit_changes_nothing(client: Any, name: str) -> None:
+def test_a_worker_that_is_killed_in_the_middle_of_a_fit_changes_nothing(own_client: Any, name: str) -> None:
     data, killed = FITS[name].documents(), list[int]()
 
     def kill(event: dict[str, Any]) -> None:
         if event.get("lap") == 1:
-            killed.append(next(iter(client.run(os.getpid).values())))
+            killed.append(next(iter(own_client.run(os.getpid).values())))
             os.kill(killed[0], signal.SIGKILL)
 
-    with stickbreak.cluster(client):
+    with stickbreak.cluster(own_client):
         fitted = model(name).fit(data, callback=kill)
     assert digest(fitted, data) == expected(name)
     assert not os.path.exists(f"/proc/{killed[0]}")
-    client.wait_for_workers(2, timeout=30)
 
 
 def test_a_fit_is_cut_in_one_process_and_goes_on_in_two(client: Any, tmp_path: Any) -> None:

@@ -28,7 +28,7 @@ def fuzz():
             [sys.executable, "-m", "fuzz", *map(str, words)],
             capture_output=True,
             text=True,
-            timeout=600,
+            timeout=1200,
             check=False,
             cwd=ROOT,
             env=environment,
@@ -58,7 +58,7 @@ def fresh_fuzz():
             [sys.executable, "-c", code, *words],
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=1200,
             check=False,
             env=environment,
         )

@@ -152,7 +152,7 @@ def opened(browser, reports):
         context = browser.new_context(
             viewport=viewport or browsed.WIDE, color_scheme=scheme, offline=True, reduced_motion="reduce"
         )
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(600_000)
         context.add_init_script(browsed.COPIED)
         contexts.append(context)
         found = browsed.Opened(context.new_page())

@@ -3,7 +3,6 @@
 import os
 import signal
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,16 +26,9 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "BLOCK_TOKENS", (300, 1 << 20))
 
 
-@pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
-    with distributed.LocalCluster(**options) as local, distributed.Client(local) as made:
-        yield made
-
-
 @pytest.mark.parametrize("settings", [DOCUMENTS, SHARDS], ids=["documents", "shards"])
 def test_two_processes_have_the_bits_of_one_and_one_is_killed_in_a_sweep(
-    client: Any, corpus, tmp_path: Path, settings: dict[str, Any]
+    own_client: Any, corpus, tmp_path: Path, settings: dict[str, Any]
 ) -> None:
     """A checkpoint of it is gone on from in one process, in memory."""
     model = fit(corpus, **settings)
@@ -45,11 +37,10 @@ def test_two_processes_have_the_bits_of_one_and_one_is_killed_in_a_sweep(
 
     def kill(event: dict[str, Any]) -> None:
         if event.get("lap") == 3:
-            victims.append(next(iter(client.run(os.getpid).values())))
+            victims.append(next(iter(own_client.run(os.getpid).values())))
             threading.Timer(0.05, os.kill, (victims[0], signal.SIGKILL)).start()
 
-    client.wait_for_workers(2, timeout=60)
-    with stickbreak.cluster(client, scratch=tmp_path / "scratch"):
+    with stickbreak.cluster(own_client, scratch=tmp_path / "scratch"):
         documents = open_corpus(tmp_path / "corpus")
         assert_same(model, fit(documents, **settings, callback=kill))
         fit(corpus, **{**settings, "n_laps": 4}, checkpoint=tmp_path / "c")
