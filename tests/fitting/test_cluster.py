@@ -1,5 +1,7 @@
 """Dask: the same bits on processes, also where one of them is killed."""
 
+import contextlib
+import gc
 import importlib
 import os
 import signal
@@ -305,3 +307,32 @@ def new_pages(shared: None, job: int) -> int:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
     assert len([np.ones(1 << 17) for _ in range(20)]) == 20
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+
+def test_a_fit_leaves_no_futures_on_the_cluster(own_client: Any, corpus: Corpus) -> None:
+    for failing_lap in (None, 1):
+
+        def stop(event: dict[str, Any], lap: int | None = failing_lap) -> None:
+            if lap is not None and event.get("lap") == lap:
+                raise RuntimeError("of the callback")
+
+        with stickbreak.cluster(own_client), contextlib.suppress(RuntimeError):
+            stickbreak.VariationalHDP(n_topics=3, n_laps=2, n_batches=2, random_state=0).fit(corpus, callback=stop)
+            gc.collect()
+            assert not own_client.futures
+    gc.collect()
+    assert not own_client.futures
+
+
+def test_a_scheduler_that_has_gone_is_an_error_of_the_cluster(
+    client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def closed(*given: Any, **options: Any) -> None:
+        raise distributed.client.ClosedClientError
+
+    workers = DaskWorkers(client, tmp_path)
+    monkeypatch.setattr(client, "map", closed)
+    monkeypatch.setattr(client, "nthreads", closed)
+    with pytest.raises(ClusterError, match="the scheduler of the cluster has gone"):
+        workers.run(sums, [1, 2], np.ones(2))
+    assert workers.n_at_once == 0

@@ -54,6 +54,9 @@ class Travelling:
             parts = [pickle.loads(told)(parts[first : first + 3]) for first in range(0, len(parts), 3)]
         return [result for result, _ in found], parts
 
+    def release(self) -> None:
+        pass
+
     def place(self, corpus: Corpus) -> Place:
         if corpus.place is not None:
             return corpus.place

@@ -137,7 +137,7 @@ class DaskWorkers:
     ) -> Any:
         """Return what `results` makes of the packed jobs of a step; again where workers are lost."""
         from distributed import KilledWorker
-        from distributed.client import FutureCancelledError
+        from distributed.client import ClosedClientError, FutureCancelledError
 
         n_lost, reason = 0, ""
         while n_lost < TRIES:
@@ -150,6 +150,11 @@ class DaskWorkers:
                 self._shelf = None  # all is sent from now on
             except StickbreakError:  # of a job
                 raise
+            except ClosedClientError:
+                raise ClusterError(
+                    "the scheduler of the cluster has gone; start it and its workers again. A fit with a checkpoint "
+                    "goes on with resume."
+                ) from None
             except (FutureCancelledError, KilledWorker, TimeoutError, OSError) as error:
                 if told is not None and told.error is not None:  # of the callback, not of the cluster
                     raise told.error from None
@@ -199,17 +204,23 @@ class DaskWorkers:
                     wait(futures, timeout=WAIT)
             except TimeoutError:
                 if not self.n_at_once:
-                    raise
+                    raise TimeoutError(f"no worker is left, and none came in {WAIT} seconds") from None
             else:
                 return list(self._client.gather(futures))
 
     @property
     def n_at_once(self) -> int:
         """Number of jobs that workers do at the same time; 0 where the scheduler does not answer."""
+        from distributed.client import ClosedClientError
+
         try:
             return sum(self._client.nthreads().values())
-        except OSError:
+        except (OSError, ClosedClientError):
             return 0
+
+    def release(self) -> None:
+        """Let the cluster forget the results of the last step."""
+        self._last = []
 
     def place(self, corpus: Corpus) -> Place:
         """Return where the documents of a corpus are stored; one that is not is written to the scratch folder."""

@@ -64,6 +64,10 @@ class Workers(Protocol):
         """Return where the documents of a corpus are stored, in a folder that all workers see."""
         ...
 
+    def release(self) -> None:
+        """Forget what the last jobs left with the workers."""
+        ...
+
 
 class Engine:
     """Threads of this process, and the workers of a cluster where there is one.
@@ -226,5 +230,10 @@ def engine(n_jobs: int | None) -> Iterator[Engine]:
     n_jobs : int or None
         Number of threads; None means 1, -1 all cores.
     """
-    with ThreadExecutor(n_jobs) as threads:
-        yield Engine(threads, workers_now())
+    workers = workers_now()
+    try:
+        with ThreadExecutor(n_jobs) as threads:
+            yield Engine(threads, workers)
+    finally:
+        if workers is not None:
+            workers.release()
