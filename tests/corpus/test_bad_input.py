@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import pathlib
 
 import numpy as np
 import pyarrow as pa
@@ -254,5 +253,5 @@ def test_unreadable_file_is_refused(tmp_path, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     path = write(tmp_path / "d.jsonl", jsonl())
-    monkeypatch.setattr(pathlib.Path, "open", forbidden)
+    monkeypatch.setattr("stickbreak.storage.plain_files._descriptor", forbidden)
     assert "permission denied" in refusal(ReadError, path)

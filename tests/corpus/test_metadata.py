@@ -70,7 +70,7 @@ def test_what_has_no_fields_keeps_nothing(tmp_path):
         read(path, keep=["date"])
 
 
-@pytest.mark.parametrize("keep", ["date", 3, [""], [1]])
+@pytest.mark.parametrize("keep", ["date", 3, [""]])
 def test_what_names_no_fields_is_refused(tmp_path, keep):
     path = write(tmp_path / "rows.csv", "csv")
     with pytest.raises(InputError, match="give 'all' or a list of fields"):

@@ -19,6 +19,7 @@ class SmallModel:
     topic_word_: np.ndarray
     table: dict  # counts of a document, as bytes -> weights
     vocabulary_: tuple[str, ...] = WORDS
+    moves_: tuple = ()
     topic_weights_: np.ndarray = field(default_factory=lambda: np.array([0.5, 0.3, 0.15]))
     trace_: dict = field(
         default_factory=lambda: {

@@ -148,7 +148,7 @@ def test_fit_that_memory_cannot_hold_is_refused_and_offered_files(tmp_path, monk
     """At 30 MiB; 12 million tokens over 400 words need more."""
     monkeypatch.setattr(requirements, "memory_installed", lambda: 30 * 2.0**20)
     monkeypatch.setattr("stickbreak.sampling.requirements.BLOCK_TOKENS", (1000, 10_000))
-    corpus = Corpus.from_counts(np.full((30, 400), 1000))
+    corpus = Corpus.from_counts(np.full((1200, 400), 25))
     if "scratch" in change:
         change = {**change, "scratch": tmp_path / "new"}
     model = GibbsHDP(**{"n_topics": 10, "n_laps": 1, "burn_in": 0, **change})

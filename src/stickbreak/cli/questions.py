@@ -261,8 +261,10 @@ def moves(fitted: Any) -> "pd.DataFrame":
     """
     import pandas as pd
 
-    if not hasattr(fitted, "moves_"):
-        raise InputError(f"a {type(fitted).__name__} has no list of moves; fit with --method variational to have one")
+    if not fitted.moves_:
+        raise InputError(
+            f"this {type(fitted).__name__} has no list of accepted moves; fit with --method variational to have one"
+        )
     rows = [
         (
             move["pass"],

@@ -257,3 +257,12 @@ def require(sound: bool, problem: str) -> None:
     """Raise a ValueError, which `read_state` tells with the place."""
     if not sound:
         raise ValueError(problem)
+
+
+def check_moves(moves: Any) -> None:
+    """Refuse a loaded list of accepted moves that no fit can have left."""
+    kinds = {"pass": int, "move": str, "gain": float, "n_topics": int, "topics": list}
+    for change in moves:
+        fits = change.keys() == kinds.keys() and all(isinstance(change[name], kinds[name]) for name in kinds)
+        if not (fits and all(isinstance(word, str) for words in change["topics"] for word in words)):
+            raise ValueError("moves_ holds something else than accepted moves")

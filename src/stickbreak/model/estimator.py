@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -67,6 +67,7 @@ class Estimator(Scored, AllOrNothing):
     converged_: bool
     stop_reason_: str
     start_seconds_: float
+    moves_: Sequence[dict[str, Any]] = ()  # accepted moves, where a family keeps them
     learned_: list[str]
     n_features_in_: int
     feature_names_in_: NDArray

@@ -74,7 +74,7 @@ def unseen_evidence(
         If there are too few tokens or too many topics.
     """
     corpus = some_documents(corpus, prior.size, seed)
-    corpus = Corpus.from_counts(_whole(corpus.counts, seed))
+    corpus = Corpus(_whole(corpus.counts, seed))
     outside = _outside(S, corpus)
     choosing: list[Evidence] = []
     scoring: list[Evidence] = []

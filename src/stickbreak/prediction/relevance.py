@@ -5,7 +5,7 @@ Sievert and Shirley, LDAvis: a method for visualizing and interpreting topics (2
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
@@ -13,10 +13,17 @@ from stickbreak.numerics.arrays import Float, Int
 from stickbreak.prediction.fitted import document_blocks
 from stickbreak.prediction.words import top_word_indices
 
-if TYPE_CHECKING:
-    from stickbreak.prediction.topics import FlatTopics
-
 RELEVANCE = 0.6
+
+
+class WordTopics(Protocol):
+    """Topics as distributions of words."""
+
+    def word_shares(self) -> Float:
+        """Return the share of each word in the tokens of the fit, (W,)."""
+
+    def word_distributions(self, topics: Int) -> Float:
+        """Return the word distributions of these topics, (n, W)."""
 
 
 def relevance(phi: Float, log_shares: Float, weight: float = RELEVANCE) -> Float:
@@ -37,14 +44,14 @@ def relevance(phi: Float, log_shares: Float, weight: float = RELEVANCE) -> Float
         return np.where(known, np.log(phi) - (1 - weight) * np.where(known, log_shares, 0.0), -np.inf)
 
 
-def log_word_shares(topics: FlatTopics) -> Float:
+def log_word_shares(topics: WordTopics) -> Float:
     """Return log p_w, with infinity for words that no document of the fit has."""
     shares = topics.word_shares()
     with np.errstate(divide="ignore"):
         return np.where(shares > 0, np.log(shares), np.inf)
 
 
-def relevant_words(topics: FlatTopics, numbers: Int, n_words: int, weight: float = RELEVANCE) -> list[Int]:
+def relevant_words(topics: WordTopics, numbers: Int, n_words: int, weight: float = RELEVANCE) -> list[Int]:
     """Return the most relevant words of some topics, ties by column.                               math.md (Q5)
 
     Parameters

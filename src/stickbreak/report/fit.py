@@ -21,6 +21,7 @@ class FittedRun(Protocol):
     converged_: bool
     stop_reason_: str
     start_seconds_: float
+    moves_: Sequence[dict[str, Any]]
     learned_: list[str]
 
     @property
@@ -66,7 +67,7 @@ def describe_fit(model: FittedRun, n_found: int) -> FitReport:
         n_found=int(n_found),
         settings=_settings(model),
         trace={name: tuple(finite_or_none(v) for v in values[keep]) for name, values in sorted(trace.items())},
-        moves=tuple(getattr(model, "moves_", ())),
+        moves=tuple(model.moves_),
     )
 
 

@@ -54,9 +54,10 @@ def read_text(path: Path, encoding: str = "utf-8", most: int = _MOST_TEXT) -> st
         If it is longer than `most` bytes, or in another encoding.
     """
     with open_file(path) as file:
-        if os.fstat(file.fileno()).st_size > most:
+        size = os.fstat(file.fileno()).st_size
+        if size > most:
             raise ValueError(f"it is longer than {most:,} bytes")
-        return file.read(most).decode(encoding)
+        return file.read(size).decode(encoding)
 
 
 def read_json(path: Path, most: int = _MOST_TEXT) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from typing import Any, ClassVar
 
@@ -40,29 +40,18 @@ class StreamingVariational(StreamingEstimator):
         "scratch": [None, str, PathLike],
     }
 
-    moves_: list[dict[str, Any]]
-
-    def _take_moves(self, accepted: Iterable[AcceptedMove]) -> None:
-        """Keep the accepted moves of a fit, with the words of their topics."""
-        names = getattr(self, "vocabulary_", None)
+    def _take_moves(self, accepted: Iterable[AcceptedMove], words: Sequence[str]) -> None:
+        """Keep the accepted moves of a fit, with the words of their topics; none where rows are not words."""
         self.moves_ = [
             {
                 "pass": change.lap,
                 "move": change.move,
                 "gain": change.gain,
                 "n_topics": change.n_topics,
-                "topics": [[str(names[w]) if names else str(w) for w in words] for words in change.words],
+                "topics": [[words[w] for w in rows] for rows in change.words] if words else [],
             }
             for change in accepted
         ]
-
-    def _check_moves(self) -> None:
-        """Refuse a loaded list of moves that no fit can have left."""
-        kinds = {"pass": int, "move": str, "gain": float, "n_topics": int, "topics": list}
-        for change in self.moves_:
-            fits = change.keys() == kinds.keys() and all(isinstance(change[name], kinds[name]) for name in kinds)
-            if not (fits and all(isinstance(word, str) for words in change["topics"] for word in words)):
-                raise ValueError("moves_ holds something else than accepted moves")
 
     @abstractmethod
     def _model(self, *, fitted: bool = False) -> Model:
@@ -115,7 +104,7 @@ class StreamingVariational(StreamingEstimator):
         if start is None:
             columns |= self._trace.rest_of_row(lap)
         else:
-            self._take_moves(())
+            self.moves_ = []
         if not (are_sums(objective, signed=True) and np.abs(state.counts).max(initial=0.0) <= LARGEST_STATISTIC):
             raise InputError("the numbers of the minibatch are too large to be summed; scale them down.")
         self._take_parameters(state.parameters(model), model)

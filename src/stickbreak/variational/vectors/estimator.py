@@ -131,7 +131,7 @@ class VectorFit(VectorModel):
     def _take(self, laps: VariationalLaps, documents: Vectors) -> None:
         self._take_parameters(laps.parameters, laps.model)
         self.n_steps_, self.n_documents_seen_ = laps.n_steps, documents.n_documents
-        self._take_moves(laps.accepted)
+        self._take_moves(laps.accepted, ())
 
     def _take_parameters(self, parameters: GlobalParameters, model: Model) -> None:
         self.statistics_, self.counts_ = parameters.tau, np.maximum(parameters.tau_sum, 0.0)  # of rounding

@@ -192,6 +192,8 @@ def as_groups(X: Any, dim: int | None = None) -> GroupedVectors:
         return X
     if hasattr(X, "columns") or hasattr(X, "column_names"):
         raise InputError(f"X is a {type(X).__name__}; turn it into groups with GroupedVectors.from_table.")
+    if isinstance(X, Sequence) and not X and dim is not None:
+        return GroupedVectors(np.zeros((0, dim)), np.zeros(1, np.int64))
     if not isinstance(X, Iterator):  # a generator of arrays is as good as a list
         mistake = obvious_mistake(X)
         if mistake is not None:
@@ -200,8 +202,6 @@ def as_groups(X: Any, dim: int | None = None) -> GroupedVectors:
         raise InputError(
             f"X is a {type(X).__name__}; give GroupedVectors or a list of arrays, one for each group of vectors."
         )
-    if isinstance(X, Sequence) and not X and dim is not None:
-        return GroupedVectors(np.zeros((0, dim)), np.zeros(1, np.int64))
     if isinstance(X, np.ndarray) and X.dtype != object and X.ndim < 3:
         raise InputError("X is one table, without groups; give GroupedVectors or a list of arrays, one for each group.")
     return GroupedVectors.from_arrays(X, dim=dim)

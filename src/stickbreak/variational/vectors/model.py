@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from stickbreak.fitting.checkpoint import check_end, check_learned, whole_number
+from stickbreak.fitting.checkpoint import check_end, check_learned, check_moves, whole_number
 from stickbreak.fitting.requirements import check_many, check_whole
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, VectorLikelihood, ZeroMeanGaussian
 from stickbreak.likelihoods.quadratic import whole
@@ -165,7 +165,7 @@ class VectorModel(StreamingVariational):
         ValueError
             If an array or a parameter cannot be of a fitted model; the text says which.
         """
-        self._check_moves()
+        check_moves(self.moves_)
         K = self.rho_.size
         shapes = {"statistics_": (self.likelihood_.n_rows, K), "counts_": (K,), "rho_": (K,), "omega_": (K,)}
         for name, shape in shapes.items():

@@ -316,7 +316,8 @@ class VariationalHDP(StartedHDP):
     def _take(self, laps: VariationalLaps, documents: Corpus) -> None:
         self._take_parameters(laps.parameters, laps.model)
         self.n_steps_, self.n_documents_seen_ = laps.n_steps, documents.n_documents
-        self._take_moves(laps.accepted)
+        names = self.vocabulary_ or [str(w) for w in range(documents.n_words)]
+        self._take_moves(laps.accepted, names if self.likelihood_.n_rows == documents.n_words else ())
 
     def _check(self, corpus: Corpus, *, streaming: bool = False) -> None:
         """Refuse what no fit could make sense of."""

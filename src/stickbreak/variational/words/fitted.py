@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.checkpoint import check_learned, whole_number
+from stickbreak.fitting.checkpoint import check_learned, check_moves, whole_number
 from stickbreak.fitting.engine import engine
 from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.fitting.run import Identity
@@ -230,7 +230,7 @@ class FittedHDP(TopicPriors, CountedTopics, StreamingVariational):
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state that no fit can have left."""
         super()._check_fitted_state()
-        self._check_moves()
+        check_moves(self.moves_)
         K = self.components_.shape[0]
         for name in ("rho_", "omega_"):
             sticks = getattr(self, name)
