@@ -89,7 +89,10 @@ def watched(calls: Calls, *, exchange: bool = True) -> Iterator[Calls]:
         return _File(real_open(file, mode, *given, **named), calls)
 
     def os_opened(path: Any, flags: int, *given: Any, **named: Any) -> int:
-        calls.note("open folder" if not flags & (os.O_WRONLY | os.O_RDWR) else "open")
+        if flags & (os.O_WRONLY | os.O_RDWR):
+            calls.note("open")
+        elif os.path.isdir(path):
+            calls.note("open folder")
         return real_os_open(path, flags, *given, **named)
 
     def exchanged(one: Any, other: Any) -> bool:

@@ -256,7 +256,7 @@ def test_the_check_of_memory_knows_files(corpus: Corpus, tmp_path: Path, monkeyp
 
 
 def test_a_fit_whose_process_is_killed_goes_on_in_another(corpus: Corpus, tmp_path: Path) -> None:
-    settings: dict[str, Any] = {"branching": (2, 3)}
+    settings: dict[str, Any] = {"branching": (2, 3), "stages": ()}
     laps = killed_after_laps(4, "BackoffTreeTopics", settings, corpus, tmp_path)
     settings |= {"n_laps": laps + 3, "random_state": 0}
     documents = open_corpus(tmp_path / "corpus")
@@ -264,3 +264,11 @@ def test_a_fit_whose_process_is_killed_goes_on_in_another(corpus: Corpus, tmp_pa
         documents, checkpoint=tmp_path / "checkpoint", resume=True
     )
     assert_same(resumed, BackoffTreeTopics(**settings).fit(documents))
+
+
+def test_a_short_fit_with_fewer_stages_does_not_go_on_in_a_longer_one(corpus: Corpus, tmp_path: Path) -> None:
+    """None: the number of passes says how many stages there are, so that the longer fit would have begun otherwise."""
+    settings: dict[str, Any] = {"branching": (2, 3), "random_state": 0}
+    BackoffTreeTopics(**settings, n_laps=2).fit(corpus, checkpoint=tmp_path / "checkpoint")
+    with pytest.raises(InputError, match="stages"):
+        BackoffTreeTopics(**settings, n_laps=40).fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True)

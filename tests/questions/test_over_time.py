@@ -112,7 +112,7 @@ def test_a_few_values_that_are_no_dates_count_as_missing():
         ([1.5, 2.5], "numbers that are not years"),
         ([20240501, 20240502], "numbers that are not years"),
         ([None, None], "holds no date"),
-        (3, "dates has 1 values for 2 documents"),
+        (3, "dates is '3', but the corpus has no columns"),
     ],
 )
 def test_what_is_no_date_is_refused(given, message):

@@ -255,7 +255,7 @@ def test_table_of_shares_over_time_is_copied_with_its_numbers(opened, reports):
     )
     report.page.locator("#time-csv button").click()
     rows = table(report)
-    assert rows[0] == ["topic", "label", "quarter", "share", "low", "high", "documents"]
+    assert rows[0] == ["topic", "label", "quarter", "mean_weight", "low", "high", "documents"]
     shares = [float(row[3]) for row in rows[1:] if row[0] == "6"]
     assert shares == pytest.approx(list(data.time.shares.shares[6]))
 

@@ -57,7 +57,7 @@ def test_trends_of_the_report_are_those_of_the_question(fresh_model, dated):
     assert [trend.change for trend in found.trends] == pytest.approx(table["change"].tolist(), rel=1e-3)
     assert [trend.p for trend in found.trends] == pytest.approx(table["p"].tolist(), rel=1e-3)
     over_time = fresh_model.topics_over_time(dated, by=found.by)
-    shares = over_time.pivot(index="topic", columns="period", values="share").to_numpy()
+    shares = over_time.pivot(index="topic", columns="period", values="mean_weight").to_numpy()
     np.testing.assert_allclose(np.array(found.shares.shares, dtype=float), shares, rtol=1e-3, atol=1e-6)
 
 
@@ -85,7 +85,7 @@ def test_shares_by_class_are_sums_over_tokens_and_tests_those_of_the_question(fr
     table = fresh_model.topics_by(dated, "odd")
     for k in range(3):
         rows = table[table["topic"] == k].set_index("odd" if "odd" in table else "category")
-        assert found.shares[k] == pytest.approx(rows.loc[["a", "b"], "share"].tolist(), rel=1e-3)
+        assert found.shares[k] == pytest.approx(rows.loc[["a", "b"], "mean_weight"].tolist(), rel=1e-3)
         assert found.p[k] == pytest.approx(rows.loc[["a", "b"], "p"].tolist(), rel=1e-2)
 
 

@@ -272,4 +272,5 @@ class BackoffTreeTopics(FittedTree):
         return tree_settings(self).shape
 
     def _settled(self, documents: Corpus) -> dict[str, Any]:
-        return {}
+        """Return the stages: those of a short fit are fewer, and a longer one does not go on from it."""
+        return {"stages": list(tree_settings(self).stages)}

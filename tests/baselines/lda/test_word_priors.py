@@ -184,7 +184,7 @@ def test_a_planted_topic_is_found_under_the_number_of_its_seed(corpus: Corpus, h
     for each in (model, loaded):
         each.partial_fit(corpus[:100])
     np.testing.assert_array_equal(loaded.components_, model.components_)
-    assert list(model.joined([[0, 2]]).labels_.values()) == ["war"]
+    assert set(model.joined([[0, 2]]).labels_.values()) == {"war", "law"}
 
 
 def test_a_stream_begins_with_seeds_and_keeps_them(corpus: Corpus) -> None:

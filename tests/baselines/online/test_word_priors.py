@@ -227,7 +227,7 @@ def test_a_planted_topic_is_found_under_the_number_of_its_seed(
     for each in (model, loaded):
         each.partial_fit(corpus[:100])
     np.testing.assert_array_equal(loaded.components_, model.components_)
-    assert list(model.joined([[0, 3]]).labels_.values()) == ["war", "none"]
+    assert set(model.joined([[0, 3]]).labels_.values()) == {"war", "none", "law"}
 
 
 @pytest.mark.parametrize("name", FAMILIES)
