@@ -11,7 +11,20 @@ ALL = TextOptions(min_df=1, max_df=1.0, stop_words=None)
 
 
 @pytest.mark.parametrize(
-    "pattern", ["(a+)+$", r"\w+(?:-\w+)*", r"\w+\w+", "(?:a|aa)+", "(?:(a+)+)++", r"(\w+)\1", "(?>(a+)+)", "(?:aa?)*b"]
+    "pattern",
+    [
+        "(a+)+$",
+        r"(\w+\s?)*$",
+        r"(?:\w+-?)*",
+        r"\w+(?:\w-\w+)*",
+        r"\w+-?\w+",
+        r"\w+\w+",
+        "(?:a|aa)+",
+        "(?:(a+)+)++",
+        r"(\w+)\1",
+        "(?>(a+)+)",
+        "(?:aa?)*b",
+    ],
 )
 def test_patterns_that_need_not_end_are_refused(pattern):
     with pytest.raises(InputError, match="without end"):
@@ -19,7 +32,19 @@ def test_patterns_that_need_not_end_are_refused(pattern):
 
 
 @pytest.mark.parametrize(
-    "pattern", [r"\w+", r"[^\W\d_]{2,}", r"(?u)\b\w\w+\b", r"\S+", r"\w++(?:-\w++)*+", r"\b(\w\w+)", r"(?:ab|cd)++"]
+    "pattern",
+    [
+        r"\w+",
+        r"[^\W\d_]{2,}",
+        r"(?u)\b\w\w+\b",
+        r"\S+",
+        r"\w++(?:-\w++)*+",
+        r"\b(\w\w+)",
+        r"(?:ab|cd)++",
+        r"\w+(?:-\w+)*",
+        r"\d+\.\d+",
+        r"[a-z]+(?:['-][a-z]+)*",
+    ],
 )
 def test_usual_patterns_are_taken(pattern):
     assert TextOptions(token_pattern=pattern).token_pattern == pattern
