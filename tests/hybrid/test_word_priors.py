@@ -67,7 +67,7 @@ def test_a_checkpoint_and_threads_change_no_bit(corpus: Corpus, tmp_path: Path) 
         again = HybridHDP(**{**SHORT, "n_laps": n_laps}, n_jobs=2).fit(corpus, checkpoint=tmp_path / "c", resume=True)
     np.testing.assert_array_equal(whole.components_, again.components_)
     joined = whole.joined([[0, 3]])
-    assert list(joined.labels_.values()) == ["war", "none"]
+    assert set(joined.labels_.values()) == {"space", "war", "none"}
     assert joined.topic_shares_.sum() == pytest.approx(1.0)
 
 

@@ -164,7 +164,7 @@ def long_words_tree_report():
     """Return the report of a small tree of words as long as "january"."""
     data = tree_report()
     longer = [
-        replace(node, words=tuple(replace(one, word=f"janua{one.word[1:]}") for one in node.words))
+        replace(node, words=tuple(replace(one, word=f"janu{one.word[1:]}") for one in node.words))
         for node in data.tree.nodes
     ]
     return replace(data, tree=replace(data.tree, nodes=tuple(longer)))

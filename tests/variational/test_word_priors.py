@@ -78,7 +78,7 @@ def test_saving_threads_batches_and_a_longer_fit_keep_the_seeds(corpus: Corpus, 
     loaded.continue_fit(corpus, n_laps=2)
     np.testing.assert_array_equal(loaded.components_, whole.components_)
     joined = whole.joined([[0, 2]])
-    assert list(joined.labels_.values()) == ["war"]
+    assert set(joined.labels_.values()) == {"space", "war"}
     assert joined.topic_shares_.sum() == pytest.approx(1.0)
 
 

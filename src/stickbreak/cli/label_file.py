@@ -17,7 +17,7 @@ def labels_in(path: Path, fitted: Any) -> dict[int, str | None]:
     Parameters
     ----------
     path : Path
-        CSV with columns topic and label. Others are not read. Labels that the model makes of words are no gifts.
+        CSV with columns topic and label. Others are not read. Labels that the model makes of words are left out.
     fitted : fitted model of words
 
     Raises
