@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from stickbreak import BackoffTreeTopics
-from stickbreak.backoff_tree.model import TreeModel
+from stickbreak.backoff_tree.model import N_SCORE, TreeModel
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.backoff_tree.state import WordCounts
 from stickbreak.corpus import Corpus, planted_lda
@@ -127,7 +127,7 @@ def test_score_is_the_mean_over_samples_of_the_predictive_distribution(corpus, b
     from stickbreak.corpus.tokens import Tokens
 
     tokens = Tokens.from_corpus(observed[rows])
-    samples = model.samples(tokens, ThreadExecutor(1))
+    samples = model.samples(tokens, N_SCORE, ThreadExecutor(1))
     given_away = 1 / (1 + corpus.n_tokens)
     total = 0.0
     for d in range(rows.size):

@@ -295,7 +295,7 @@ class FittedTree(SeededTree):
         """Return the shares of the tokens of documents at each leaf.                                 math.md (T10)
 
         The trees of the words stay fixed. Each document is sampled by itself, with random numbers that depend only on
-        its words. The shares are means over ten sweeps, after ten sweeps of burn-in.
+        its words. The shares are means over fifty sweeps, after ten sweeps of burn-in.
 
         Parameters
         ----------
@@ -315,7 +315,7 @@ class FittedTree(SeededTree):
             return self._model.weights(self._corpus(X), executor)
 
     def complete(self, observed: Any, held_out: Any, *, seen: ArrayLike | None = None) -> Completion:
-        """Score the held-out halves of documents, with leaves from the observed halves.
+        """Score the held-out halves of documents, with leaves from the observed halves: means over a hundred sweeps.
 
         Parameters
         ----------

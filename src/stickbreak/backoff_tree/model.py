@@ -20,7 +20,8 @@ from stickbreak.fitting.executor import Executor, shards
 from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.numerics.keys import key_of
 
-N_BURN, N_KEPT = 10, 50  # passes over a new document: before the first that counts, and that count
+# passes over a new document: before the first that counts, and those that count for its shares and for its score
+N_BURN, N_SHARES, N_SCORE = 10, 50, 100
 _SHARD_TOKENS, _BLOCK_TOKENS = 16_384, 200_000
 
 
@@ -62,9 +63,9 @@ class TreeModel:
         self.directory: Directory = directories(self.words, self.backoff.scale, self.of_words, shape, executor)
         self.word_tokens: Float = of_word.astype(np.float64)
 
-    def samples(self, tokens: Tokens, executor: Executor) -> Int32:
-        """Return leaves of all tokens in each pass that counts, (passes, N).                         math.md (T10)"""
-        samples = np.zeros((N_KEPT, tokens.word.size), np.int32)
+    def samples(self, tokens: Tokens, n_passes: int, executor: Executor) -> Int32:
+        """Return leaves of all tokens in each pass that counts, (n_passes, N).                       math.md (T10)"""
+        samples = np.zeros((n_passes, tokens.word.size), np.int32)
         key = key_of(0, 0, "new documents")
 
         def work(part: tuple[int, int]) -> None:
@@ -81,7 +82,7 @@ class TreeModel:
         """Return shares of the tokens of documents at each leaf, (D, L), zero rows for documents of unknown words."""
         parts = []
         for tokens in self._blocks(corpus):
-            samples, L = self.samples(tokens, executor), self.shape.n_leaves
+            samples, L = self.samples(tokens, N_SHARES, executor), self.shape.n_leaves
             document = np.repeat(np.arange(tokens.n_documents), tokens.lengths)
             pair, n = np.unique((document * L + samples).ravel(), return_counts=True)
             row = pair // L
@@ -98,10 +99,10 @@ class TreeModel:
         for tokens in self._blocks(observed):
             counts = held_out[first : first + tokens.n_documents].counts
             first += tokens.n_documents
-            samples, prob = self.samples(tokens, executor), np.zeros(counts.nnz)
+            samples, prob = self.samples(tokens, N_SCORE, executor), np.zeros(counts.nnz)
             held_start, held_word = counts.indptr.astype(np.int64), counts.indices
             self._predict(tokens, samples, held_start, held_word, missing, share, prob, executor)
-            prob *= (1.0 - given_away) / samples.shape[0]
+            prob *= 1.0 - given_away
             new = unknown[held_word]
             prob[new] = given_away / max(1, int(unknown.sum()))
             total += float(counts.data @ np.log(prob))
@@ -123,10 +124,11 @@ class TreeModel:
         self, tokens: Tokens, samples: Int32, held_start: Int, held_word: Int32, missing: Float, share: Float,
         prob: Float, executor: Executor,
     ) -> None:  # fmt: skip
-        """Add up the probabilities of held-out words over samples."""
+        """Write the mean probabilities of held-out words over samples."""
 
         def work(part: tuple[int, int]) -> None:
-            scratch = Scratch.of(int(tokens.lengths[part[0] : part[1]].max(initial=1)), self.shape)
+            longest = int(tokens.lengths[part[0] : part[1]].max(initial=1))
+            scratch = Scratch.of(samples.shape[0] * longest, self.shape)
             fixed_kernels.predict_words(
                 *part, tokens.start, samples, held_start, held_word, self.shape.below, self.of_documents,
                 self.of_words, self.words, self.directory, self.backoff.peak, missing, share, scratch, prob,

@@ -8,7 +8,7 @@ from stickbreak.backoff_tree.kernels.documents import draw_leaf
 from stickbreak.backoff_tree.kernels.lacking import weigh_lacking
 from stickbreak.backoff_tree.kernels.products import NOWHERE, weigh
 from stickbreak.backoff_tree.kernels.shapes import first_leaf, node_at, of_node
-from stickbreak.backoff_tree.kernels.trees import add_token, clear_document, open_document, take_token, write_path
+from stickbreak.backoff_tree.kernels.trees import add_token, clear_document, open_samples, take_token, write_path
 from stickbreak.numerics.borrowing import borrowed
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import mix, open_stream
@@ -65,7 +65,7 @@ def predict_words(
     first, last, doc_start, samples, held_start, held_word, below, of_documents, of_words, words, directory, peak,
     missing, share, scratch, prob,
 ):  # fmt: skip
-    """Add up the probability of held-out words of documents first .. last - 1 over samples. math.md (T11)
+    """Write the mean probability over samples of held-out words of documents first .. last - 1.     math.md (T11)
 
     `missing` (L + 1,) holds running sums over leaves of what the words' probabilities there lack to one; words take
     it by their `share` (W,). `prob` is parallel to `held_word`.
@@ -82,28 +82,27 @@ def predict_words(
     queue, candidate, weight = scratch.queue, scratch.candidate, scratch.weight
     n_leaves = first_leaf(1, 0, below)
     for d in range(first, last):
-        n_tokens = doc_start[d + 1] - doc_start[d]
-        for s in range(samples.shape[0]):
-            open_document(samples[s], doc_start[d], doc_start[d + 1], node, path, trail, finder)
-            lost = missing[n_leaves] / n_leaves
-            if n_tokens > 0:
-                lost, _ = weigh_lacking(node, below, rate_doc, given_doc, missing, queue, weight)
-                lost /= n_tokens
-            for i in range(held_start[d], held_start[d + 1]):
-                w = np.int64(held_word[i])
-                size, begin = np.int64(sizes[w]), start[w]
-                found = 0.0
-                if n_tokens == 0:
-                    found = (mass[begin + w + size] + size * from_word[0]) / n_leaves
-                elif size > 0:
-                    after = held_word[min(i + 1, held_word.size - 1)]
-                    total, _ = weigh(
-                        node, below, finder, given_doc, rate_doc, rate_word, from_word, w, begin, size, leaf, mass,
-                        np.int64(d_level[w]), offset, row, d_start[w], np.int64(d_level[after]), d_start[after],
-                        nowhere, np.int64(0), 0.0, queue, candidate, weight,
-                    )  # fmt: skip
-                    found = total / n_tokens
-                prob[i] += found / peak + lost * share[w]
+        n_tokens = samples.shape[0] * (doc_start[d + 1] - doc_start[d])
+        open_samples(samples, doc_start[d], doc_start[d + 1], node, path, trail, finder)
+        lost = missing[n_leaves] / n_leaves
+        if n_tokens > 0:
+            lost, _ = weigh_lacking(node, below, rate_doc, given_doc, missing, queue, weight)
+            lost /= n_tokens
+        for i in range(held_start[d], held_start[d + 1]):
+            w = np.int64(held_word[i])
+            size, begin = np.int64(sizes[w]), start[w]
+            found = 0.0
+            if n_tokens == 0:
+                found = (mass[begin + w + size] + size * from_word[0]) / n_leaves
+            elif size > 0:
+                after = held_word[min(i + 1, held_word.size - 1)]
+                total, _ = weigh(
+                    node, below, finder, given_doc, rate_doc, rate_word, from_word, w, begin, size, leaf, mass,
+                    np.int64(d_level[w]), offset, row, d_start[w], np.int64(d_level[after]), d_start[after], nowhere,
+                    np.int64(0), 0.0, queue, candidate, weight,
+                )  # fmt: skip
+                found = total / n_tokens
+            prob[i] = found / peak + lost * share[w]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

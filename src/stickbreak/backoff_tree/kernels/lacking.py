@@ -23,7 +23,8 @@ def weigh_lacking(node, below, rate_doc, given_doc, missing, queue, weight):
         at, h = queue[q, 0], queue[q, 3]
         a = np.int64(node[at, ID])
         here = missing[first_leaf(a + 1, h, below)] - missing[first_leaf(a, h, below)]
-        total += here * (node[at, ENTRIES] * of_node(a, h, rate_doc) if h < depth else node[at, TOKENS] - given_doc[h])
+        n = node[at, ENTRIES]
+        total += here * (n * of_node(a, h, rate_doc) if h < depth else node[at, TOKENS] - n * given_doc[h])
         weight[q] = total
         child = node[at, CHILD]
         while child >= 0:

@@ -6,6 +6,8 @@ tokens below it (desc+) and the tokens below it. Rows that are free are chained 
 
 from __future__ import annotations
 
+import numpy as np
+
 from stickbreak.backoff_tree.kernels.shapes import node_at
 from stickbreak.numerics.compiling import njit
 
@@ -96,3 +98,21 @@ def open_document(z, begin, end, node, path, trail, finder):
     for i in range(begin, end):
         write_path(path, z[i], finder)
         add_token(node, path, trail)
+
+
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
+def open_samples(samples, begin, end, node, path, trail, finder):
+    """Make one tree of all samples of a document, (passes, N): a leaf has an entry for each that has tokens there.
+
+    The product with it is the sum of the products with the tree of each, since (T3) is linear in both columns.
+    """
+    clear_document(node, samples.shape[0] * (end - begin), path.size - 1)
+    for s in range(samples.shape[0]):
+        leaves = np.sort(samples[s, begin:end])
+        for i in range(leaves.size):
+            entries = node[0, ENTRIES]
+            write_path(path, leaves[i], finder)
+            add_token(node, path, trail)
+            if node[0, ENTRIES] == entries and (i == 0 or leaves[i] > leaves[i - 1]):
+                for h in range(path.size):
+                    node[trail[h], ENTRIES] += 1
