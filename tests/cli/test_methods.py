@@ -1,8 +1,10 @@
 """`stickbreak fit --method`: options of each family reach its estimator, those of another are refused."""
 
 import json
+from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
@@ -230,8 +232,17 @@ def test_tree_is_printed_and_its_weights_are_written_sparse(run, refuse, documen
     (tmp_path / "new.jsonl").write_text('{"text": "zzz yyy"}\n{"text": "ship sail"}\n')
     run("transform", tmp_path / "m", tmp_path / "new.jsonl", "--out", tmp_path / "new.npz", "--quiet")
     np.testing.assert_allclose(sparse.load_npz(tmp_path / "new.npz").sum(axis=1).ravel(), [[0, 1]])
-    for out in ([], *(["--out", tmp_path / f"w.{kind}"] for kind in ("csv", "jsonl", "parquet"))):
-        assert "give --out FILE.npz" in refuse("transform", tmp_path / "m", documents, *out)
+    for kind in ("csv", "jsonl", "parquet"):
+        run("transform", tmp_path / "m", documents, "--out", tmp_path / f"w.{kind}", "--quiet")
+        read = {"csv": pd.read_csv, "jsonl": partial(pd.read_json, lines=True), "parquet": pd.read_parquet}[kind]
+        table = read(tmp_path / f"w.{kind}")
+        assert table.columns.tolist() == ["document", "topic", "weight"]
+        assert table["topic"].tolist() == weights.tocoo().col.tolist()
+        np.testing.assert_allclose(table["weight"], weights.data, rtol=1e-9)
+    none = run("transform", tmp_path / "m", tmp_path / "new.jsonl", "--quiet").stdout.splitlines()
+    assert none[0] == "document,topic,weight"
+    assert {row.split(",")[0] for row in none[1:]} == {"1"}
+    assert "topics of a tree are rows" in refuse("transform", tmp_path / "m", documents, "--labels")
     run("report", tmp_path / "m", documents, "--out", tmp_path / "r.html", "--quiet")
     assert f'"n_topics":{done["n_topics"]},"n_nodes":' in (tmp_path / "r.html").read_text(encoding="utf-8")
     assert json.loads(run("evaluate", tmp_path / "m", documents, "--json").stdout)

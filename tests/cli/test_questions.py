@@ -40,6 +40,8 @@ def test_commands_with_documents_give_what_methods_give(run, model, dated, fitte
     same(run("topics-of", *both, "--document", "law-3", "-n", "2"), fitted.topics_of(corpus[[11]], 2))
     same(run("word-topics", *both, "--document", "law-3"), fitted.word_topics(corpus[[11]]))
     same(run("similar", *both, "--document", "law-3", "-n", "2"), fitted.similar_documents(corpus, "law-3", 2))
+    same(run("topics-of", *both, "--document", "11", "-n", "2"), fitted.topics_of(corpus[[11]], 2))
+    assert run("similar", *both, "--document", "11").stdout == run("similar", *both, "--document", "law-3").stdout
 
 
 def test_commands_without_documents_give_what_methods_give(run, model, fitted):

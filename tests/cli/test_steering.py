@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 import stickbreak
@@ -150,9 +151,33 @@ def test_labels_of_sampled_topics_are_predicted(run, refuse, labelled, tmp_path)
     assert "take a CollapsedHDP" in refuse("update", tmp_path / "m", labelled, "--out", tmp_path / "n", "--quiet")
 
 
-def test_a_model_without_files_cannot_be_updated_either(run, refuse, labelled, tmp_path):
-    run("fit", labelled, "--out", tmp_path / "m", *FIT, "--method", "lda", "--topics", "3")
-    assert "take a CollapsedHDP" in refuse("update", tmp_path / "m", labelled, "--out", tmp_path / "n", "--quiet")
+@pytest.mark.parametrize("method", ["lda", "variational", "hybrid"])
+def test_update_takes_a_step_on_each_minibatch_of_models_of_streams(run, refuse, documents, tmp_path, method):
+    run("fit", documents, "--out", tmp_path / "m", *FIT, "--method", method, "--topics", "3", "--laps", "2")
+    new = tmp_path / "new.txt"
+    new.write_text("ship sail captain wave comet star orbit\n" * 25)
+    both = (tmp_path / "m", new, "--format", "lines", "--out")
+    before, stream = stickbreak.load(tmp_path / "m"), ("--batch-size", "10", "--total-documents", "500")
+    told = json.loads(run("update", *both, tmp_path / "on", *stream, "--quiet", "--json").stdout)
+    after = stickbreak.load(tmp_path / "on")
+    assert told["n_steps"] == after.n_steps_ == before.n_steps_ + 3
+    assert (told["n_new_words"], after.total_documents) == (0, 500)
+    assert not np.array_equal(before.topic_word_, after.topic_word_)
+    run("evaluate", tmp_path / "on", documents)
+    assert "find_path" in refuse("reduce", tmp_path / "on", "--topics", "2", "--out", tmp_path / "r")
+    grow = (*both, tmp_path / "grown", "--grow-vocabulary")
+    if method == "hybrid":
+        run("update", *grow)
+        assert set(stickbreak.load(tmp_path / "grown").vocabulary_) - set(before.vocabulary_) == {
+            "comet",
+            "star",
+            "orbit",
+        }
+        run("update", tmp_path / "grown", new, "--format", "lines", "--out", tmp_path / "again")
+        assert stickbreak.load(tmp_path / "again").n_features_in_ == before.n_features_in_ + 3
+    else:
+        assert "update knows no --grow-vocabulary; leave it out" in refuse("update", *grow)
+    assert "update knows no --checkpoint" in refuse("update", *both, tmp_path / "x", "--checkpoint", tmp_path / "c")
 
 
 def test_labels_of_lda_are_predicted(run, refuse, labelled, tmp_path):

@@ -89,11 +89,6 @@ class Material(ABC):
 
     @staticmethod
     @abstractmethod
-    def check_weight_file(model: Any, path: Path | None) -> None:
-        """Refuse a file that cannot hold the weights of a model; None stands for standard output."""
-
-    @staticmethod
-    @abstractmethod
     def lines(model: Any, folder: Path, n: int, most: int = MOST_LEAVES) -> Sequence[Line]:
         """Describe the topics of a model, the largest first, by n words (or coordinates) each.
 

@@ -1,7 +1,7 @@
 """The commands that ask a model: over time, by category, documents, words, search, similar documents, labels."""
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -43,7 +43,7 @@ _FEW = 3  # words of a document: of fewer, the weights are mostly those of the w
 _OneTopic = Annotated[str, typer.Option("--topic", metavar="TOPIC", help="The topic, by number or label.")]
 _Number = Annotated[int, typer.Option("-n", min=1, metavar="NUMBER", help="Number of rows.")]
 _Document = Annotated[
-    str, typer.Option("--document", metavar="NAME", help="Name of the document; without names its number from 0.")
+    str, typer.Option("--document", metavar="NAME", help="Name of the document, or its number from 0.")
 ]
 
 
@@ -184,7 +184,7 @@ def topics_of(
     documents: Documents,
     document: Annotated[
         str | None,
-        typer.Option("--document", metavar="NAME", help="Only this document, by name; without names by its number."),
+        typer.Option("--document", metavar="NAME", help="Only this document, by name or by its number from 0."),
     ] = None,
     n: Annotated[
         int | None,
@@ -198,8 +198,7 @@ def topics_of(
     """
     if document is None:
         return _in_rows(fitted.topics_of(documents.corpus, n or 1), documents.corpus)
-    table: pd.DataFrame = fitted.topics_of(_one(documents.corpus, document), n or 5)
-    return table.drop(columns="row").assign(document=document)
+    return _of_one(fitted.topics_of, documents.corpus, document, n or 5)
 
 
 @asks_documents()
@@ -210,8 +209,7 @@ def word_topics(
     n: Annotated[int, typer.Option("-n", min=1, metavar="NUMBER", help="Topics of each word.")] = 1,
 ) -> "pd.DataFrame":
     """Print the topics of each word of a document."""
-    table: pd.DataFrame = fitted.word_topics(_one(documents.corpus, document), n)
-    return table.drop(columns="row").assign(document=document)
+    return _of_one(fitted.word_topics, documents.corpus, document, n)
 
 
 @asks_documents()
@@ -427,15 +425,16 @@ def _rows_of_days(
 
 
 def _row(corpus: "Corpus", document: str) -> int:
-    """Return the row of a document by its name, or without names by its number."""
+    """Return the row of a document by its name or its number."""
     from stickbreak.questions.similar import row_of
 
     return row_of(corpus, document)
 
 
-def _one(corpus: "Corpus", document: str) -> "Corpus":
-    """Return one document."""
-    return corpus[[_row(corpus, document)]]
+def _of_one(question: Callable[..., "pd.DataFrame"], corpus: "Corpus", document: str, n: int) -> "pd.DataFrame":
+    """Ask about one document, which keeps its name."""
+    row = _row(corpus, document)
+    return question(corpus[[row]], n).drop(columns="row").assign(document=corpus.document_names[row])
 
 
 def _with_texts(table: "pd.DataFrame", documents: Documents) -> "pd.DataFrame":

@@ -33,7 +33,7 @@ from stickbreak.cli.options import (
 )
 from stickbreak.cli.output import print_json, say
 from stickbreak.cli.paths import check_input, check_output
-from stickbreak.cli.weights import check_weight_file, csv_lines, jsonl_lines, write_weights
+from stickbreak.cli.weights import SparseWeightTable, check_weight_file, csv_lines, jsonl_lines, write_weights
 from stickbreak.cli.workers import workers_of
 from stickbreak.exceptions import InputError, NoDocuments
 
@@ -71,10 +71,10 @@ def transform(
 
     Documents are read as those of the fit were, unless an option says otherwise.
     Words that the model does not know are left out. The row of a document without a
-    known word is empty (of a tree: zero). A file without
-    documents gives a table without rows. A tree takes only --out FILE.npz. For a
-    model of vectors the rows are groups, or with --method gaussian-mixture single
-    vectors. --json prints JSON lines.
+    known word is empty. A file without documents gives a table without rows. Of a
+    tree there is a row for each topic of each document, as a document has few of
+    many. For a model of vectors the rows are groups, or with --method
+    gaussian-mixture single vectors. --json prints JSON lines.
     """
     on_workers = workers_of(workers, cluster, scratch)
     check_input(documents)
@@ -86,7 +86,6 @@ def transform(
             "--labels names columns, which only CSV and Parquet have; give --out FILE.csv, or leave it out"
         )
     fitted, material = load_model(model)
-    material.check_weight_file(fitted, out)
     limits = read_limits(max_document_bytes, max_unpacked_bytes, max_declared)
     given = InputSettings(
         format,
@@ -111,6 +110,8 @@ def transform(
     with on_workers:
         table = read.weights(fitted)
     if labels:
+        if isinstance(table, SparseWeightTable):
+            raise InputError("--labels names columns of topics, but the topics of a tree are rows; leave it out")
         table = replace(table, columns=load_words_model(model)._asked().labels)
     if out is None:
         for line in (jsonl_lines if as_json else csv_lines)(table):

@@ -141,10 +141,6 @@ class Groups(Material):
         return cls(empty, VectorSettings())
 
     @staticmethod
-    def check_weight_file(model: Any, path: Path | None) -> None:
-        """Take any file."""
-
-    @staticmethod
     def lines(model: Any, folder: Path, n: int, most: int = MOST_LEAVES) -> Sequence[Line]:
         """Describe the components of a model by the coordinates that tell them from the others."""
         shown = model.shown_components(_DIRECTIONS)

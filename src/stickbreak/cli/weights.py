@@ -5,7 +5,7 @@ import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from stickbreak.cli.output import printable, strict_json
 from stickbreak.exceptions import InputError
@@ -32,7 +32,7 @@ __all__ = [
 WEIGHT_FORMATS = (".csv", ".jsonl", ".npz", ".parquet")
 _FORMULA, _SEPARATORS = "=+-@\uff1d\uff0b\uff0d\uff20", ";\t"  # with the wide forms of the four
 
-Blocks = Iterator[tuple[Sequence[str], "np.ndarray"]]
+Blocks = Iterator[tuple[Sequence[str], "list[np.ndarray]"]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,27 +57,38 @@ class WeightTable:
     n_rows: int
     names: Callable[[slice], Sequence[str]]
     of_rows: Callable[[slice], Any]
-    formats: ClassVar[tuple[str, ...]] = WEIGHT_FORMATS
 
     def blocks(self) -> Blocks:
-        """Yield the names and the weights of consecutive rows, in blocks that need little memory."""
+        """Yield the names and the columns of consecutive rows, in blocks that need little memory."""
         from stickbreak.prediction.fitted import document_blocks
 
         for block in document_blocks(self.n_rows, len(self.columns)):
-            yield self.names(block), self.of_rows(block)
+            yield self.names(block), list(self.of_rows(block).T)
+
+    def record(self, name: str, row: Sequence[float]) -> dict[str, Any]:
+        """Return a line of JSON lines."""
+        return {self.row: name, "weights": list(row) if row[0] == row[0] else None}  # NaN: without weights
 
     def arrays(self) -> "dict[str, np.ndarray]":
         """Return what an .npz file holds beside the names."""
         import numpy as np
 
-        return {"weights": np.concatenate([np.empty((0, len(self.columns))), *(block for _, block in self.blocks())])}
+        blocks = (np.stack(columns, axis=1) for _, columns in self.blocks())
+        return {"weights": np.concatenate([np.empty((0, len(self.columns))), *blocks])}
 
 
 @dataclass(frozen=True, slots=True)
 class SparseWeightTable(WeightTable):
-    """Weights of the leaves of a tree, of which a document has few; `columns` is empty."""
+    """Weights of the leaves of a tree: a row for each document and leaf, as a document has few of many."""
 
-    formats: ClassVar[tuple[str, ...]] = (".npz",)
+    def blocks(self) -> Blocks:
+        """Yield the names, the leaves and their weights."""
+        rows, names = self.of_rows(slice(0, self.n_rows)).tocoo(), self.names(slice(0, self.n_rows))
+        yield [names[row] for row in rows.row.tolist()], [rows.col, rows.data]
+
+    def record(self, name: str, row: Sequence[float]) -> dict[str, Any]:
+        """Return a line of JSON lines."""
+        return dict(zip((self.row, *self.columns), (name, *row), strict=True))
 
     def arrays(self) -> "dict[str, np.ndarray]":
         """Return the members of a file that `scipy.sparse.load_npz` reads."""
@@ -107,7 +118,11 @@ def document_weights(model: Any, corpus: "Corpus") -> WeightTable:
     nothing = model.transform(corpus[:0])  # the weights of no document: how those of any come
     if issparse(nothing):
         return SparseWeightTable(
-            "document", (), len(corpus), lambda rows: names[rows], lambda rows: model.transform(corpus[rows])
+            "document",
+            ("topic", "weight"),
+            len(corpus),
+            lambda rows: names[rows],
+            lambda rows: model.transform(corpus[rows]),
         )
     columns = tuple(f"topic_{k}" for k in range(nothing.shape[1]))
 
@@ -152,13 +167,12 @@ def csv_lines(table: WeightTable) -> Iterator[str]:
         With its line end.
     """
     yield csv_line([table.row, *map(csv_cell, table.columns)])
-    for names, weights in table.blocks():
-        for name, row in zip(names, weights.tolist(), strict=True):
-            yield csv_line([csv_cell(name), *(weight if weight == weight else "" for weight in row)])  # NaN: empty
+    for name, row in _rows(table):
+        yield csv_line([csv_cell(name), *(weight if weight == weight else "" for weight in row)])  # NaN: empty
 
 
 def jsonl_lines(table: WeightTable) -> Iterator[str]:
-    """Yield the table as JSON lines: {"document": name, "weights": [...]}.
+    """Yield the table as JSON lines: {"document": name, "weights": [...]}; of a tree "topic" and "weight".
 
     Parameters
     ----------
@@ -169,9 +183,14 @@ def jsonl_lines(table: WeightTable) -> Iterator[str]:
     str
         With its line end.
     """
-    for names, weights in table.blocks():
-        for name, row in zip(names, weights.tolist(), strict=True):
-            yield strict_json({table.row: name, "weights": row if row[0] == row[0] else None}) + "\n"
+    for name, row in _rows(table):
+        yield strict_json(table.record(name, row)) + "\n"
+
+
+def _rows(table: WeightTable) -> Iterator[tuple[str, Sequence[float]]]:
+    for names, columns in table.blocks():
+        cells = (column.tolist() for column in columns)
+        yield from ((name, row) for name, *row in zip(names, *cells, strict=True))
 
 
 def write_weights(table: WeightTable, path: Path) -> None:
@@ -183,7 +202,7 @@ def write_weights(table: WeightTable, path: Path) -> None:
     path : Path
         Ends in .csv or .jsonl (as `csv_lines`, `jsonl_lines`), .npz (arrays "names" and "weights"; of a tree
         "names" and what `scipy.sparse.load_npz` reads: "data", "indices", "indptr", "shape", "format") or
-        .parquet (columns "document", "topic_0", ...). An existing file is replaced.
+        .parquet (columns "document", "topic_0", ...; of a tree as .csv). An existing file is replaced.
 
     Raises
     ------
@@ -216,10 +235,12 @@ def _write_parquet(table: WeightTable, file: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schema = pa.schema([(table.row, pa.string()), *((name, pa.float64()) for name in table.columns)])
+    kinds = [pa.int64() if name == "topic" else pa.float64() for name in table.columns]
+    schema = pa.schema([(table.row, pa.string()), *zip(table.columns, kinds, strict=True)])
     with pq.ParquetWriter(file, schema) as writer:
-        for names, weights in table.blocks():
-            arrays = [pa.array(names, pa.string()), *(pa.array(column, from_pandas=True) for column in weights.T)]
+        for names, columns in table.blocks():
+            cells = (pa.array(column, kind, from_pandas=True) for column, kind in zip(columns, kinds, strict=True))
+            arrays = [pa.array(names, pa.string()), *cells]
             writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
 
 

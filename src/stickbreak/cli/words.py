@@ -83,13 +83,6 @@ class Words(Material):
         return cls.of(_no_documents(model), given)
 
     @staticmethod
-    def check_weight_file(model: Any, path: Path | None) -> None:
-        """Refuse a file that cannot hold sparse weights, of a tree."""
-        table = document_weights(model, _no_documents(model))
-        if (".csv" if path is None else path.suffix) not in table.formats:
-            raise InputError(f"the weights of this model are sparse; give --out FILE{table.formats[0]}")
-
-    @staticmethod
     def lines(model: Any, folder: Path, n: int, most: int = MOST_LEAVES) -> Sequence[Line]:
         """Describe the topics of a model by their words."""
         return describe_topics(model, n, most)

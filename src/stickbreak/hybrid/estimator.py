@@ -37,8 +37,8 @@ class HybridHDP(FittedHybrid):
 
     The model is that of `VariationalHDP`. The topics and their weights in the corpus have Dirichlet distributions.
     Inside each document, topics and tables are sampled, which is less biased than mean field. After every minibatch the
-    corpus takes a step towards these samples (Burkhardt and Kramer 2017). The cost of a token depends on the topics of
-    its document, not on `n_topics`. Counts must be whole numbers.
+    corpus takes a step towards these samples (Burkhardt and Kramer 2017). A token costs a fifth more with 1,000 topics
+    than with 100. Counts must be whole numbers.
 
     Parameters
     ----------

@@ -58,7 +58,8 @@ class JoinedTopics(FlatTopics, Estimator):
     def _refuse_joins(self) -> NoReturn:
         raise NoPath(
             f"the topics of this {type(self).__name__} cannot be joined: only expected counts of tokens can, those of "
-            "CollapsedHDP, HybridHDP, GibbsHDP, and VariationalHDP with likelihood='multinomial'."
+            "CollapsedHDP, HybridHDP, GibbsHDP, LDA, OnlineHDP, SplitMergeOnlineHDP, and VariationalHDP with "
+            "likelihood='multinomial'."
         )
 
     def _check_joinable(self) -> None:

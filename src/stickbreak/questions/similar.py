@@ -65,7 +65,7 @@ def _root(weights: Any) -> Any:
 
 
 def row_of(corpus: Corpus, document: int | str) -> int:
-    """Return the row of a document that is given by its name or its row.
+    """Return the row of a document that is given by its name or its row; digits are a row where no name is so.
 
     Raises
     ------
@@ -73,13 +73,15 @@ def row_of(corpus: Corpus, document: int | str) -> int:
         If there is no such document, or several have this name.
     """
     if isinstance(document, str):
-        if corpus.names is None and document.isdecimal():
-            return row_of(corpus, int(document))
         names = corpus.document_names
         n_found = names.count(document)
+        if not n_found and document.isdecimal():
+            return row_of(corpus, int(document))
         if n_found != 1:
             has = "no document" if n_found == 0 else f"{n_found} documents"
-            raise InputError(f"{has} of the corpus has the name {document!r}; give a name, or the row as a number.")
+            raise InputError(
+                f"{has} of the corpus has the name {document!r}; give a name, or the number of the row, from 0."
+            )
         return names.index(document)
     row = check_whole("document", document, 0)
     if row >= len(corpus):

@@ -30,7 +30,7 @@ class GaussianHDP(FittedGaussianHDP):
     Model (math.md, the model, (E1)): u_k ~ Beta(1, gamma), beta_k = u_k prod_{l<k} (1 - u_l); group g has weights
     pi_g ~ Dir(alpha beta). A vector of the group has component k with probability pi_gk, and is drawn from a Gaussian
     whose parameters have a conjugate prior. The model is that of `VariationalHDP` with vectors in place of words (for
-    example image patches in images), with the same objective, schedules and moves.
+    example image patches in images), with the same objective and schedules, and its moves but for the refinement.
 
     Parameters
     ----------
