@@ -30,7 +30,7 @@ def fitted(documents):
 def test_report_has_the_path_of_the_model(fitted, documents):
     found, path = build_report(fitted, documents).path, fitted.path_
     assert found.scores == tuple(path.scores)
-    assert (found.best, found.fewest, found.overview) == (path.best, path.smallest_within_one_error, path.overview)
+    assert (found.best, found.overview) == (path.best, path.overview)
     assert [(join.left, join.right) for join in found.joins] == [
         tuple(row) for row in path.linkage()[:, :2].astype(int)
     ]

@@ -216,25 +216,23 @@ def _next(result: FitResult) -> Iterator[tuple[str, list[str]]]:
 def _other_numbers(result: FitResult) -> Iterator[tuple[str, list[str]]]:
     """Yield the command that joins topics, and the numbers that it could be given.
 
-    Where the number was given and no lower one predicts better, higher ones are to be tried.
+    Where the number was given and all lower ones predict worse, higher ones are to be tried.
     """
     path = result.path
     if path is None:
         return
-    n_topics, fewest, out = path.scores.size, path.smallest_within_one_error, str(result.out)
-    number = path.overview if path.overview < n_topics else fewest
-    if number < n_topics:
-        best = f"all {n_topics}" if path.best == n_topics else str(path.best)
-        if fewest < path.best:
-            numbers = f"{best} predict held-out words best, {fewest} within one standard error"
-        elif path.best > 1:
-            numbers = f"{best} predict held-out words best, fewer predict them worse"
-        else:
-            numbers = "1 predicts held-out words best"
-        overview = f"{path.overview} for an overview; " if path.overview < n_topics else ""
+    n_topics, out = path.scores.size, str(result.out)
+    better = f"predict{'s' * (path.best == 1)} held-out words better than all"
+    numbers = [(n, name) for n, name in ((path.overview, "for an overview"), (path.best, better)) if n < n_topics]
+    if numbers:
+        number, told = numbers[0][0], "; ".join(f"{n} {name}" for n, name in numbers)
         command = ["stickbreak", "reduce", out, "--topics", str(number), "--out", f"{out}-{number}"]
-        yield f"join these {n_topics} topics to fewer ({overview}{numbers})", command
-    if METHODS[result.method].given_number and path.best == n_topics and result.options is not None:
+        yield f"join these {n_topics} topics to fewer ({told})", command
+    if (
+        METHODS[result.method].given_number
+        and path.smallest_within_one_error == n_topics
+        and result.options is not None
+    ):
         command = ["stickbreak", "fit", "--config", str(result.out / FILE), "--topics", str(2 * n_topics)]
         yield (
             f"try more topics (these {n_topics} predict held-out words better than fewer)",

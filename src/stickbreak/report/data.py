@@ -278,8 +278,8 @@ class PathReport:
     heights : tuple of float
         Largest price of the joins so far, nats, or Ward's distance of what is joined; they never fall.
     joins : tuple of JoinReport
-    best, fewest, overview : int
-        Numbers of topics: that of the best score, the least within one standard error of it, one to read at a glance.
+    best, overview : int
+        Numbers of topics: the one that predicts best, and one to read at a glance.
     """
 
     scores: tuple[float, ...]
@@ -287,7 +287,6 @@ class PathReport:
     heights: tuple[float, ...]
     joins: tuple[JoinReport, ...]
     best: int
-    fewest: int
     overview: int
 
 

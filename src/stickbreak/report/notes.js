@@ -22,7 +22,7 @@ function drawNotes(data) {
   if (data.path !== null)
     note(
       data.path.scores.length > 0
-        ? "Groups: a tenth of the words of some documents is taken out of the topics and predicted, with topic weights from the other words. The topics were learned together with these documents. So compare these scores with each other, not with the held-out score."
+        ? "Groups: some documents are set apart, and the topics are learned again from the others. Half of the words of each document apart is predicted, with topic weights from the other half. Compare these scores with each other, not with the held-out score. Fewer topics are said to predict better where they do so by more than two standard errors."
         : "Groups: topics are joined where they are alike, by the distances of the map (Ward's method).",
     );
   note(
