@@ -124,8 +124,8 @@ def test_fit_names_the_numbers_of_topics_and_a_command_that_runs(run, records, t
     fit = ("fit", many, "--out", out, "--topics", "25", "--laps", "3", "--seed", "1", "--no-report")
     lines = run(*fit).stdout.splitlines()
     path = stickbreak.load(out).path_
-    assert lines[-2].startswith("Next   ")
-    told = re.fullmatch(r" {7}join these \d+ topics to fewer \((.*)\): (stickbreak reduce .*)", lines[-1])
+    assert lines[-4].startswith("Next   ")
+    told = re.fullmatch(r" {7}join these \d+ topics to fewer \((.*)\): (stickbreak reduce .*)", lines[-3])
     assert path.best == 1  # the words are random
     assert told[1] == "20 for an overview; 1 predicts held-out words better than all"
     run(*shlex.split(told[2])[1:])

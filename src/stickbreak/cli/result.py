@@ -180,10 +180,7 @@ def _notes(result: FitResult) -> Iterator[str]:
         )
     few = train.counts(train).get("n_documents_fitted", _FEW_DOCUMENTS)
     if few < _FEW_DOCUMENTS:
-        yield (
-            f"{few} documents are few, and another seed may give other topics. Add documents, or divide long ones into "
-            "paragraphs."
-        )
+        yield f"{few} documents are few. Add documents, or divide long ones into paragraphs."
     if result.score is not None and result.score.note is not None:
         yield result.score.note
 
@@ -211,6 +208,7 @@ def _next(result: FitResult) -> Iterator[tuple[str, list[str]]]:
         if material.dated:
             yield "see which topics grow", ["stickbreak", "trends", out, str(result.input)]
     yield from _other_numbers(result)
+    yield from _another_seed(result)
 
 
 def _other_numbers(result: FitResult) -> Iterator[tuple[str, list[str]]]:
@@ -238,6 +236,17 @@ def _other_numbers(result: FitResult) -> Iterator[tuple[str, list[str]]]:
             f"try more topics (these {n_topics} predict held-out words better than fewer)",
             [*command, "--out", f"{out}-{2 * n_topics}"],
         )
+
+
+def _another_seed(result: FitResult) -> Iterator[tuple[str, list[str]]]:
+    """Yield the commands that show which topics of words come again."""
+    if result.options is None or "n_tokens" not in result.train.counts(result.train):
+        return
+    seed = 1 + int(result.model.random_state)
+    out, other = str(result.out), f"{result.out}-seed-{seed}"
+    again = ["stickbreak", "fit", "--config", str(result.out / FILE), "--seed", str(seed)]
+    yield "fit with another seed, which finds partly other topics", [*again, "--no-report", "--no-path", "--out", other]
+    yield f"then see which {result.material.topic}s come again", ["stickbreak", "compare", out, other]
 
 
 def _path_as_json(path: Any) -> dict[str, Any] | None:

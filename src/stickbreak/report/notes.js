@@ -66,7 +66,7 @@ function drawNotes(data) {
   note(
     data.topics.some((topic) => topic.found !== null)
       ? "Stability: the topics were matched with those of other fits. A topic is found again if half of the words that it or its match has are in both."
-      : "Stability: not known. It takes other fits, such as one by `stickbreak fit INPUT --seed 2 --out OTHER`. Then `stickbreak report MODEL INPUT --other OTHER` shows how often each topic comes again; in Python, `comparison.stability` and `comparison.found_again` do.",
+      : "Stability: not known. A fit with another seed finds partly other topics, and many small ones differ. Fit again, such as by `stickbreak fit INPUT --seed 2 --out OTHER`. Then `stickbreak compare MODEL OTHER` lists the topics that come again, and `stickbreak report MODEL INPUT --other OTHER` shows it here; in Python, `comparison.stability` and `comparison.found_again` do.",
   );
   byId("colophon").textContent = `Written by stickbreak ${data.version}. This file needs no network.`;
 }
