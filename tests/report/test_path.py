@@ -1,5 +1,6 @@
 """The joins of topics in a report: those of the path, with the words of the reduced models."""
 
+import copy
 import json
 import re
 from importlib import resources
@@ -35,6 +36,11 @@ def test_report_has_the_path_of_the_model(fitted, documents):
         tuple(row) for row in path.linkage()[:, :2].astype(int)
     ]
     assert list(found.heights) == sorted(found.heights)
+
+
+def test_report_counts_the_labels_that_were_given(fitted, documents):
+    labelled = copy.copy(fitted).label({0: "bread", 2: "harbour"})
+    assert (build_report(labelled, documents).n_labelled, build_report(fitted, documents).n_labelled) == (2, 0)
 
 
 def chain(K):

@@ -68,5 +68,5 @@ function drawNotes(data) {
       ? "Stability: the topics were matched with those of other fits. A topic is found again if half of the words that it or its match has are in both."
       : "Stability: not known. A fit with another seed finds partly other topics, and many small ones differ. Fit again, such as by `stickbreak fit INPUT --seed 2 --out OTHER`. Then `stickbreak compare MODEL OTHER` lists the topics that come again, and `stickbreak report MODEL INPUT --other OTHER` shows it here; in Python, `comparison.stability` and `comparison.found_again` do.",
   );
-  byId("colophon").textContent = `Written by stickbreak ${data.version}. This file needs no network.`;
+  byId("colophon").textContent = `Written on ${data.written} by stickbreak ${data.version}, when ${data.n_labelled ? plural(data.n_labelled, "topic") : "no topic"} had a label given by hand. Labels that are given later are not in this file: "stickbreak report" writes it again. This file needs no network.`;
 }
