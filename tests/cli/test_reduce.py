@@ -124,10 +124,10 @@ def test_fit_names_the_numbers_of_topics_and_a_command_that_runs(run, records, t
     fit = ("fit", many, "--out", out, "--topics", "25", "--laps", "3", "--seed", "1", "--no-report")
     lines = run(*fit).stdout.splitlines()
     path = stickbreak.load(out).path_
-    assert lines[-2].startswith("Next   ")
-    told = re.fullmatch(r" {7}join these \d+ topics to fewer \((.*)\): (stickbreak reduce .*)", lines[-1])
+    assert lines[-4].startswith("Next   ")
+    told = re.fullmatch(r" {7}join these \d+ topics to fewer \((.*)\): (stickbreak reduce .*)", lines[-3])
     assert path.best == 1  # the words are random
-    assert told[1] == "20 for an overview; 1 predicts held-out words best"
+    assert told[1] == "20 for an overview; 1 predicts held-out words better than all"
     run(*shlex.split(told[2])[1:])
     assert stickbreak.load(tmp_path / "m-20").n_topics_ == 20
     found = json.loads(run(*fit, "--force", "--json").stdout)
@@ -136,19 +136,24 @@ def test_fit_names_the_numbers_of_topics_and_a_command_that_runs(run, records, t
 
 
 @pytest.mark.parametrize(
-    ("best", "fewest", "said"),
+    ("n_topics", "best", "number", "said"),
     [
-        (146, 130, "146 predict held-out words best, 130 within one standard error"),
-        (146, 146, "146 predict held-out words best, fewer predict them worse"),
-        (150, 150, "all 150 predict held-out words best, fewer predict them worse"),
-        (1, 1, "1 predicts held-out words best"),
+        (150, 146, 20, "20 for an overview; 146 predict held-out words better than all"),
+        (150, 150, 20, "20 for an overview"),
+        (12, 1, 1, "1 predicts held-out words better than all"),
     ],
 )
-def test_numbers_of_topics_are_named_once(best, fewest, said):
-    path = SimpleNamespace(scores=np.zeros(150), best=best, smallest_within_one_error=fewest, overview=20)
+def test_a_smaller_number_is_named_only_where_it_predicts_better(n_topics, best, number, said):
+    path = SimpleNamespace(scores=np.zeros(n_topics), best=best, overview=min(20, n_topics))
     [told] = _other_numbers(SimpleNamespace(path=path, out=Path("m"), method="collapsed", options={}))
-    command = ["stickbreak", "reduce", "m", "--topics", "20", "--out", "m-20"]
-    assert told == (f"join these 150 topics to fewer (20 for an overview; {said})", command)
+    command = ["stickbreak", "reduce", "m", "--topics", str(number), "--out", f"m-{number}"]
+    assert told == (f"join these {n_topics} topics to fewer ({said})", command)
+
+
+def test_nothing_is_said_of_fewer_topics_where_none_predict_better_and_all_are_read_at_a_glance():
+    path = SimpleNamespace(scores=np.zeros(12), best=12, smallest_within_one_error=9, overview=12)
+    for method in ("collapsed", "lda"):
+        assert not list(_other_numbers(SimpleNamespace(path=path, out=Path("m"), method=method, options={})))
 
 
 def test_fit_of_a_tree_has_no_path(run, tmp_path, documents):

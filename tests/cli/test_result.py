@@ -90,6 +90,20 @@ def test_the_next_command_runs_as_it_is_printed(run, quick, documents, tmp_path,
     assert len((tmp_path / "weights.csv").read_text().splitlines()) == 91
 
 
+def test_the_last_lines_show_which_topics_come_again_with_another_seed(run, documents, tmp_path, fast):
+    page = tmp_path / "page.html"
+    told = run("fit", documents, "--out", tmp_path / "m", *fast, "--seed", "4", "--report", page)
+    *_, again, compare = told.stdout.splitlines()
+    page.unlink()
+    assert again.startswith("       fit with another seed, which finds partly other topics: stickbreak fit --config ")
+    assert compare.startswith("       then see which topics come again: stickbreak compare ")
+    run(*shlex.split(again.split(": ", 1)[1])[1:])
+    other = stickbreak.load(tmp_path / "m-seed-5")
+    assert (other.random_state, stickbreak.load(tmp_path / "m").random_state) == (5, 4)
+    assert not page.exists()  # it would be that of the second fit
+    assert "are the same in b" in run(*shlex.split(compare.split(": ", 1)[1])[1:]).stdout
+
+
 def test_the_next_command_of_a_tree_prints_it(quick):
     assert "stickbreak tree " in line(quick("--method", "tree", "--branching", "3,2"), "Next   ")
 

@@ -213,6 +213,7 @@ def test_saved_path_of_another_number_of_topics_is_refused(model, tmp_path):
     arrays, meta = read_folder(tmp_path / "model")
     arrays["path.joins"], arrays["path.scores"] = arrays["path.joins"][:0], arrays["path.scores"][-1:]
     arrays["path.standard_errors"] = arrays["path.standard_errors"][-1:]
+    meta["path"]["best"] = 1
     write_folder(tmp_path / "model", kind=type(model).__name__, arrays=arrays, meta=meta, overwrite=True)
     with pytest.raises(ModelFormatError, match="its path is of 1 topics"):
         stickbreak.load(tmp_path / "model")

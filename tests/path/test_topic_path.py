@@ -12,7 +12,7 @@ from stickbreak.path.topic_path import TopicPath
 def path():
     joins = np.array([[1, 3], [0, 4], [1, 2], [0, 1]])
     lengths = np.array([3.0, 5.0, 2.0])
-    by_document = -np.array([[6, 9, 4.0], [5.8, 9.1, 3.9], [5.9, 9.2, 3.9], [6.5, 10, 4], [9, 12, 6]])
+    by_document = -np.array([[6, 9, 4.0], [5.8, 8.9, 3.9], [5.9, 9.0, 3.9], [6.5, 10, 4], [9, 12, 6]])
     return TopicPath.of(joins, by_document, lengths)
 
 
@@ -24,13 +24,13 @@ def random_path(seed, K=30):
         joins.append((a, b))
         left.remove(b)
     scores = np.cumsum(rng.normal(-0.02, 0.05, K))
-    return TopicPath(np.array(joins), scores, np.abs(rng.normal(size=K)), 100.0, 7)
+    return TopicPath(np.array(joins), scores, np.abs(rng.normal(size=K)), K, 100.0, 7)
 
 
 def test_scores_prices_and_errors_are_those_of_the_documents(path):
-    np.testing.assert_allclose(path.scores, [-1.9, -1.88, -1.9, -2.05, -2.7])
-    np.testing.assert_allclose(path.prices, [-0.2, 0.2, 1.5, 6.5])
-    lost = np.array([0.1, 0.1, 0.0]) - 0.02 * np.array([3, 5, 2])
+    np.testing.assert_allclose(path.scores, [-1.9, -1.86, -1.88, -2.05, -2.7])
+    np.testing.assert_allclose(path.prices, [-0.4, 0.2, 1.7, 6.5])
+    lost = np.array([0.1, 0.1, 0.0]) - 0.02 * np.array([3, 5, 2])  # of four topics
     assert path.standard_errors[2] == pytest.approx(np.sqrt((lost**2).sum()) / 10)
     assert path.standard_errors[1] == 0
     assert (path.n_tokens, path.n_documents, path.n_topics.tolist()) == (10, 3, [5, 4, 3, 2, 1])
@@ -39,9 +39,25 @@ def test_scores_prices_and_errors_are_those_of_the_documents(path):
 def test_numbers_of_topics_to_look_at(path):
     assert (path.best, path.overview) == (4, 5)
     assert path.smallest_within_one_error == 4  # the error of three topics is 0.007, and they lose 0.02
-    wider = TopicPath(path.joins, path.scores, np.array([0, 0, 0.03, 0.03, 0.1]), 10.0, 3)
+    wider = TopicPath(path.joins, path.scores, np.array([0, 0, 0.03, 0.03, 0.1]), 4, 10.0, 3)
     assert wider.smallest_within_one_error == 3
     assert random_path(0).overview == 20
+
+
+def test_fewer_topics_are_best_only_where_they_are_better_by_two_standard_errors_of_the_difference():
+    rng, lengths = np.random.default_rng(0), np.full(400, 10.0)
+    hard, noise = rng.normal(-60, 15, 400), rng.standard_normal(400)
+    noise = (noise - noise.mean()) / noise.std()  # one standard error of the mean is 1 / 20
+    for gain, best in ((0.09, 2), (0.11, 1)):
+        path = TopicPath.of(np.array([[0, 1]]), np.array([hard, hard + noise + gain]), lengths)
+        assert path.scores[1] > path.scores[0]
+        assert path.best == best
+        assert path.standard_errors[2 - best] == 0
+        np.testing.assert_allclose(path.standard_errors[best - 1], 0.005)
+    junk = np.array([hard, hard + noise + 0.15, hard + 0.12])  # the second is higher, and both are better than all
+    assert TopicPath.of(np.array([[0, 1], [0, 2]]), junk, lengths).best == 2
+    far = np.array([hard, hard + 3 * noise + 0.2, hard + 0.12])  # the second may be chance
+    assert TopicPath.of(np.array([[0, 1], [0, 2]]), far, lengths).best == 1
 
 
 def test_groups_are_those_of_the_joins(path):
@@ -83,13 +99,14 @@ def test_rest_of_a_path_groups_the_same_topics(seed, n):
         grouped = {tuple(sorted(k for group in groups_of for k in groups[group])) for groups_of in rest.groups(m)}
         assert grouped == {tuple(group) for group in found.groups(m)}
     np.testing.assert_array_equal(rest.scores, found.scores[30 - n :])
+    assert rest.best == n
 
 
 def test_path_is_the_same_after_saving(path):
     again = TopicPath.unpacked(*path.packed())
     for name in ("joins", "scores", "standard_errors"):
         np.testing.assert_array_equal(getattr(again, name), getattr(path, name))
-    assert (again.n_tokens, again.n_documents) == (10, 3)
+    assert (again.best, again.n_tokens, again.n_documents) == (4, 10, 3)
 
 
 @pytest.mark.parametrize(
@@ -97,6 +114,7 @@ def test_path_is_the_same_after_saving(path):
     [
         ("scores", np.full(5, np.nan), "not finite"),
         ("standard_errors", -np.ones(5), "negative"),
+        ("best", 6, "not on its path"),
         ("joins", np.zeros((3, 2), np.int64), "do not fit"),
         ("joins", np.array([[1, 3], [0, 3], [1, 2], [0, 1]]), "not there"),
         ("joins", np.array([[3, 1], [0, 4], [1, 2], [0, 1]]), "not there"),
@@ -105,4 +123,4 @@ def test_path_is_the_same_after_saving(path):
 def test_damaged_path_is_refused(path, name, value, problem):
     arrays, values = path.packed()
     with pytest.raises(ValueError, match=problem):
-        TopicPath.unpacked({**arrays, name: value}, values)
+        TopicPath.unpacked({**arrays, name: value}, {**values, name: value})

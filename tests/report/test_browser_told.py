@@ -147,3 +147,9 @@ def test_the_top_of_a_report_leads_to_how_a_fit_ended_that_did_not_converge(open
     )
     assert lead.endswith('<a href="#fit">The fit ended early.</a>')
     assert '; <a href="#fit">how the fit ended</a>' in facts
+
+
+def test_the_last_line_says_when_the_page_was_written_and_how_many_topics_had_labels(opened, reports):
+    data = reports("words")[1]
+    (told,) = opened().texts("#colophon")
+    assert told.startswith(f"Written on {data.written} by stickbreak {data.version}, when no topic had a label")

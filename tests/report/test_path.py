@@ -1,5 +1,6 @@
 """The joins of topics in a report: those of the path, with the words of the reduced models."""
 
+import copy
 import json
 import re
 from importlib import resources
@@ -30,11 +31,16 @@ def fitted(documents):
 def test_report_has_the_path_of_the_model(fitted, documents):
     found, path = build_report(fitted, documents).path, fitted.path_
     assert found.scores == tuple(path.scores)
-    assert (found.best, found.fewest, found.overview) == (path.best, path.smallest_within_one_error, path.overview)
+    assert (found.best, found.overview) == (path.best, path.overview)
     assert [(join.left, join.right) for join in found.joins] == [
         tuple(row) for row in path.linkage()[:, :2].astype(int)
     ]
     assert list(found.heights) == sorted(found.heights)
+
+
+def test_report_counts_the_labels_that_were_given(fitted, documents):
+    labelled = copy.copy(fitted).label({0: "bread", 2: "harbour"})
+    assert (build_report(labelled, documents).n_labelled, build_report(fitted, documents).n_labelled) == (2, 0)
 
 
 def chain(K):

@@ -44,8 +44,9 @@ def reduce(
 
     A fit also joins its topics pair by pair, down to one, each time the pair that
     costs held-out words least. This command stops at a number of topics: overview
-    is 20, best the number that predicts held-out words best, and within-one-error
-    the smallest that is within one standard error of it. No documents are needed.
+    is 20, best the number that predicts held-out words best (all of them, unless fewer
+    are better by more than two standard errors), and within-one-error the smallest
+    that is within one standard error of it. No documents are needed.
     The new model works with all commands.
 
     --merge and --drop change only the topics that they name. A merged topic keeps the label of the first

@@ -180,10 +180,7 @@ def _notes(result: FitResult) -> Iterator[str]:
         )
     few = train.counts(train).get("n_documents_fitted", _FEW_DOCUMENTS)
     if few < _FEW_DOCUMENTS:
-        yield (
-            f"{few} documents are few, and another seed may give other topics. Add documents, or divide long ones into "
-            "paragraphs."
-        )
+        yield f"{few} documents are few. Add documents, or divide long ones into paragraphs."
     if result.score is not None and result.score.note is not None:
         yield result.score.note
 
@@ -211,35 +208,45 @@ def _next(result: FitResult) -> Iterator[tuple[str, list[str]]]:
         if material.dated:
             yield "see which topics grow", ["stickbreak", "trends", out, str(result.input)]
     yield from _other_numbers(result)
+    yield from _another_seed(result)
 
 
 def _other_numbers(result: FitResult) -> Iterator[tuple[str, list[str]]]:
     """Yield the command that joins topics, and the numbers that it could be given.
 
-    Where the number was given and no lower one predicts better, higher ones are to be tried.
+    Where the number was given and all lower ones predict worse, higher ones are to be tried.
     """
     path = result.path
     if path is None:
         return
-    n_topics, fewest, out = path.scores.size, path.smallest_within_one_error, str(result.out)
-    number = path.overview if path.overview < n_topics else fewest
-    if number < n_topics:
-        best = f"all {n_topics}" if path.best == n_topics else str(path.best)
-        if fewest < path.best:
-            numbers = f"{best} predict held-out words best, {fewest} within one standard error"
-        elif path.best > 1:
-            numbers = f"{best} predict held-out words best, fewer predict them worse"
-        else:
-            numbers = "1 predicts held-out words best"
-        overview = f"{path.overview} for an overview; " if path.overview < n_topics else ""
+    n_topics, out = path.scores.size, str(result.out)
+    better = f"predict{'s' * (path.best == 1)} held-out words better than all"
+    numbers = [(n, name) for n, name in ((path.overview, "for an overview"), (path.best, better)) if n < n_topics]
+    if numbers:
+        number, told = numbers[0][0], "; ".join(f"{n} {name}" for n, name in numbers)
         command = ["stickbreak", "reduce", out, "--topics", str(number), "--out", f"{out}-{number}"]
-        yield f"join these {n_topics} topics to fewer ({overview}{numbers})", command
-    if METHODS[result.method].given_number and path.best == n_topics and result.options is not None:
+        yield f"join these {n_topics} topics to fewer ({told})", command
+    if (
+        METHODS[result.method].given_number
+        and path.smallest_within_one_error == n_topics
+        and result.options is not None
+    ):
         command = ["stickbreak", "fit", "--config", str(result.out / FILE), "--topics", str(2 * n_topics)]
         yield (
             f"try more topics (these {n_topics} predict held-out words better than fewer)",
             [*command, "--out", f"{out}-{2 * n_topics}"],
         )
+
+
+def _another_seed(result: FitResult) -> Iterator[tuple[str, list[str]]]:
+    """Yield the commands that show which topics of words come again."""
+    if result.options is None or "n_tokens" not in result.train.counts(result.train):
+        return
+    seed = 1 + int(result.model.random_state)
+    out, other = str(result.out), f"{result.out}-seed-{seed}"
+    again = ["stickbreak", "fit", "--config", str(result.out / FILE), "--seed", str(seed)]
+    yield "fit with another seed, which finds partly other topics", [*again, "--no-report", "--no-path", "--out", other]
+    yield f"then see which {result.material.topic}s come again", ["stickbreak", "compare", out, other]
 
 
 def _path_as_json(path: Any) -> dict[str, Any] | None:

@@ -130,8 +130,7 @@ class JoinedTopics(FlatTopics, Estimator):
             phi = (counts[a : a + 1] + eta) / (counts[a].sum() + total_of(eta, counts.shape[1]))
             (top,) = top_word_indices(relevance(phi, log_shares), check_whole("n_words", n_words, 1))
             words.append([str(self.vocabulary_[w]) for w in top])
-        numbers = path.best, path.smallest_within_one_error, path.overview
-        return DescribedPath(path.linkage(), words, path.scores, path.standard_errors, *numbers)
+        return DescribedPath(path.linkage(), words, path.scores, path.standard_errors, path.best, path.overview)
 
     def reduced(self, n_topics: int) -> Self:
         """Return a model with fewer topics: those at one point of the path.

@@ -15,6 +15,7 @@ from stickbreak.fitting.requirements import check_whole
 from stickbreak.numerics.arrays import Float, Int
 
 OVERVIEW = 20  # topics that can be read at a glance
+BETTER = 2.0  # standard errors by which fewer topics have to predict better than all
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,10 @@ class TopicPath:
     scores : ndarray of shape (K,)
         Held-out log-likelihood in nats per token with K, K - 1, ..., 1 topics (`n_topics`).
     standard_errors : ndarray of shape (K,)
-        Standard errors of the differences of the scores from the best one; the differences are paired by document.
+        Standard errors of the differences of the scores from that of `best`; the differences are paired by document.
+    best : int
+        All K topics, or the number with the highest score of those that are better than all K by more than two standard
+        errors of the difference.
     n_tokens : float
         Tokens that were held out.
     n_documents : int
@@ -39,6 +43,7 @@ class TopicPath:
     joins: Int
     scores: Float
     standard_errors: Float
+    best: int
     n_tokens: float
     n_documents: int
 
@@ -47,9 +52,15 @@ class TopicPath:
         """Return the path of these log probabilities of documents, (K, D), of these lengths, (D,).      math.md (J4)"""
         n = float(lengths.sum())
         scores = by_document.sum(axis=1) / n
-        lost = by_document[int(np.argmax(scores))] - by_document
-        spread = lost - np.outer(lost.sum(axis=1) / n, lengths)
-        return cls(joins, scores, np.sqrt((spread**2).sum(axis=1)) / n, n, lengths.size)
+
+        def errors_from(row: int) -> Float:
+            lost = by_document[row] - by_document
+            spread = lost - np.outer(lost.sum(axis=1) / n, lengths)
+            return np.asarray(np.sqrt((spread**2).sum(axis=1)) / n)
+
+        better = scores - scores[0] > BETTER * errors_from(0)
+        row = int(np.argmax(np.where(better, scores, -np.inf)))
+        return cls(joins, scores, errors_from(row), scores.size - row, n, lengths.size)
 
     @property
     def n_topics(self) -> Int:
@@ -62,14 +73,9 @@ class TopicPath:
         return -np.diff(self.scores) * self.n_tokens
 
     @property
-    def best(self) -> int:
-        """The number of topics with the best score."""
-        return int(self.n_topics[np.argmax(self.scores)])
-
-    @property
     def smallest_within_one_error(self) -> int:
-        """The smallest number of topics whose score is within one standard error of the best."""
-        near = self.scores >= self.scores.max() - self.standard_errors
+        """The smallest number of topics whose score is within one standard error of that of `best`."""
+        near = self.scores >= self.scores[self.scores.size - self.best] - self.standard_errors
         return int(self.n_topics[near].min())
 
     @property
@@ -119,12 +125,13 @@ class TopicPath:
             called[a] = joins[-1][0]
         kept = slice(self.scores.size - n_topics, None)
         pairs = np.array(joins, dtype=np.int64).reshape(-1, 2)
-        return type(self)(pairs, self.scores[kept], self.standard_errors[kept], self.n_tokens, self.n_documents)
+        scores, errors, best = self.scores[kept], self.standard_errors[kept], min(self.best, n_topics)
+        return type(self)(pairs, scores, errors, best, self.n_tokens, self.n_documents)
 
     def packed(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
         """Return everything as arrays and plain values."""
         arrays = {"joins": self.joins, "scores": self.scores, "standard_errors": self.standard_errors}
-        return arrays, {"n_tokens": self.n_tokens, "n_documents": self.n_documents}
+        return arrays, {"best": self.best, "n_tokens": self.n_tokens, "n_documents": self.n_documents}
 
     @classmethod
     def unpacked(cls, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> Self:
@@ -144,6 +151,8 @@ class TopicPath:
         for a, b in joins.tolist():
             require(a < b and {a, b} <= left, "a join of its path is of topics that are not there")
             left.remove(b)
-        n_tokens, n_documents = float(values["n_tokens"]), whole_number("n_documents", values["n_documents"])
+        best, n_documents = (whole_number(name, values[name]) for name in ("best", "n_documents"))
+        require(1 <= best <= K, "the best number of topics is not on its path")
+        n_tokens = float(values["n_tokens"])
         require(np.isfinite(n_tokens) and n_tokens > 0, "its path has no tokens")
-        return cls(joins, scores, errors, n_tokens, n_documents)
+        return cls(joins, scores, errors, best, n_tokens, n_documents)

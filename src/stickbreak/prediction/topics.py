@@ -81,8 +81,8 @@ class DescribedPath:
         Top words of what each join makes.
     scores, standard_errors : ndarray of shape (K,)
         Of K, K - 1, ..., 1 topics.
-    best, fewest, overview : int
-        Numbers of topics: that of the best score, the least within one standard error of it, one to read at a glance.
+    best, overview : int
+        Numbers of topics: the one that predicts best, and one to read at a glance.
     """
 
     linkage: Float
@@ -90,7 +90,6 @@ class DescribedPath:
     scores: Float
     standard_errors: Float
     best: int
-    fewest: int
     overview: int
 
 

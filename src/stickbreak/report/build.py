@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -171,6 +172,8 @@ def build_report(
     return ReportData(
         title=title or f"Topics of {corpus.n_documents:,} documents",
         version=package_version(),
+        written=date.today().isoformat(),
+        n_labelled=len(getattr(model, "labels_", ())),
         corpus=CorpusReport(
             n_documents=corpus.n_documents,
             n_words=corpus.n_words,

@@ -278,8 +278,8 @@ class PathReport:
     heights : tuple of float
         Largest price of the joins so far, nats, or Ward's distance of what is joined; they never fall.
     joins : tuple of JoinReport
-    best, fewest, overview : int
-        Numbers of topics: that of the best score, the least within one standard error of it, one to read at a glance.
+    best, overview : int
+        Numbers of topics: the one that predicts best, and one to read at a glance.
     """
 
     scores: tuple[float, ...]
@@ -287,7 +287,6 @@ class PathReport:
     heights: tuple[float, ...]
     joins: tuple[JoinReport, ...]
     best: int
-    fewest: int
     overview: int
 
 
@@ -296,7 +295,8 @@ class ReportData(Page):
     """Everything a report shows; of a tree the largest topics, and `tree`. `tree` and `path` are None without one.
 
     `columns` are the names of what `documents` have beside their texts; `time` is None without dates, `classes` are
-    empty without any; `span` is None where documents of all days are described.
+    empty without any; `span` is None where documents of all days are described. `written` is the day, as in
+    2026-11-23, and `n_labelled` the number of topics with a label that someone gave them.
     """
 
     body: ClassVar[str] = "topics.html"
@@ -319,6 +319,8 @@ class ReportData(Page):
 
     title: str
     version: str
+    written: str
+    n_labelled: int
     corpus: CorpusReport
     fit: FitReport
     held_out: HeldOut | None

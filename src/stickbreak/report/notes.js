@@ -22,7 +22,7 @@ function drawNotes(data) {
   if (data.path !== null)
     note(
       data.path.scores.length > 0
-        ? "Groups: a tenth of the words of some documents is taken out of the topics and predicted, with topic weights from the other words. The topics were learned together with these documents. So compare these scores with each other, not with the held-out score."
+        ? "Groups: some documents are set apart, and the topics are learned again from the others. Half of the words of each document apart is predicted, with topic weights from the other half. Compare these scores with each other, not with the held-out score. Fewer topics are said to predict better where they do so by more than two standard errors."
         : "Groups: topics are joined where they are alike, by the distances of the map (Ward's method).",
     );
   note(
@@ -66,7 +66,7 @@ function drawNotes(data) {
   note(
     data.topics.some((topic) => topic.found !== null)
       ? "Stability: the topics were matched with those of other fits. A topic is found again if half of the words that it or its match has are in both."
-      : "Stability: not known. It takes other fits, such as one by `stickbreak fit INPUT --seed 2 --out OTHER`. Then `stickbreak report MODEL INPUT --other OTHER` shows how often each topic comes again; in Python, `comparison.stability` and `comparison.found_again` do.",
+      : "Stability: not known. A fit with another seed finds partly other topics, and many small ones differ. Fit again, such as by `stickbreak fit INPUT --seed 2 --out OTHER`. Then `stickbreak compare MODEL OTHER` lists the topics that come again, and `stickbreak report MODEL INPUT --other OTHER` shows it here; in Python, `comparison.stability` and `comparison.found_again` do.",
   );
-  byId("colophon").textContent = `Written by stickbreak ${data.version}. This file needs no network.`;
+  byId("colophon").textContent = `Written on ${data.written} by stickbreak ${data.version}, when ${data.n_labelled ? plural(data.n_labelled, "topic") : "no topic"} had a label given by hand. Labels that are given later are not in this file: "stickbreak report" writes it again. This file needs no network.`;
 }

@@ -241,11 +241,12 @@ function pathSection(path, topics, tools) {
   function tell() {
     byId("path-number").textContent = plural(shown, "group");
     if (!scored) return;
-    const lost = Math.max(...path.scores) - score(shown);
+    const lost = score(path.best) - score(shown),
+      best = path.best < K ? plural(path.best, "group") : "all topics";
     byId("path-told").textContent =
-      lost < 0.0005
-        ? `No other number of groups predicts words that were taken out better: ${fixed(score(shown), 3)} nats per token.`
-        : `Words that were taken out are ${fixed(Math.exp(lost), 2)} times less probable than with the best number: ${fixed(score(shown), 3)} nats per token, ${fixed(lost, 3)} below it (standard error ${fixed(error(shown), 3)}).`;
+      lost > 2 * error(shown)
+        ? `Words that were taken out are ${fixed(Math.exp(lost), 2)} times less probable than with ${best}: ${fixed(score(shown), 3)} nats per token, ${fixed(lost, 3)} below (standard error ${fixed(error(shown), 3)}).`
+        : `No other number of groups is known to predict words that were taken out better: ${fixed(score(shown), 3)} nats per token.`;
   }
   function show(n) {
     shown = Math.max(1, Math.min(K, n));
@@ -291,12 +292,7 @@ function pathSection(path, topics, tools) {
     slider.max = K;
     slider.addEventListener("input", () => show(Number(slider.value)));
     const choices = new Map([[path.overview, ["an overview"]]]);
-    for (const [n, name] of scored
-      ? [
-          ...(path.fewest < path.best ? [[path.fewest, "as good, within one standard error"]] : []),
-          [path.best, "predicts words best"],
-        ]
-      : [[K, "all"]])
+    for (const [n, name] of [...(path.best < K ? [[path.best, "predicts words better than all"]] : []), [K, "all"]])
       choices.set(n, [...(choices.get(n) ?? []), name]);
     for (const [n, names] of choices) {
       const button = el("button", { type: "button" }, `${whole(n)}: ${names.join(", ")}`);

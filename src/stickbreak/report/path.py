@@ -44,7 +44,6 @@ def describe_path(shown: ReportTopics, likeness: Float) -> PathReport | None:
         heights=tuple(described.linkage[:, 2].tolist()),
         joins=joins,
         best=described.best,
-        fewest=described.fewest,
         overview=_at_a_glance(joins, shown.shares, described.overview),
     )
 
@@ -69,7 +68,7 @@ def _joined_by_likeness(shown: ReportTopics, likeness: Float) -> PathReport:
     tree = linkage(squareform((distance + distance.T) / 2, checks=False), method="ward")
     heights = tuple(tree[:, 2].tolist())
     joins = _joins(shown, tree)
-    return PathReport((), (), heights, joins, best=K, fewest=K, overview=min(K, _AT_A_GLANCE))
+    return PathReport((), (), heights, joins, best=K, overview=min(K, _AT_A_GLANCE))
 
 
 def _joins(shown: ReportTopics, tree: Float, words: list[list[str]] | None = None) -> tuple[JoinReport, ...]:
