@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from tests.fitting.faults import killed_after_laps
 from tests.fitting.test_engine import Travelling
 
@@ -253,6 +254,15 @@ def test_the_check_of_memory_knows_files(corpus: Corpus, tmp_path: Path, monkeyp
     for scratch in (None, tmp_path):
         with pytest.raises(InputError, match="begin with coarser trees"):
             BackoffTreeTopics(**settings, scratch=scratch).fit(corpus)
+
+
+def test_the_check_of_memory_counts_empty_documents(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("fitting", "backoff_tree"):
+        monkeypatch.setattr(f"stickbreak.{module}.requirements.memory_installed", lambda: 1_000_000)
+    model = BackoffTreeTopics(branching=(2, 3), n_laps=1).fit(corpus)
+    empty = sp.vstack([corpus.counts, sp.csr_matrix((20_000, corpus.n_words), dtype=np.int32)]).tocsr()
+    with pytest.raises(InputError, match=r"give fewer .* documents"):
+        model.fit(Corpus.from_counts(empty))
 
 
 def test_a_fit_whose_process_is_killed_goes_on_in_another(corpus: Corpus, tmp_path: Path) -> None:

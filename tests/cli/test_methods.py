@@ -71,7 +71,7 @@ def test_starts_are_those_of_the_estimators():
 def test_options_reach_the_sampler(run, documents, tmp_path):
     options = (
         "--topics 7 --alpha 0.6 --gamma 3 --eta 0.2 --learn alpha,eta --init random --burn-in 2 --thin 2 --chains 2 "
-        "--representation franchise --split-merge 3 --estimate best --shards 2 --seed 5"
+        "--representation franchise --split-merge 3 --topics-from best --shards 2 --seed 5"
     )
     run("fit", documents, "--out", tmp_path / "m", *GIBBS, *options.split())
     model = stickbreak.load(tmp_path / "m")
@@ -159,7 +159,7 @@ def test_start_of_another_method_is_refused(refuse, documents, tmp_path):
     ("options", "words"),
     [
         (["--method", "luck"], f"--method is 'luck'; give {', '.join([*METHODS][:-1])} or {[*METHODS][-1]}"),
-        ([*GIBBS, "--estimate", "mean"], "--estimate is 'mean'; give last, best or average"),
+        ([*GIBBS, "--topics-from", "mean"], "--topics-from is 'mean'; give last, best or average"),
         ([*GIBBS, "--representation", "crf"], "--representation is 'crf'"),
         ([*GIBBS, "--burn-in", "6"], "burn_in is 6, but n_laps is 6"),
         ([*GIBBS, "--chains", "0"], "--chains"),
@@ -184,7 +184,7 @@ def test_commands_work_on_a_sampled_model(run, documents, tmp_path):
 
 
 def test_json_of_a_sampled_model(run, documents, tmp_path):
-    options = ["--init", "sequential", "--no-report", "--json", "--estimate", "best"]
+    options = ["--init", "sequential", "--no-report", "--json", "--topics-from", "best"]
     printed = run("fit", documents, "--out", tmp_path / "m", *GIBBS, *options)
     found = json.loads(printed.stdout)
     model = stickbreak.load(tmp_path / "m")

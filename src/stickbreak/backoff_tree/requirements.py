@@ -23,6 +23,7 @@ from stickbreak.storage.memory import memory_installed
 
 ENTRY_BYTES = 35.0  # of a pair of word and leaf with tokens: in the lists, their sums and their directories
 LEAF_BYTES = 40.0  # of a leaf: what words add up to there, and the backoff
+DOCUMENT_BYTES = 64.0  # of a document, also of an empty one: where it begins and what is made ready of it; 61 measured
 TOKEN_BYTES = 8.0  # of a token in memory: its leaf, and the one that takes its place
 BLOCK_BYTES = 60.0  # of a token of a block that is worked on: its word, its leaf before and after, its lists
 
@@ -100,6 +101,7 @@ def check_sizes(corpus: Corpus, settings: TreeSettings, *, blocks: int, in_files
     shape, N = settings.shape, float(corpus.n_tokens)
     n_first = shape.cut(min((*settings.stages, shape.depth))).n_leaves
     words = ENTRY_BYTES * min(N, float(corpus.n_words) * n_first) + LEAF_BYTES * shape.n_leaves + shape.table_bytes
+    words += DOCUMENT_BYTES * corpus.n_documents
     what = f"a fit of {N:.12g} tokens to a tree of {shape.n_leaves:,} leaves"
     block = max(float(BLOCK_TOKENS[1]), float(np.max(corpus.document_lengths)))  # no document is cut
     files = words + BLOCK_BYTES * min(N, blocks * block)

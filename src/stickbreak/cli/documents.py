@@ -158,18 +158,22 @@ class InputSettings:
         """
         from stickbreak.corpus import read
 
-        return read(
-            path,
-            format=self.format,
-            text_field=self.text_field,
-            name_field=self.name_field,
-            encoding=self.known_encoding,
-            vocabulary=self.vocabulary,
-            text=self.text,
-            keep=self.keep,
-            delimiter=self.delimiter,
-            limits=self.limits,
-        )
+        return read(path, **self.of_reading)
+
+    @property
+    def of_reading(self) -> dict[str, Any]:
+        """The arguments of `stickbreak.corpus.read` beside the path."""
+        return {
+            "format": self.format,
+            "text_field": self.text_field,
+            "name_field": self.name_field,
+            "encoding": self.known_encoding,
+            "vocabulary": self.vocabulary,
+            "text": self.text,
+            "keep": self.keep,
+            "delimiter": self.delimiter,
+            "limits": self.limits,
+        }
 
     def texts(self, path: Location) -> Callable[[Sequence[int]], list[str]] | None:
         """Return the function that reads texts by their rows; None where the input holds counts.

@@ -35,7 +35,12 @@ from stickbreak.exceptions import InputError, ReadError
 __all__ = ["fit"]
 
 _MARKUP = re.compile(r"\[(?=[a-z/#@])")  # what a terminal would take for a style, and swallow
-_OF_ONE_RUN = ("config", "force", "resume")  # not repeated by the file beside the model: what is there may be another
+_OF_ONE_RUN = (
+    "config",
+    "estimate",
+    "force",
+    "resume",
+)  # not repeated by the file beside the model: what is there may be another
 
 
 def _with_model_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -132,7 +137,7 @@ Config = Annotated[
 def fit(
     ctx: typer.Context,
     input: o.InputPath,
-    out: o.Out,
+    out: o.FitOut = None,
     config: Config = None,
     format: o.Format = None,
     text_field: o.TextField = None,
@@ -175,6 +180,7 @@ def fit(
     no_report: o.NoReport = False,
     no_path: o.NoPath = False,
     force: o.Force = False,
+    estimate: o.Estimate = False,
     topics_shown: o.TopicsShown = TOPICS_SHOWN,
     verbose: o.Verbose = False,
     seed: o.Seed = 0,
@@ -191,6 +197,13 @@ def fit(
     array, a table of numbers (CSV, TSV, Parquet), a folder of vectors, images.
     Prints the largest topics and writes a model and a report.
     """
+    if estimate:
+        _check_estimate(method, {"--checkpoint": checkpoint, "--workers": workers, "--cluster": cluster})
+        out = out or Path("model")  # which is not written
+    if out is None:
+        raise InputError(
+            "Missing option '--out': the folder of the model; --estimate alone needs none (see stickbreak fit --help)"
+        )
     place = check_workers(METHODS[method].estimator, workers, cluster, scratch)
     on_workers = workers_of(workers, cluster, scratch, scratch_alone=True)
     check_labels(method, labels, label_separator)
@@ -223,9 +236,10 @@ def fit(
             f"fit, or name the input: stickbreak fit INPUT --config {config}"
         )
     check_input(input)
-    if job.report is not None:
-        check_output(job.report, input)
-    job.check()
+    if not estimate:
+        if job.report is not None:
+            check_output(job.report, input)
+        job.check()
     limits = read_limits(max_document_bytes, max_unpacked_bytes, max_declared)
     text = text_options(
         stop_words, min_df, max_df, max_features, ngram_min, ngram_max, token_pattern, keep_case, strip_accents, limits,
@@ -249,12 +263,27 @@ def fit(
     )
     if not quiet:
         say(f"reading {input} ...")
+    if estimate:
+        from stickbreak.cli.estimate import estimate as print_estimate
+
+        settings.check_of_words()
+        print_estimate(job, input, settings, as_json=json)
+        return
     material = MATERIALS[METHODS[method].data].read(input, settings, method)
     if not quiet:
         say(material.size)
     with on_workers:
         result = job.run(material)
     result.show(topics_shown, as_json=json, verbose=verbose)
+
+
+def _check_estimate(method: str, elsewhere: dict[str, Any]) -> None:
+    """Refuse an estimate of what a few passes in this process do not show."""
+    if METHODS[method].data != "documents":
+        raise InputError(f"--estimate is for methods of words, but --method is {method}; leave it out")
+    for option, value in elsewhere.items():
+        if value is not None:
+            raise InputError(f"--estimate makes a few passes in this process and writes nothing; leave {option} out")
 
 
 def _source(ctx: typer.Context, argument: str) -> str:

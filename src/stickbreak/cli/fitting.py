@@ -101,7 +101,7 @@ class FitJob:
         if self.report is not None and self.report.absolute().parent != self.out.absolute():
             _check_file(self.report)
         if self.labels is not None:
-            self._estimator()._check_labelled_fit()
+            self.estimator()._check_labelled_fit()
 
     def run(self, material: Material) -> FitResult:
         """Fit what was read; write the model, then score it, then write the report.
@@ -156,7 +156,7 @@ class FitJob:
             if self.options is not None:
                 write_config(folder, self.options)
 
-    def _estimator(self) -> Any:
+    def estimator(self) -> Any:
         """Return the estimator, not yet fitted."""
         import stickbreak
 
@@ -167,7 +167,7 @@ class FitJob:
         self._tell("loading (the first fit on a machine also compiles, which takes about a minute) ...")
         from stickbreak.fitting.progress import FitProgress
 
-        model = self._estimator()
+        model = self.estimator()
         options: dict[str, Any] = {}
         if self.checkpoint is not None:
             options = {"checkpoint": self.checkpoint, "resume": self.resume}
@@ -178,10 +178,15 @@ class FitJob:
             "the model ..."
         )
         if self.labels is not None:
-            options["labels"] = labels_of(train.data, self.labels, self.label_separator)
+            options["labels"] = self.labels_of(train.data)
         with FitProgress(not self.quiet and sys.stderr.isatty()) as progress:
             model.fit(train.data, callback=progress.update, **options)
         return model
+
+    def labels_of(self, documents: Any) -> Any:
+        """Return the labels of documents, as a fit takes them."""
+        assert self.labels is not None
+        return labels_of(documents, self.labels, self.label_separator)
 
     def _find_path(self, model: Any, train: Material) -> Any:
         """Join the topics, down to one; Ctrl-C leaves it, as the model is written by then."""

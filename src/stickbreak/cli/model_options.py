@@ -31,6 +31,7 @@ _OTHER_NAMES = {
     "n_topics": ("--topics", "--components"),
     "split_merge_trials": ("--split-merge",),
     "dtype": ("--precision",),
+    "estimate": ("--topics-from",),
 }
 _SORTS = {"name": "NAME", "bool": "yes|no"}
 _CODE = re.compile(r"`(\w+)`")

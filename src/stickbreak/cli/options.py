@@ -302,8 +302,16 @@ StripAccents = Annotated[
     typer.Option("--strip-accents", metavar="NAME", rich_help_panel=TEXT, help="Remove accents: ascii or unicode."),
 ]
 
-Out = Annotated[
-    Path, typer.Option("--out", "-o", metavar="FOLDER", rich_help_panel=OUTPUT, help="Folder to write the model to.")
+_OUT = typer.Option("--out", "-o", metavar="FOLDER", rich_help_panel=OUTPUT, help="Folder to write the model to.")
+Out = Annotated[Path, _OUT]
+FitOut = Annotated[Path | None, _OUT]
+Estimate = Annotated[
+    bool,
+    typer.Option(
+        "--estimate",
+        rich_help_panel=OUTPUT,
+        help="Say how long the fit takes and how much memory it needs, from a sample and a few passes. Write no model.",
+    ),
 ]
 HeldOut = Annotated[
     float | None,

@@ -30,6 +30,7 @@ from stickbreak.fitting.checkpoint import require, whole_number
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.hyperparameters import opened
 from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
+from stickbreak.fitting.loop import logger
 from stickbreak.numerics.arrays import Float
 
 JOIN = 3  # sweeps over documents that join topics which stay
@@ -123,6 +124,8 @@ class CollapsedLaps:
 
     def laps(self, done: int) -> Iterator[Lap]:
         """Yield after every pass that forms topics, and after every sweep."""
+        if self.forming is not None and self._engine.workers is not None:
+            self._tell_of_idle_workers(self.forming)
         while self.forming is not None:
             if not self.forming.is_over:
                 yield self._form(self.forming)
@@ -152,6 +155,14 @@ class CollapsedLaps:
                 self.ending.after(state)
             columns = columns_of(self.priors, made)
             yield Lap(state.log_p / (float(lengths.sum()) or 1.0), state.shown().size, self._early(), columns)
+
+    def _tell_of_idle_workers(self, forming: Forming) -> None:
+        """Log that topics form without the workers of a cluster."""
+        logger.warning(
+            "the workers of the cluster have no part in %s: topics of a collection of this size form in the threads of "
+            "this process (n_jobs, --jobs)",
+            "this fit" if forming.lasts else "the passes that form topics",
+        )
 
     def _form(self, forming: Forming) -> Lap:
         """Form topics in a pass of Gibbs sampling.                                                    math.md (C26)"""

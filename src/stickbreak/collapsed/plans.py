@@ -71,6 +71,13 @@ BEFORE_SHARES = replace(OF_LONG, least=1 << 18, forming=60, joins=False)
 OF_VAGUE = replace(OF_LONG, least=OF_SHORT.least, parts=OF_SHORT.parts, merging=tuple(range(80, 241, 20)))
 
 
+def usual_course(n_documents: int, n_counts: int) -> tuple[int, bool]:
+    """Return the most topics that a fit with its defaults begins with, and whether they form by Gibbs sampling."""
+    short = are_short(n_documents, n_counts)
+    plan, most = (OF_SHORT, MOST) if short else (OF_LONG, MOST_OF_LONG)
+    return plan.most(n_documents, n_counts), n_counts <= most
+
+
 def plan_of(documents: Documents, rules: Rules) -> Plan:
     """Return how the topics of some documents form."""
     if are_short(documents.n_documents, documents.n_counts):

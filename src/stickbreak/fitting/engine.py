@@ -81,6 +81,7 @@ class Engine:
 
     def __init__(self, threads: Executor, workers: Workers | None = None) -> None:
         self._threads, self.workers = threads, workers
+        self.uses_workers = False  # whether they have had a job
 
     @property
     def n_threads(self) -> int:
@@ -116,6 +117,7 @@ class Engine:
             Called with the number of jobs that are done, as it grows.
         """
         if self.workers is not None:
+            self.uses_workers = True
             return self.workers.run(work, jobs, shared) if done is None else self.workers.run(work, jobs, shared, done)
         ended, lock = count(1), Lock()
 
@@ -150,6 +152,7 @@ class Engine:
             A function of several parts that can be pickled: returns their sum.
         """
         if self.workers is not None:
+            self.uses_workers = True
             return self.workers.run_summed(work, jobs, shared, add)
         found = self._threads.map(lambda job: work(shared, job), jobs)
         return [result for result, _ in found], [part for _, part in found]

@@ -13,7 +13,7 @@ from stickbreak.fitting.checkpoint import read_checkpoint, write_checkpoint
 from stickbreak.fitting.engine import Engine, engine
 from stickbreak.fitting.executor import one_blas_thread
 from stickbreak.fitting.laps import Callback, Laps
-from stickbreak.fitting.loop import Interruption, Outcome, Trace, drive
+from stickbreak.fitting.loop import Interruption, Outcome, Trace, drive, logger
 from stickbreak.fitting.progress import progress_bar
 from stickbreak.storage.places import PathLike
 
@@ -44,7 +44,27 @@ def at_work(model: Fitting, callback: Callback | None) -> Iterator[tuple[Callbac
         engine(model.n_jobs) as executor,
         one_blas_thread(),
     ):
-        yield report, executor
+        yield _telling_of_idle_workers(report, executor), executor
+
+
+def _telling_of_idle_workers(report: Callback, executor: Engine) -> Callback:
+    """Return the same report, which after the first pass logs that the workers of a cluster have no part in a fit."""
+    if executor.workers is None:
+        return report
+    asked = False
+
+    def telling(event: dict[str, Any]) -> None:
+        nonlocal asked
+        if "lap" in event and not asked:
+            asked = True
+            if not executor.uses_workers:
+                logger.warning(
+                    "the workers of the cluster have no part in this fit: it runs in the threads of this process "
+                    "(n_jobs, --jobs)"
+                )
+        report(event)
+
+    return telling
 
 
 def run_fit(

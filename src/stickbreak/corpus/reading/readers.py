@@ -18,6 +18,7 @@ from stickbreak.corpus.reading.limits import ReadLimits
 from stickbreak.corpus.reading.lines import decoded_lines
 from stickbreak.corpus.reading.matrix_market import read_matrix_market
 from stickbreak.corpus.reading.npz import read_npz
+from stickbreak.corpus.reading.records import Records
 from stickbreak.corpus.reading.source import ReadSettings, TextSource
 from stickbreak.corpus.reading.uci import read_uci
 from stickbreak.corpus.reading.vocabularies import checked_words, given_words, vocabulary_for
@@ -26,7 +27,7 @@ from stickbreak.exceptions import InputError, InvalidCorpus, NoDocuments, ReadEr
 from stickbreak.storage.places import PathLike
 from stickbreak.storage.urls import UrlPath
 
-__all__ = ["read", "read_columns", "read_texts"]
+__all__ = ["count_records", "read", "read_columns", "read_texts"]
 
 
 _MATRICES: dict[str, Callable[[Path, ReadLimits], Any]] = {
@@ -130,7 +131,7 @@ def read(
     if source.kind == "corpus":
         corpus = _kept_columns(open_corpus(source.path, settings.limits), source)
         return corpus if words is None else Corpus.from_counts(corpus, words)
-    return _count_records(source, options, words)
+    return count_records(source, source.records(), options, words)
 
 
 def read_texts(
@@ -244,12 +245,12 @@ def _kept_columns(corpus: Corpus, source: TextSource) -> Corpus:
     return replace(corpus, metadata=corpus.metadata.select(list(keep)))
 
 
-def _count_records(source: TextSource, options: TextOptions, words: Sequence[str] | None) -> Corpus:
+def count_records(source: TextSource, records: Records, options: TextOptions, words: Sequence[str] | None) -> Corpus:
     """Count the texts as they come, keeping their names and what else is asked for."""
     names: list[str | None] = []
     keep, path = source.settings.asked.keep, source.path
     gatherer = Gatherer(() if keep == ALL else keep)
-    records = iter(source.records())
+    records = iter(records)
     first = list(islice(records, 1))
     if not first:
         raise NoDocuments(f"{path} holds no documents; a corpus needs at least one")

@@ -1,0 +1,204 @@
+"""`stickbreak fit --estimate`: how long a fit takes and how much memory it needs, from a sample and a few passes."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stickbreak.cli.documents import InputSettings
+from stickbreak.cli.fitting import FitJob
+from stickbreak.cli.methods import DEFAULT
+from stickbreak.cli.output import print_json, say, show
+from stickbreak.cli.words import Words
+from stickbreak.corpus.corpus import Corpus
+from stickbreak.exceptions import InputError
+from stickbreak.storage.urls import Location
+
+if TYPE_CHECKING:
+    from stickbreak.corpus.reading.samples import Extent
+
+__all__ = ["estimate"]
+
+SAMPLE = 10_000  # documents
+PASSES = 10
+LATER = 0.7  # of the time of the first passes take all, on average: topics become fewer
+USUAL_PASSES = 180  # of the default: 160 at the least
+GROWING = 900.0  # seconds in which topics grow on samples of a collection that is too large to form them at once
+PROGRAM = 0.5 * 2**30  # bytes of the program itself, its tables of words and the report
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a fit needs; seconds of a processor."""
+
+    n_documents: int
+    n_sampled: int
+    n_words: int
+    n_tokens: float
+    n_pairs: int
+    passes: int
+    bytes: float
+    reading: float
+    fit: float
+    joining: float
+    report: float
+
+    def lines(self, installed: float, *, most: bool) -> list[str]:
+        """Say it; `most` where a fit may end before its last pass."""
+        sampled = f" (from {self.n_sampled:,} of them)" if self.n_sampled < self.n_documents else ""
+        GiB = 2.0**30
+        lack = ""
+        if self.bytes > installed:
+            lack = f", more than the {installed / GiB:.3g} GiB of this machine: see --scratch, or give fewer documents"
+        parts = {"reading": self.reading, "the fit": self.fit, "joining": self.joining, "the report": self.report}
+        told = ", ".join(f"{name} {_told(seconds)}" for name, seconds in parts.items() if seconds)
+        passes = f"{self.passes} passes{' at most' if most else ''}"
+        return [
+            f"{self.n_documents:,} documents{sampled}: about {self.n_tokens:,.0f} words, {self.n_words:,} of them "
+            f"different, {self.n_pairs:,} pairs of document and word",
+            f"memory: about {self.bytes / GiB:.2g} GiB{lack}",
+            f"processor time: about {_told(sum(parts.values()))} ({told}; {passes}); threads share most of it",
+            "Both are right within a factor of about two.",
+        ]
+
+
+class _Counts:
+    """The counts of a sample, in the place of those of the whole: checks of memory ask for no more."""
+
+    def __init__(self, sample: Any, extent: Extent) -> None:
+        self._sample, self.indptr, self.data = sample, sample.indptr, sample.data
+        self.shape, self.nnz = (extent.n_documents, extent.n_words), extent.n_counts
+
+    def __getitem__(self, rows: Any) -> Any:
+        return self._sample[rows % self._sample.shape[0]]
+
+
+class _Whole(Corpus):
+    """A collection of which a sample is known."""
+
+    extent: Extent
+
+    @classmethod
+    def of(cls, sample: Corpus, extent: Extent) -> _Whole:
+        """Return the whole of a sample."""
+        counts: Any = _Counts(sample.counts, extent)
+        whole = cls(counts, sample.vocabulary, text_options=sample.text_options)
+        object.__setattr__(whole, "extent", extent)
+        return whole
+
+    @property
+    def n_tokens(self) -> float:
+        """Sum of all counts."""
+        return self.extent.n_tokens
+
+    @property
+    def document_lengths(self) -> Any:
+        """Tokens of the longest document."""
+        import numpy as np
+
+        return np.array([self.extent.longest])
+
+
+def estimate(job: FitJob, path: Location, settings: InputSettings, *, as_json: bool) -> None:
+    """Print what a fit needs.
+
+    Raises
+    ------
+    InputError
+        If the documents cannot be read or do not suit the method.
+    """
+    from stickbreak.corpus.reading.samples import read_sample
+    from stickbreak.fitting.requirements import bytes_noted
+    from stickbreak.storage.memory import memory_installed
+
+    began = time.process_time()
+    sample, texts, extent = read_sample(path, SAMPLE, **settings.of_reading)
+    reading = time.process_time() - began
+    train = Words.of(sample, settings, texts, path)
+    if not job.quiet:
+        say(f"making {PASSES} passes over {train.size_of_fit} ...")
+    whole, times = _Whole.of(sample, extent), extent.n_counts / max(sample.counts.nnz, 1)
+    with bytes_noted() as asked:
+        job.estimator()._check_documents(whole)
+    growth, forms, default = _growth(job, sample, extent)
+    model, first, a_pass = _timed(job, sample, {})
+    if default and not forms:
+        given = {"init": model, "births": False, "merge_laps": 0}
+        first, a_pass = GROWING / times, _timed(job, sample, given)[2]
+    all_passes = int(job.estimator().get_params()["n_laps"])
+    passes = min(USUAL_PASSES, all_passes) if default else all_passes
+    joining = _seconds(lambda: train.find_path(model)) if job.joins and train.joins(model) else 0.0
+    report = 0.0
+    if job.report is not None:
+        with tempfile.TemporaryDirectory() as folder:
+            report = _seconds(lambda: train.write_report(model, Path(folder) / "report.html"))
+        report *= extent.n_documents / sample.n_documents
+    found = Estimate(
+        extent.n_documents,
+        sample.n_documents,
+        extent.n_words,
+        extent.n_tokens,
+        extent.n_counts,
+        passes,
+        PROGRAM + max(asked, default=0.0),
+        reading,
+        times * (first + a_pass * growth**0.5 * max(1, passes * LATER - 1)),
+        joining * growth**2,
+        report,
+    )
+    if as_json:
+        print_json(asdict(found))
+    else:
+        show("\n".join(found.lines(memory_installed(), most=not default)))
+
+
+def _growth(job: FitJob, sample: Corpus, extent: Extent) -> tuple[float, bool, bool]:
+    """Return how many times as many topics the whole has as a sample, whether they form at once, and are free."""
+    from stickbreak.collapsed.plans import usual_course
+    from stickbreak.collapsed.requirements import most_topics
+
+    given = job.estimator().get_params(deep=False)
+    free = job.method == DEFAULT and given["births"] and given["merge_laps"] > 0 and given["seeds"] is None
+    if not free:
+        return 1.0, True, False
+    most = given["max_topics"] or most_topics(extent.n_words)
+    of_sample, _ = usual_course(sample.n_documents, sample.counts.nnz)
+    of_whole, forms = usual_course(extent.n_documents, extent.n_counts)
+    return min(of_whole, most) / max(min(of_sample, most), 1), forms, True
+
+
+def _timed(job: FitJob, sample: Corpus, given: dict[str, Any]) -> tuple[Any, float, float]:
+    """Fit a sample in a few passes; return the model, the seconds up to the first, and those of a later one."""
+    model = job.estimator()
+    model.set_params(**given)
+    all_passes, ends = int(model.get_params()["n_laps"]), [time.process_time()]
+    try:
+        model.set_params(n_laps=min(PASSES, all_passes))._check_parameters()
+    except InputError:  # its parameters ask for more passes
+        model.set_params(n_laps=all_passes)
+
+    def note(event: dict[str, Any]) -> None:
+        if "lap" in event:
+            ends.append(time.process_time())
+
+    options = {} if job.labels is None else {"labels": job.labels_of(sample)}
+    model.fit(sample, callback=note, **options)
+    first = ends[1] - ends[0]
+    return model, first, (ends[-1] - ends[1]) / (len(ends) - 2) if len(ends) > 2 else first
+
+
+def _seconds(work: Callable[[], Any]) -> float:
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
+def _told(seconds: float) -> str:
+    """Write a time in its unit."""
+    if seconds < 90:
+        return f"{max(seconds, 1):.0f} s"
+    return f"{seconds / 60:.0f} minutes" if seconds < 90 * 60 else f"{seconds / 3600:.2g} hours"
