@@ -147,7 +147,8 @@ def _takes_steps(fitted: Any) -> bool:
     from stickbreak.model.steering import SteeredTopics
     from stickbreak.model.streaming import StreamingEstimator
 
-    return isinstance(fitted, StreamingEstimator) and type(fitted).update is SteeredTopics.update
+    own: Any = type(fitted)
+    return issubclass(own, StreamingEstimator) and own.update is SteeredTopics.update
 
 
 def _left_out(read: Documents) -> str:
