@@ -173,7 +173,7 @@ def build_report(
         title=title or f"Topics of {corpus.n_documents:,} documents",
         version=package_version(),
         written=date.today().isoformat(),
-        n_labelled=len(getattr(model, "labels_", ())),
+        n_labelled=len(asked.labels_),
         corpus=CorpusReport(
             n_documents=corpus.n_documents,
             n_words=corpus.n_words,
