@@ -129,7 +129,7 @@ def burn_in_is_enough(rows: list[Record]) -> Verdict:
         }
         (a, n), (b, m) = apart["1 to 50"], apart["all"]
         texts.append(f"{name}: {a} of {n} chains, {b} of {m}")
-        fine.append(fisher_exact([[a, n - a], [b, m - b]], alternative="less").pvalue > 0.05)
+        fine.append(fisher_exact(np.array([[a, n - a], [b, m - b]]), alternative="less").pvalue > 0.05)
     return "; ".join(texts), in_all(fine)
 
 

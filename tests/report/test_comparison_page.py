@@ -19,8 +19,8 @@ NAMES = ("<script>alert(1)</script>", "b & c")
 def fitted(seed, n_topics):
     counts = stickbreak.corpus.toy_bars(n_documents=60, seed=0)[0].counts
     corpus = Corpus.from_counts(counts, [f"<i>w{w}</i>" for w in range(counts.shape[1])])
-    settings = {"births": False, "merge_laps": 0, "n_laps": 5, "random_state": seed}
-    return stickbreak.CollapsedHDP(n_topics=n_topics, **settings).fit(corpus)
+    settings = {"n_laps": 5, "random_state": seed}
+    return stickbreak.TopicModel(n_topics=n_topics, **settings).fit(corpus)
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +91,8 @@ def test_the_lead_counts_what_became_of_every_topic(page, found):
     of_first = found.table[found.table["topic_a"] >= 0]
     told = [int(number) for number in re.findall(r"\d+", lead.partition(". ")[0].replace("alert(1)", ""))]
     assert told[1] == len(of_first) == told[0] + sum(told[2:])
-    assert lead.endswith(f"{(found.table['what'] == 'new').sum()} of 7 topics of b &amp; c are new.")
+    n_new = (found.table["what"] == "new").sum()
+    assert lead.endswith(f"{n_new} of 7 topics of b &amp; c {'is' if n_new == 1 else 'are'} new.")
 
 
 @pytest.mark.parametrize(("viewport", "shown"), [("NARROW", "short"), ("WIDE", "long")])

@@ -14,10 +14,10 @@ from stickbreak.backoff_tree.state import WordCounts
 from stickbreak.backoff_tree.taxonomy import Taxonomy
 from stickbreak.corpus.tokens import written_out
 from stickbreak.exceptions import InputError
-from stickbreak.initialization.near_seeds import NearSeeds
 from stickbreak.model.seeds import Seeds, known_words
 from stickbreak.model.word_prior import pseudo_of
 from stickbreak.numerics.arrays import Int, Int32
+from stickbreak.sparse_gibbs.near_seeds import NearSeeds
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class KnownWords:
         return WordCounts(table.indptr.astype(np.int64), table.indices.astype(np.int32), table.data.astype(np.int32))
 
     def start(self, blocks: Blocks, shape: Shape, rng: np.random.Generator) -> Iterator[Int32]:
-        """Yield leaves of the tokens of each block: of seeds, or at random.                   math.md (C18), (T16)"""
+        """Yield leaves of the tokens of each block: of seeds, or at random.                   math.md (L17), (T16)"""
         leaves = self.leaves_in(shape)
         for job in blocks.jobs():
             seed = self._near(job, rng)

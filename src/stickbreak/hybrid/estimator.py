@@ -27,7 +27,7 @@ from stickbreak.hybrid.word_weights import G_WEIGHTS, WEIGHTS
 from stickbreak.initialization.streams import finds_topics, offset_after
 from stickbreak.model.given_topics import number_given
 from stickbreak.model.seeds import Seeds, plain_seeds
-from stickbreak.model.topic_model import TopicModel
+from stickbreak.model.topic_model import TopicEstimator
 from stickbreak.model.word_prior import base_of
 from stickbreak.numerics.streams import seed_from
 
@@ -68,7 +68,7 @@ class HybridHDP(FittedHybrid):
         Words of topics that you expect, by the names of these topics. They come first, in this order, and keep their
         numbers and names. The fit starts with them and with `n_topics` others.
     seed_tokens : float, default=100.0
-        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (C18)).
+        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (L17)).
     sampler : {"sparse", "dense"}, default="sparse"
         How topics outside the document are drawn. "sparse": by rejection from tables of the words; "dense": by
         computing all topics one by one. Both have the same distribution.
@@ -79,14 +79,13 @@ class HybridHDP(FittedHybrid):
         How a document weighs the words of a topic. "ratio": by E phi; "mean_field": by exp(E log phi), which gives
         little weight to the rare words of a topic. From a random start "mean_field" stays with poor topics; over many
         passes over the same documents it does better.
-    init : {"random", "collapsed", "near-uniform", "documents", "anchors"} or given topics, default="collapsed"
-        Where the topics start. "collapsed", "near-uniform", "documents" and "anchors" find topics first (see
-        `VariationalHDP`). Of many short documents (2^20 stored counts) "collapsed" takes the words that stand beside a
-        word, in place of sweeps (math.md (C25)). "random", the paper's start, puts tokens in random topics; it costs
-        nothing but needs more passes, and suits very many topics. You can also give topics: word distributions,
-        expected counts, or a fitted model of topics over the same words.
+    init : {"random", "lda", "near-uniform", "documents", "anchors"} or given topics, default="lda"
+        Where the topics start. "lda", "near-uniform", "documents" and "anchors" find topics first (see
+        `VariationalHDP`). "random", the paper's start, puts tokens in random topics; it costs nothing but needs more
+        passes, and suits very many topics. You can also give topics: word distributions, expected counts, or a fitted
+        model of topics over the same words.
     init_sweeps : int, default=50
-        Number of sweeps of the collapsed start.
+        Number of sweeps of the start "lda".
     n_laps : int, default=5
         Maximum number of passes over the data. A pass ("lap" in names) visits every document once. The fit does all of
         them unless you interrupt it.
@@ -192,7 +191,7 @@ class HybridHDP(FittedHybrid):
         "sampler": [one_of(SAMPLERS)],
         "g_weight": [one_of(G_WEIGHTS)],
         "phi_weight": [one_of(WEIGHTS)],
-        "init": [str, "array-like", TopicModel],
+        "init": [str, "array-like", TopicEstimator],
         "init_sweeps": [whole(1)],
         "batch_size": [whole(1)],
         "batches_at_once": [whole(1)],
@@ -215,7 +214,7 @@ class HybridHDP(FittedHybrid):
         sampler: str = "sparse",
         g_weight: str = "mean_field",
         phi_weight: str = "ratio",
-        init: str | NDArray = "collapsed",
+        init: str | NDArray = "lda",
         init_sweeps: int = 50,
         n_laps: int = 5,
         batch_size: int = 100,
@@ -259,7 +258,7 @@ class HybridHDP(FittedHybrid):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_parameters(self)
-        self._check_start_of_seeds("collapsed")
+        self._check_start_of_seeds("lda")
 
     @property
     def _finds_topics(self) -> bool:

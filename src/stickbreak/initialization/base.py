@@ -8,16 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from stickbreak.collapsed import ALONE
-from stickbreak.collapsed.steering import UNSTEERED, Steering, expected
 from stickbreak.fitting.engine import Engine
+from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.model.document_labels import DocumentLabels
-from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.pseudo_counts import Eta
 
 Progress = Callable[[int, int], None]
 
 SWEEPS = 50
+ALONE = Engine(ThreadExecutor(1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +49,6 @@ class StartSettings:
     def n_kept(self) -> int:
         """Number of topics with pseudo-counts."""
         return 0 if self.pseudo is None else int(self.pseudo.shape[1])
-
-    def steering(self, rows: Int | None) -> Steering:
-        """Return what collapsed inference of all documents, or of some, is told of these."""
-        if self.pseudo is None:
-            return UNSTEERED
-        found = expected(self.pseudo, self.labels)
-        return found if rows is None else found.sample(rows)
 
 
 def even_weights(n_topics: int) -> Float:

@@ -26,7 +26,7 @@ from stickbreak.prediction.words import top_word_indices
 
 
 class JoinedTopics(FlatTopics, Estimator):
-    """The side of `TopicModel` that joins topics.
+    """The side of `TopicEstimator` that joins topics.
 
     A family whose topics are expected counts says so (`joins_topics`), and implements `_expected_counts` and
     `_join_topics`.
@@ -58,7 +58,7 @@ class JoinedTopics(FlatTopics, Estimator):
     def _refuse_joins(self) -> NoReturn:
         raise NoPath(
             f"the topics of this {type(self).__name__} cannot be joined: only expected counts of tokens can, those of "
-            "CollapsedHDP, HybridHDP, GibbsHDP, LDA, OnlineHDP, SplitMergeOnlineHDP, and VariationalHDP with "
+            "TopicModel, HybridHDP, GibbsHDP, LDA, OnlineHDP, SplitMergeOnlineHDP, and VariationalHDP with "
             "likelihood='multinomial'."
         )
 

@@ -38,7 +38,7 @@ from stickbreak.prediction.words import check_same_words, no_documents, words_to
 from stickbreak.storage.places import PathLike
 
 
-class TopicModel(Prepared, TakesTexts, SteeredTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Questions):
+class TopicEstimator(Prepared, TakesTexts, SteeredTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Questions):
     """Base of the estimators: D documents, W words, K topics.
 
     A family implements `topic_word_`, `topic_weights_`, `expected_weights` and `_predictive_rule`, and what `Estimator`
@@ -166,9 +166,9 @@ class TopicModel(Prepared, TakesTexts, SteeredTopics, ClassNamePrefixFeaturesOut
             way. Counts may be given instead. Samplers need whole numbers; other methods also take non-negative weights.
         y : ignored
         labels : str or sequence of length D, optional
-            Labels of the documents, for `CollapsedHDP`, `LDA` and `GibbsHDP(representation="direct")`: a column beside
+            Labels of the documents, for `TopicModel` and `GibbsHDP(representation="direct")`: a column beside
             them or of the data frame, or a text or list of texts for each (None, "" and [] are none). They say which
-            topics a document has (math.md (C19), (L10), (G16)).
+            topics a document has (math.md (L10), (G16)).
         text : str or int, optional
             The column of the texts, where X is a data frame. Later the model takes this column of any data frame.
         options : TextOptions, optional
@@ -320,7 +320,7 @@ class TopicModel(Prepared, TakesTexts, SteeredTopics, ClassNamePrefixFeaturesOut
     def _plain_init(self) -> dict[str, Any]:
         """Return what stands for a fitted model as `init` in a file; nothing for anything else."""
         init = self.get_params(deep=False).get("init")
-        return {"init": init.token_shares()} if isinstance(init, TopicModel) else {}
+        return {"init": init.token_shares()} if isinstance(init, TopicEstimator) else {}
 
     def _saved_parameters(self) -> dict[str, Any]:
         return {**super()._saved_parameters(), **self._plain_init()}

@@ -8,11 +8,11 @@ import numpy as np
 from scipy import sparse
 
 from stickbreak.corpus import Corpus
+from stickbreak.corpus.tokens import rounded
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.executor import Executor
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.pseudo_counts import Eta, by_word, of_words, total_of
-from stickbreak.numerics.streams import stream
 from stickbreak.path.held_out import HeldOutTokens, set_apart, some_documents
 from stickbreak.prediction.document_weights import collapsed_weights
 from stickbreak.sparse_gibbs.chain import Chain
@@ -74,7 +74,7 @@ def unseen_evidence(
         If there are too few tokens or too many topics.
     """
     corpus = some_documents(corpus, prior.size, seed)
-    corpus = Corpus(_whole(corpus.counts, seed))
+    corpus = rounded(corpus, seed)
     outside = _outside(S, corpus)
     choosing: list[Evidence] = []
     scoring: list[Evidence] = []
@@ -96,8 +96,8 @@ def _learned(S: Float, eta: Eta, prior: Float, corpus: Corpus, outside: Float, s
     if not corpus.n_tokens:
         return np.zeros_like(outside)
     n_parts = min(max(1, int(corpus.n_tokens) // PART), MOST_PARTS)
-    chain = Chain(corpus, prior.size, seed, averages=True, n_parts=n_parts, executor=executor)
-    chain.begin_near(np.ascontiguousarray(S) + np.finfo(np.float64).tiny)
+    chain = Chain(corpus, prior.size, seed, n_parts=n_parts, executor=executor)
+    chain.begin(chain.near(np.ascontiguousarray(S) + np.finfo(np.float64).tiny))
     priors = Priors(prior, float(prior.sum()), eta, sparse.csr_array(outside) if outside.any() else None)
     for number in range(1, SWEEPS + 1):
         chain.lap(number, priors)
@@ -112,14 +112,6 @@ def _evidence(
     weights = collapsed_weights(observed, phi.T, prior, executor)
     tau = np.ascontiguousarray(S[held_out.words].T) + of_words(eta, held_out.words)
     return Evidence(tau, S.sum(axis=0) + total_of(eta, len(S)), weights, held_out)
-
-
-def _whole(counts: sparse.csr_matrix, seed: int) -> sparse.csr_matrix:
-    """Return counts as whole numbers: a fraction becomes one token with its probability, or none."""
-    whole = counts.copy()
-    whole.data = np.floor(counts.data + stream(seed, "fractions of counts").random(counts.nnz))
-    whole.eliminate_zeros()
-    return whole
 
 
 def _outside(S: Float, corpus: Corpus) -> Float:

@@ -16,7 +16,6 @@ from scipy.special import digamma
 from stickbreak.baselines.pachinko.kernels import sweeps as sweep_kernels
 from stickbreak.baselines.pachinko.kernels.exchange import exchange
 from stickbreak.baselines.pachinko.state import FIRST_LAP, Paths, Priors
-from stickbreak.baselines.word_prior import seeds_of_tokens
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
 from stickbreak.fitting.laps import Packed
@@ -27,6 +26,7 @@ from stickbreak.numerics.streams import stream
 from stickbreak.sparse_gibbs.by_word import ByWord
 from stickbreak.sparse_gibbs.dirichlet import STEPS, fixed_point, is_due, tables_of
 from stickbreak.sparse_gibbs.kernels import lists as list_kernels
+from stickbreak.sparse_gibbs.near_seeds import seeds_of_tokens
 from stickbreak.sparse_gibbs.word_prior import prior_of_words
 
 ESTIMATES = ("average", "last")
@@ -62,7 +62,7 @@ class Gibbs:
         self._z: NDArray[np.uint32]  # (N,)  paths, word by word
 
     def begin(self) -> None:
-        """Draw a path for each token, all alike, or one that leads to the topic of a seed.     math.md (C18), (L9)"""
+        """Draw a path for each token, all alike, or one that leads to the topic of a seed.     math.md (L17), (L9)"""
         rng, paths, n_tokens = stream(self._seed, "start of Pachinko"), self.paths, self._tokens.n_tokens
         numbers = paths.numbers()
         z = numbers[rng.integers(numbers.size, size=n_tokens)]
@@ -107,7 +107,7 @@ class Gibbs:
         exchange(self._begins, self._order, self._z, *of_lists, self._n_super, priors.a, priors.b, key)
 
     def learned(self, priors: Priors, names: Collection[str], number: int) -> Priors:
-        """Return the priors after a lap.                                                      math.md (P4), (C7)"""
+        """Return the priors after a lap.                                                      math.md (P4), (L19)"""
         if number < FIRST_LAP or not is_due(number):
             return priors
         if "alpha" in names:

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from stickbreak.collapsed.learning import best_eta
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.numerics.ranges import LARGEST, SMALLEST
 from stickbreak.numerics.streams import stream
+from stickbreak.sparse_gibbs.dirichlet import best_eta
 
 LEARNABLE = ("alpha", "sub_alpha", "eta")
 FIRST_LAP = 50  # that learns: from random topics super-topics learn to be alike, and then stay so
@@ -137,14 +137,14 @@ class Priors:
         return replace(self, b=np.where(self.b > 0.0, within, 0.0))
 
     def with_eta_of(self, S: Float) -> Priors:
-        """Return the same with the eta that maximises its posterior for counts S (W, T).              math.md (C7)
+        """Return the same with the eta that maximises its posterior for counts S (W, T).              math.md (L19)
 
         Topics with pseudo-counts say nothing of it.
         """
         assert not isinstance(self.eta, np.ndarray)
         if self.pseudo is not None:
             S = np.delete(S, np.unique(self.pseudo.indices), axis=1)
-        return replace(self, eta=best_eta(S, S.sum(axis=0), self.eta)) if S.shape[1] else self
+        return replace(self, eta=best_eta(S, self.eta)) if S.shape[1] else self
 
     def row(self) -> dict[str, float]:
         """Return the columns of the trace: eta by word, which is not learned, has none."""

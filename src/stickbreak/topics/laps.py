@@ -1,0 +1,180 @@
+"""A fit of the default: start, passes, merges, mean.                                          math.md (L12) to (L15)"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stickbreak.corpus import Corpus
+from stickbreak.fitting.checkpoint import require, whole_number
+from stickbreak.fitting.executor import Executor
+from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
+from stickbreak.model.document_labels import DocumentLabels
+from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.streams import stream
+from stickbreak.sparse_gibbs.chain import Chain, Past
+from stickbreak.sparse_gibbs.dirichlet import FIRST_LAP, best_eta, is_due
+from stickbreak.sparse_gibbs.near_seeds import seeds_of_tokens, typical
+from stickbreak.sparse_gibbs.priors import Priors
+from stickbreak.topics.labelled import LabelledChain
+from stickbreak.topics.merging import Merger
+from stickbreak.topics.start import n_to_begin_with, of_tokens, rough_topics
+
+FIRST_MERGES, MERGE_EVERY = 40, 5  # passes before the first merges, and from round to round
+QUIET, LAST_MERGES = 3, 240  # rounds without a merge, or passes, that end the merges
+LEAST = 142  # passes whose topics are a mean
+PART, MOST_PARTS = 1 << 18, 4  # tokens of a part that a thread sweeps, at least, and parts
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a fit goes by.
+
+    Parameters
+    ----------
+    n_topics : int or None
+        None: the number is found.
+    max_topics : int
+    priors : Priors
+        Of the topics that are known; more have none but eta.
+    learn : collection of {"alpha", "eta"}
+    seed : int
+    labels : DocumentLabels, optional
+    past : Past, optional
+    first_merges : int
+        The pass after which topics become one for the first time.
+    """
+
+    n_topics: int | None
+    max_topics: int
+    priors: Priors
+    learn: Collection[str]
+    seed: int
+    labels: DocumentLabels | None = None
+    past: Past | None = None
+    first_merges: int = FIRST_MERGES
+
+
+class TopicLaps:
+    """Laps over a collection.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Documents of whole counts.
+    rules : Rules
+    executor : Executor
+    """
+
+    window = Chain.window
+
+    def __init__(self, corpus: Corpus, rules: Rules, executor: Executor) -> None:
+        self._corpus, self.rules, self._executor = corpus, rules, executor
+        self.priors, self.seed = rules.priors, rules.seed
+        self.started, self._quiet = 0, 0  # topics at the start; rounds in a row without a merge
+        self.chain: Chain
+
+    @property
+    def columns(self) -> Collection[str]:
+        """Columns of a trace of these laps, beyond those of every trace."""
+        return self.priors.row()
+
+    def begin(self, report: Callback, stop: Stop) -> None:
+        """Give each token one of many rough topics: a few seconds, which are neither reported nor stopped."""
+        rules, corpus, n_kept = self.rules, self._corpus, self.priors.n_kept
+        if rules.n_topics is None:
+            n = n_to_begin_with(corpus.counts.nnz, corpus.n_documents, rules.max_topics - n_kept)
+        else:
+            n = rules.n_topics - n_kept
+        free = rough_topics(corpus, n, rules.seed, fewer=rules.n_topics is None)
+        self.started = n_kept + len(free)
+        a = np.full(self.started, self.priors.alpha / self.started)
+        a[: self.priors.a.size] = self.priors.a  # those that a model of before has learned
+        self.priors = self.priors.with_weights(a)
+        self.chain = self._chain_of(self.started)
+        self.chain.begin(self._first_topics(free))
+
+    def _first_topics(self, free: Float) -> NDArray[np.uint16]:
+        """Draw the first topic of each token: near the topics that are known, or one of the free topics."""
+        pseudo, chain = self.priors.pseudo, self.chain
+        if pseudo is None:
+            return chain.near(free)
+        if self.rules.past is not None:
+            return chain.near(np.vstack([of_tokens(pseudo.T.toarray(), self._corpus.n_tokens / self.started), free]))
+        known = np.full((self.priors.n_kept, self._corpus.n_words), float(not len(free)))
+        z = chain.near(np.vstack([known, free]))
+        near = seeds_of_tokens(self._corpus, chain.tokens, typical(pseudo), stream(self.seed, "tokens near seeds"))
+        return np.where(near >= 0, near, z).astype(np.uint16)
+
+    def _chain_of(self, n_topics: int) -> Chain:
+        """Return a chain of that many topics."""
+        rules = self.rules
+        if rules.labels is not None:
+            return LabelledChain(self._corpus, n_topics, rules.seed, rules.labels, rules.past)
+        n_parts = min(max(1, int(self._corpus.n_tokens) // PART), MOST_PARTS)
+        return Chain(self._corpus, n_topics, rules.seed, n_parts=n_parts, executor=self._executor, past=rules.past)
+
+    def laps(self, done: int) -> Iterator[Lap]:
+        """Yield after every lap."""
+        while True:
+            done += 1
+            objective = self.chain.lap(done, self.priors)
+            self._learn(done)
+            if self._merges and done >= self.rules.first_merges and done % MERGE_EVERY == 0:
+                self._merge(done)
+            moved = self._merges or done < LEAST if self.rules.n_topics is None else done <= FIRST_LAP
+            yield Lap(objective, int((self.chain.sizes() > 0).sum()), moved, self.priors.row())
+
+    def _learn(self, lap: int) -> None:
+        """Learn the priors, where this is due.                                                   math.md (L4), (L19)"""
+        if "alpha" in self.rules.learn:
+            self.priors = self.chain.with_weights(self.priors, lap)
+        if "eta" in self.rules.learn and is_due(lap):
+            assert not isinstance(self.priors.eta, np.ndarray)
+            eta = best_eta(self.chain.last()[:, self.priors.n_kept :], self.priors.eta)
+            self.priors = replace(self.priors, eta=eta)
+
+    @property
+    def _merges(self) -> bool:
+        """Whether topics still become one."""
+        return self.rules.n_topics is None and self._quiet < QUIET
+
+    def _merge(self, lap: int) -> None:
+        """Let pairs of topics become one."""
+        part_of = self._merger.round(self.chain, self.priors, lap)
+        n_topics, found = int(part_of.max()) + 1, part_of >= 0
+        self._quiet = 0 if n_topics < found.sum() else self._quiet + 1
+        if lap >= LAST_MERGES:
+            self._quiet = QUIET
+        if n_topics < part_of.size:
+            chain = self._chain_of(n_topics)
+            chain.begin_with(self.chain, part_of)
+            self.chain = chain
+            a = np.bincount(part_of[found], self.priors.a[found], n_topics).astype(np.float64)
+            self.priors = self.priors.with_weights(a)
+
+    @cached_property
+    def _merger(self) -> Merger:
+        n_labels = 0 if self.rules.labels is None else self.rules.labels.n_labels
+        tokens = self.chain.tokens.by_document()
+        return Merger(n_labels, self.priors.n_kept, tokens, self.rules.past is not None, self.seed, self._executor)
+
+    def snapshot(self) -> Packed:
+        """Return all that the next laps depend on."""
+        arrays, values = self.chain.snapshot()
+        mine = {"started": self.started, "quiet": self._quiet}
+        return {**arrays, "a": self.priors.a}, {**values, **self.priors.row(), **mine}
+
+    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], done: int) -> None:
+        """Take up what `snapshot` returned."""
+        self.started, self._quiet = whole_number("started", values["started"]), whole_number("quiet", values["quiet"])
+        n_topics = int(np.asarray(arrays["a"]).size)
+        require(self.priors.n_kept <= n_topics <= self.started, "its topics are not as many as it began with")
+        self.priors = replace(self.priors, a=np.ones(n_topics)).restored(arrays["a"], values)
+        self.chain = self._chain_of(n_topics)
+        self.chain.restore(arrays, values)
