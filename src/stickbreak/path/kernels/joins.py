@@ -8,7 +8,11 @@ from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_eta import of_word
 
 SMALLEST_RATIO = 1e-15
-SMALLEST_PRODUCT, LARGEST_PRODUCT, MOST_FACTORS = 1e-200, 1e200, 4  # products of ratios stay within the range of doubles
+SMALLEST_PRODUCT, LARGEST_PRODUCT, MOST_FACTORS = (
+    1e-200,
+    1e200,
+    4,
+)  # products of ratios stay within the range of doubles
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
