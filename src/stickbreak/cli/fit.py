@@ -143,6 +143,7 @@ def fit(
     text_field: o.TextField = None,
     name_field: o.NameField = None,
     keep: o.Keep = None,
+    metadata: o.Metadata = None,
     vocabulary: o.Vocabulary = None,
     encoding: o.Encoding = "utf-8",
     delimiter: o.Delimiter = None,
@@ -198,7 +199,7 @@ def fit(
     Prints the largest topics and writes a model and a report.
     """
     if estimate:
-        unused = {"--checkpoint": checkpoint, "--resume": resume, "--held-out": held_out}
+        unused = {"--checkpoint": checkpoint, "--resume": resume, "--held-out": held_out, "--metadata": metadata}
         _check_estimate(method, unused | {"--workers": workers, "--cluster": cluster})
         out = out or Path("model")  # which is not written
     if out is None:
@@ -261,6 +262,7 @@ def fit(
         with_column(with_column(kept_fields(keep), labels), dates),
         dates=dates,
         date_format=date_format,
+        metadata=metadata,
     )
     if not quiet:
         say(f"reading {input} ...")

@@ -21,6 +21,7 @@ from stickbreak.cli.options import (
     MaxDeclared,
     MaxDocumentBytes,
     MaxUnpackedBytes,
+    Metadata,
     ModelPath,
     MostPatches,
     NameField,
@@ -74,6 +75,7 @@ def report(
     format: Format = None,
     text_field: TextField = None,
     name_field: NameField = None,
+    metadata: Metadata = None,
     vocabulary: Vocabulary = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
@@ -117,6 +119,7 @@ def report(
         patches,
         keep=material.all_columns,
         tokenizer=tokenizer,
+        metadata=metadata,
     )
     read = material.read_for(documents, model, fitted, given)
     if not quiet:
