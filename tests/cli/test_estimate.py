@@ -72,6 +72,8 @@ def test_other_methods_are_estimated(run, inputs, method):
     ("options", "words"),
     [
         (["--checkpoint", "c"], "leave --checkpoint out"),
+        (["--resume"], "leave --resume out"),
+        (["--held-out", "0.1"], "leave --held-out out"),
         (["--workers", "2"], "leave --workers out"),
         (["--method", "gaussian-mixture"], "--estimate is for methods of words"),
     ],

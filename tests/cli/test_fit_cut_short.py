@@ -7,6 +7,7 @@ import pytest
 
 import stickbreak
 from stickbreak.cli.words import Words
+from stickbreak.fitting.progress import StageProgress
 
 
 def test_the_output_is_checked_before_the_input_is_read(refuse, tmp_path):
@@ -70,7 +71,7 @@ def test_a_second_ctrl_c_ends_at_once_and_writes_nothing(documents, tmp_path):
 def test_the_model_is_written_before_its_topics_are_joined(run, documents, tmp_path, fast, monkeypatch):
     there = []
 
-    def find_path(material, model):
+    def find_path(material, model, callback):
         there.append(stickbreak.load(tmp_path / "m").n_topics_)
         raise KeyboardInterrupt
 
@@ -81,6 +82,19 @@ def test_the_model_is_written_before_its_topics_are_joined(run, documents, tmp_p
     told = run("fit", documents, "--out", tmp_path / "n", "--no-report", "--no-path", *fast)
     assert len(there) == 1
     assert "joining" not in told.stderr
+
+
+def test_joins_and_documents_of_the_report_are_told_as_they_are_done(run, documents, tmp_path, fast, monkeypatch):
+    told = []
+    monkeypatch.setattr(StageProgress, "update", lambda self, event: told.append(event))
+    run("fit", documents, "--out", tmp_path / "m", *fast)
+    done = {event["stage"]: event for event in told}
+    assert [done[stage]["done"] for stage in ("join", "report")] == [
+        done[stage]["total"] for stage in ("join", "report")
+    ]
+    told.clear()
+    run("report", tmp_path / "m", documents, "--out", tmp_path / "r.html")
+    assert {event["stage"] for event in told} == {"report"}
 
 
 def fit_in_process(program, *arguments):

@@ -12,8 +12,8 @@ import pytest
 
 import stickbreak
 from stickbreak.counting import parts_folder
-from stickbreak.counting.progress import CountProgress
 from stickbreak.exceptions import WriteError
+from stickbreak.fitting.progress import StageProgress
 
 HOLD = """
 import sys, time
@@ -97,7 +97,7 @@ def test_progress_is_told(texts, tmp_path):
 
 def test_bars_are_on_standard_error_and_only_if_wanted(capsys):
     for show in (False, True):
-        with CountProgress(show) as progress:
+        with StageProgress(show) as progress:
             progress.update({"stage": "count", "done": 3, "total": 8})
             progress.update({"stage": "write", "done": 2, "total": 5})
         out, err = capsys.readouterr()

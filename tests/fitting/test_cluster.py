@@ -24,6 +24,7 @@ from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.model import spreading
 
 distributed = pytest.importorskip("distributed")
+dask = pytest.importorskip("dask")
 
 
 @pytest.fixture(scope="module")
@@ -193,16 +194,38 @@ def test_each_worker_has_jobs(client: Any, tmp_path: Path) -> None:
 
 
 def test_a_call_ends_where_all_workers_have_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster_of_room, "TRIES", 1)
     monkeypatch.setattr(cluster_of_room, "WAIT", 5)
-    options = {"n_workers": 1, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+    options = {
+        "memory_limit": "512MiB",
+        "n_workers": 1,
+        "threads_per_worker": 1,
+        "processes": True,
+        "dashboard_address": ":0",
+    }
     with distributed.LocalCluster(**options) as local, distributed.Client(local) as made:
         workers = DaskWorkers(made, tmp_path)
         leaver = threading.Timer(1.0, local.scale, (0,))
         leaver.start()
-        with pytest.raises(ClusterError, match=r"the cluster lost the work of 200 jobs"):
+        with pytest.raises(ClusterError, match=r"have gone and none came in 5 seconds, .* of 512 MiB was too small"):
             workers.run(slow_square, range(200), 1)
         leaver.join()
+
+
+def test_a_call_ends_where_all_workers_are_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster_of_room, "WAIT", 2)
+    options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
+    full = {"distributed.worker.memory.pause": 0.01, "distributed.worker.memory.monitor-interval": "100ms"}
+    with (
+        dask.config.set(full),
+        distributed.LocalCluster(**options, memory_limit="1GiB") as local,
+        distributed.Client(local) as made,
+    ):
+        while made.scheduler_info()["workers"][next(iter(made.nthreads()))]["status"] != "paused":
+            time.sleep(0.1)
+        with pytest.raises(
+            ClusterError, match=r"have paused, as their memory of 1,024 MiB is nearly full; start fewer"
+        ):
+            DaskWorkers(made, tmp_path).run(slow_square, [1], 1)
 
 
 def test_the_error_of_a_job_is_the_error_of_the_call(client: Any, tmp_path: Path) -> None:

@@ -287,6 +287,8 @@ def _swap_topics(name):
         (lambda arrays, meta: meta.update(n_batches=2), "batch0 is not of 30"),
         (lambda arrays, meta: meta.update(n_batches=0), "number of batches"),
         (lambda arrays, meta: meta.update(n_batches="x"), "damaged"),
+        (lambda arrays, meta: meta.update(accepted=[[1, "merge", 0.5, 3, [0.5]]]), "damaged"),
+        (lambda arrays, meta: meta.update(accepted=[[1, "merge", 0.5, 3, [[10**6]]]]), "damaged"),
         (lambda arrays, meta: meta["hyperparameters"].update(alpha=-1.0), "not all positive"),
         (lambda arrays, meta: meta["hyperparameters"].update(eta=np.nan), "not all positive"),
         (lambda arrays, meta: meta["hyperparameters"].pop("gamma"), "gamma"),

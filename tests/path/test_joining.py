@@ -195,3 +195,10 @@ def test_one_topic_has_a_path_without_joins(executor):
     assert path.joins.shape == (0, 2)
     assert path.best == path.overview == path.smallest_within_one_error == 1
     assert path.linkage().shape == (0, 4)
+
+
+def test_each_join_is_told(executor):
+    S, eta, theta, held = problem(0)
+    told = []
+    find_path(*same(S, eta, theta, held), eta, S.shape[1], executor, told.append)
+    assert told == [{"stage": "join", "done": done, "total": len(S) - 1} for done in range(1, len(S))]

@@ -97,7 +97,20 @@ def test_thirty_groups_at_a_glance_are_all_listed_and_the_stream_tells_twelve_ap
     assert report.texts("#path-more") == ["Show the other 10"]
 
 
-def test_name_below_the_stream_shows_its_band_alone_and_again_all(opened):
+def test_a_period_is_drawn_as_wide_as_it_has_documents(opened):
+    report = opened("classes")
+    report.walk()
+    drawn, documents = report.page.evaluate(
+        """() => [document.getElementById("time-plot").data.map((band) => band.width),
+            JSON.parse(document.querySelector("script[type='application/json']").textContent).time.shares.documents]"""
+    )
+    most = max(documents)
+    for width in drawn:
+        shares = [one / max(width) for one in width]
+        assert shares == pytest.approx([max(n / most, 0.02) for n in documents])
+
+
+def test_name_below_the_picture_shows_its_band_alone_and_again_all(opened):
     report = opened("classes")
     report.walk()
     bands = "document.getElementById('time-plot').data.map((band) => [band.name, [...band.y]])"

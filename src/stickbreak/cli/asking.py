@@ -40,6 +40,7 @@ _READING = {
     "format": o.Format,
     "text_field": o.TextField,
     "name_field": o.NameField,
+    "metadata": o.Metadata,
     "vocabulary": o.Vocabulary,
     "encoding": o.Encoding,
     "delimiter": o.Delimiter,
@@ -138,7 +139,7 @@ def asks_documents(keep: str | None = None) -> Callable[[Callable[..., pd.DataFr
             check_input(path)
             kept: Any = None if keep is None else (own[keep] and [own[keep]]) or "all"
             limits = read_limits(*(shared[f"max_{name}"] for name in ("document_bytes", "unpacked_bytes", "declared")))
-            names = ("format", "text_field", "name_field", "encoding", "vocabulary", "delimiter")
+            names = ("format", "text_field", "name_field", "encoding", "vocabulary", "delimiter", "metadata")
             given = InputSettings(limits=limits, keep=kept, **{name: shared[name] for name in names})
             fitted = load_words_model(model)
             own = _with_number(fitted, own)

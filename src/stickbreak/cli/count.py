@@ -98,9 +98,9 @@ def count(
     if not quiet:
         say("counting (the first count on a machine also compiles, which takes some seconds) ...")
     from stickbreak.counting import count_files
-    from stickbreak.counting.progress import CountProgress
+    from stickbreak.fitting.progress import StageProgress
 
-    with on_workers, CountProgress(not quiet and sys.stderr.isatty()) as progress:
+    with on_workers, StageProgress(not quiet and sys.stderr.isatty()) as progress:
         done = count_files(
             inputs,
             out,

@@ -31,8 +31,8 @@ class InputSettings:
     ----------
     format, text_field, name_field, encoding, delimiter : str or None
         As `stickbreak.corpus.read` takes them; no encoding: UTF-8.
-    vocabulary : Path or None
-        File of words.
+    vocabulary : Path, tuple of str or None
+        File of words, or these.
     text : TextOptions or None
         How text becomes counts; None: the defaults.
     limits : ReadLimits or None
@@ -47,13 +47,15 @@ class InputSettings:
         For a fitted model: the function that cut the texts of its fit into words.
     dates, date_format : str or None
         Of a fit: the column of dates, and how they are written.
+    metadata : Location or None
+        Table of what is beside the documents; of this call, not remembered.
     """
 
     format: str | None = None
     text_field: str | None = None
     name_field: str | None = None
     encoding: str | None = None
-    vocabulary: Path | None = None
+    vocabulary: Path | tuple[str, ...] | None = None
     text: "TextOptions | None" = None
     delimiter: str | None = None
     limits: "ReadLimits | None" = None
@@ -64,6 +66,7 @@ class InputSettings:
     tokenizer: str | None = None
     dates: str | None = None
     date_format: str | None = None
+    metadata: Location | None = None
 
     @property
     def known_encoding(self) -> str:
@@ -129,6 +132,7 @@ class InputSettings:
             "--keep": self.keep,
             "--tokenizer": self.tokenizer,
             "--dates": self.dates,
+            "--metadata": self.metadata,
         }
         for option, value in given.items():
             if value is not None:
@@ -157,8 +161,14 @@ class InputSettings:
             As `stickbreak.corpus.read`.
         """
         from stickbreak.corpus import read
+        from stickbreak.corpus.reading.beside import read_beside, with_columns
 
-        return read(path, **self.of_reading)
+        if self.metadata is None:
+            return read(path, **self.of_reading)
+        table, asked = read_beside(self.metadata, self.known_encoding, self.limits), self.of_reading
+        if isinstance(self.keep, list):
+            asked["keep"] = [name for name in self.keep if name not in table.column_names]
+        return with_columns(read(path, **asked), table, self.metadata)
 
     @property
     def of_reading(self) -> dict[str, Any]:
@@ -326,23 +336,10 @@ def read_for_model(
         options = replace(options, tokenizer=named_tokenizer(given.tokenizer))
     texts, words = settings.texts(path), model.vocabulary_
     if remembered.fixed_vocabulary or options.ngram_range != (1, 1):
-        from stickbreak.corpus import read
-
         if new_words and not remembered.fixed_vocabulary:
             own = replace(settings, vocabulary=None, text=replace(options, max_df=1.0)).read(path)
             words = _with_new(words, own)
-        corpus = read(
-            path,
-            format=settings.format,
-            text_field=settings.text_field,
-            name_field=settings.name_field,
-            encoding=settings.known_encoding,
-            vocabulary=words,
-            text=options,
-            keep=settings.keep,
-            delimiter=settings.delimiter,
-            limits=settings.limits,
-        )
+        corpus = replace(settings, vocabulary=words, text=options).read(path)
         return Documents(corpus, None, texts, *remembered.of_fit)
     unpruned = replace(options, min_df=1, max_df=1.0, max_features=None)
     corpus = replace(settings, vocabulary=None, text=unpruned).read(path)

@@ -143,6 +143,7 @@ def fit(
     text_field: o.TextField = None,
     name_field: o.NameField = None,
     keep: o.Keep = None,
+    metadata: o.Metadata = None,
     vocabulary: o.Vocabulary = None,
     encoding: o.Encoding = "utf-8",
     delimiter: o.Delimiter = None,
@@ -198,7 +199,8 @@ def fit(
     Prints the largest topics and writes a model and a report.
     """
     if estimate:
-        _check_estimate(method, {"--checkpoint": checkpoint, "--workers": workers, "--cluster": cluster})
+        unused = {"--checkpoint": checkpoint, "--resume": resume, "--held-out": held_out, "--metadata": metadata}
+        _check_estimate(method, unused | {"--workers": workers, "--cluster": cluster})
         out = out or Path("model")  # which is not written
     if out is None:
         raise InputError(
@@ -260,6 +262,7 @@ def fit(
         with_column(with_column(kept_fields(keep), labels), dates),
         dates=dates,
         date_format=date_format,
+        metadata=metadata,
     )
     if not quiet:
         say(f"reading {input} ...")
@@ -278,11 +281,11 @@ def fit(
 
 
 def _check_estimate(method: str, elsewhere: dict[str, Any]) -> None:
-    """Refuse an estimate of what a few passes in this process do not show."""
+    """Refuse an estimate of what a few passes in this process do not show, and what it would not use."""
     if METHODS[method].data != "documents":
         raise InputError(f"--estimate is for methods of words, but --method is {method}; leave it out")
     for option, value in elsewhere.items():
-        if value is not None:
+        if value not in (None, False):
             raise InputError(f"--estimate makes a few passes in this process and writes nothing; leave {option} out")
 
 

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stickbreak.cli.config import write_config
 from stickbreak.cli.material import Material, Score
@@ -17,6 +17,9 @@ from stickbreak.cli.steering import labels_of
 from stickbreak.exceptions import InputError, WriteError
 from stickbreak.storage.atomic import replace_folder
 from stickbreak.storage.urls import Location
+
+if TYPE_CHECKING:
+    from stickbreak.fitting.progress import StageProgress
 
 __all__ = ["TAKEN_CHECKPOINT", "FitJob", "check_resumed"]
 
@@ -133,7 +136,8 @@ class FitJob:
         score = None if held is None else self._score(model, held, train)
         if self.report is not None:
             self._tell("writing the report ...")
-            material.write_report(model, self.report)
+            with self._stages() as progress:
+                material.write_report(model, self.report, callback=progress.update)
         return FitResult(
             model,
             material,
@@ -194,10 +198,17 @@ class FitJob:
             return None
         self._tell("joining the topics pair by pair, to offer fewer ...")
         try:
-            return train.find_path(model)
+            with self._stages() as progress:
+                return train.find_path(model, progress.update)
         except KeyboardInterrupt:
             self._tell("interrupted: the model is written, without a path of joined topics")
             return None
+
+    def _stages(self) -> "StageProgress":
+        """Return what shows how far a stage is, on a terminal."""
+        from stickbreak.fitting.progress import StageProgress
+
+        return StageProgress(not self.quiet and sys.stderr.isatty())
 
     def _starting(self, model: Any, train: Material) -> str:
         n_topics = self.n_topics_start(model, train)

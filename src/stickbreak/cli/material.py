@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from stickbreak.cli.weights import WeightTable
     from stickbreak.path.topic_path import TopicPath
 
-__all__ = ["Material", "Score", "Told"]
+Callback = Callable[[dict[str, Any]], None]
+
+__all__ = ["Callback", "Material", "Score", "Told"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +174,7 @@ class Material(ABC):
         """Return whether the topics of a model can be joined; components of vectors cannot."""
         return False
 
-    def find_path(self, model: Any) -> TopicPath | None:
+    def find_path(self, model: Any, callback: Callback | None = None) -> TopicPath | None:
         """Join the topics of a model fitted to it, down to one; None where they cannot be joined, as here."""
         return None
 
@@ -192,6 +194,7 @@ class Material(ABC):
         path: Path,
         title: str | None = None,
         options: Mapping[str, Any] | None = None,
+        callback: Callback | None = None,
     ) -> None:
         """Write the report on a model.
 
@@ -203,6 +206,8 @@ class Material(ABC):
         options : mapping, optional
             What documents are chosen and grouped by, as `build_report` takes it: dates, by, categories, date_format,
             since and until; and the other fits, `others`, in which its topics are looked for.
+        callback : callable, optional
+            Told how far it is.
 
         Raises
         ------

@@ -118,6 +118,16 @@ Keep = Annotated[
         help="Columns or JSON fields to keep beside the counts, such as date,category; or all.",
     ),
 ]
+Metadata = Annotated[
+    Path | None,
+    typer.Option(
+        "--metadata",
+        metavar="TABLE",
+        rich_help_panel=INPUT,
+        help="CSV, TSV or Parquet file with a row for each document, in their order: dates and categories beside "
+        "counts.",
+    ),
+]
 Dates = Annotated[
     str | None,
     typer.Option("--dates", metavar="COLUMN", help="Column of the dates. Default: the only one that holds dates."),

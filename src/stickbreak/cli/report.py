@@ -1,5 +1,6 @@
 """`stickbreak report`."""
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,6 +21,7 @@ from stickbreak.cli.options import (
     MaxDeclared,
     MaxDocumentBytes,
     MaxUnpackedBytes,
+    Metadata,
     ModelPath,
     MostPatches,
     NameField,
@@ -73,6 +75,7 @@ def report(
     format: Format = None,
     text_field: TextField = None,
     name_field: NameField = None,
+    metadata: Metadata = None,
     vocabulary: Vocabulary = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
@@ -92,6 +95,7 @@ def report(
     by class. With --since and --until these are of the documents of some days, as
     are the documents that it shows.
     """
+    from stickbreak.fitting.progress import StageProgress
     from stickbreak.questions.spans import Span
 
     Span.of(since, until, "--")
@@ -115,6 +119,7 @@ def report(
         patches,
         keep=material.all_columns,
         tokenizer=tokenizer,
+        metadata=metadata,
     )
     read = material.read_for(documents, model, fitted, given)
     if not quiet:
@@ -122,7 +127,8 @@ def report(
     options = _columns(dates, by, classes, date_format, since, until)
     if others:
         options["others"] = [load_words_model(other) for other in others]
-    read.write_report(fitted, out, title, options=options)
+    with StageProgress(not quiet and sys.stderr.isatty()) as progress:
+        read.write_report(fitted, out, title, options=options, callback=progress.update)
     if as_json:
         print_json({"report": str(out), **read.counts()})
     elif not quiet:

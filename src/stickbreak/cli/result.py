@@ -222,7 +222,9 @@ def _next(result: FitResult) -> Iterator[tuple[str, list[str]]]:
                 command += ["--" + argument.replace("_", "-"), str(result.options[argument])]
         yield f"see the {material.topic}s of each {material.row}", command
         if material.dated:
-            yield "see which topics grow", ["stickbreak", "trends", out, str(result.input)]
+            table = (result.options or {}).get("metadata")
+            beside = [] if table is None else ["--metadata", str(table)]
+            yield "see which topics grow", ["stickbreak", "trends", out, str(result.input), *beside]
     yield from _other_numbers(result)
     yield from _another_seed(result)
 

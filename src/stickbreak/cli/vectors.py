@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from stickbreak.cli.documents import InputSettings
-from stickbreak.cli.material import Material, Score, Told
+from stickbreak.cli.material import Callback, Material, Score, Told
 from stickbreak.cli.output import MOST_LEAVES, Line
 from stickbreak.cli.vector_input import VectorSettings
 from stickbreak.cli.weights import WeightTable
@@ -237,6 +237,7 @@ class Groups(Material):
         path: Path,
         title: str | None = None,
         options: Mapping[str, Any] | None = None,
+        callback: Callback | None = None,
     ) -> None:
         """Write the report on a model of vectors, which have neither dates nor classes."""
         if options:

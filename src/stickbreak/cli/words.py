@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from stickbreak.cli.documents import Documents, InputSettings, read_for_model
-from stickbreak.cli.material import Material, Score, Told
+from stickbreak.cli.material import Callback, Material, Score, Told
 from stickbreak.cli.output import MOST_LEAVES, Line, describe_topics
 from stickbreak.cli.weights import WeightTable, document_weights
 from stickbreak.cli.word_scores import held_out_score, told_scores
@@ -208,10 +208,10 @@ class Words(Material):
         """Return whether the topics of a model can be joined."""
         return bool(model.joins_topics)
 
-    def find_path(self, model: Any) -> TopicPath | None:
+    def find_path(self, model: Any, callback: Callback | None = None) -> TopicPath | None:
         """Join the topics pair by pair; None for too small a collection or too many topics."""
         try:
-            found: TopicPath = model.find_path(self.data)
+            found: TopicPath = model.find_path(self.data, callback=callback)
             return found
         except InputError:
             return None
@@ -231,6 +231,7 @@ class Words(Material):
         path: Path,
         title: str | None = None,
         options: Mapping[str, Any] | None = None,
+        callback: Callback | None = None,
     ) -> None:
         """Write the report on a model of words."""
         from stickbreak.report import build_report, write_report
@@ -247,6 +248,7 @@ class Words(Material):
             self.data,
             title=title,
             texts=self.documents.texts,
+            callback=callback,
             **given,
         )
         write_report(data, path)

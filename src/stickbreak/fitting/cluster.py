@@ -64,6 +64,7 @@ class DaskWorkers:
         self._client, self.scratch = client, scratch
         self._shelf: Path | None = scratch  # of what is large
         self._last: list[Any] = []  # futures
+        self._limits: list[int] = []  # bytes that workers may use, as long as there are some
         self.n_steps = self.bytes_sent = self.bytes_returned = 0
         self._places: dict[tuple[Any, ...], Place] = {}
 
@@ -158,7 +159,7 @@ class DaskWorkers:
             except (FutureCancelledError, KilledWorker, TimeoutError, OSError) as error:
                 if told is not None and told.error is not None:  # of the callback, not of the cluster
                     raise told.error from None
-                n_lost, reason = n_lost + 1, f"{type(error).__name__}: {error}"
+                n_lost, reason = n_lost + 1, str(error) or "it did not answer in time"
                 time.sleep(0.5)
             else:
                 self.n_steps += 1
@@ -194,19 +195,46 @@ class DaskWorkers:
         return found
 
     def _gathered(self, futures: list[Any]) -> list[Any]:
-        """Return the results of futures; a TimeoutError where no worker is left and none comes."""
+        """Return the results of futures; refuse to wait on where no worker is left, or all have too little memory."""
         import distributed
 
         wait: Any = distributed.wait
+        self._limits = self._limits or [worker["memory_limit"] for worker in self._workers()]
         while True:
             try:
                 with self._client.as_current(), suppress(CancelledError):  # whoever gathers them raises that again
                     wait(futures, timeout=WAIT)
             except TimeoutError:
-                if not self.n_at_once:
-                    raise TimeoutError(f"no worker is left, and none came in {WAIT} seconds") from None
+                self._refuse_to_wait()
             else:
                 return list(self._client.gather(futures))
+
+    def _refuse_to_wait(self) -> None:
+        """Refuse to wait for workers that are gone, or that do nothing as they are full."""
+        workers = self._workers()
+        if any(worker.get("status") != "paused" or worker["metrics"].get("executing") for worker in workers):
+            return
+        least = min((limit for limit in self._limits if limit), default=0)
+        may_use = f" of {least / 2**20:,.0f} MiB" if least else ""
+        what = (
+            f"all workers of the cluster have paused, as their memory{may_use} is nearly full"
+            if workers
+            else f"the workers of the cluster have gone and none came in {WAIT} seconds, most often as each memory"
+            f"{may_use} was too small"
+        )
+        raise ClusterError(
+            f"{what}; start fewer workers with more memory each (--memory-limit of dask worker). A fit with a "
+            "checkpoint goes on with resume."
+        )
+
+    def _workers(self) -> list[dict[str, Any]]:
+        """Return what the scheduler knows of each worker; none where it does not answer."""
+        from distributed.client import ClosedClientError
+
+        try:
+            return list(self._client.scheduler_info()["workers"].values())
+        except (OSError, ClosedClientError):
+            return []
 
     @property
     def n_at_once(self) -> int:

@@ -12,7 +12,15 @@ from stickbreak.exceptions import InputError
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-__all__ = ["Bars", "FitProgress", "explained", "lap_text", "progress_bar"]
+__all__ = ["Bars", "FitProgress", "StageProgress", "explained", "lap_text", "progress_bar"]
+
+_STAGES = {
+    "init": "start",
+    "count": "counting, jobs",
+    "write": "writing, parts",
+    "join": "joins",
+    "report": "documents",
+}
 
 
 class Bars:
@@ -41,7 +49,36 @@ class Bars:
             self._progress.stop()
 
 
-class FitProgress(Bars):
+class StageProgress(Bars):
+    """Shows how far the stages of a job are; its `update` is a callback of all that has stages.
+
+    Parameters
+    ----------
+    show : bool
+        Whether to show anything.
+    """
+
+    def __init__(self, show: bool) -> None:
+        super().__init__(show)
+        self._stages: dict[str, TaskID] = {}
+
+    def update(self, event: Mapping[str, Any]) -> None:
+        """Show one event.
+
+        Parameters
+        ----------
+        event : mapping
+            "stage", "done" and "total".
+        """
+        if self._progress is None:
+            return
+        stage = event["stage"]
+        if stage not in self._stages:
+            self._stages[stage] = self._progress.add_task(_STAGES[stage], total=event["total"], state="")
+        self._progress.update(self._stages[stage], completed=event["done"])
+
+
+class FitProgress(StageProgress):
     """Shows the laps of a fit as they end; its `update` is the callback of `fit`.
 
     Parameters
@@ -53,7 +90,6 @@ class FitProgress(Bars):
     def __init__(self, show: bool) -> None:
         super().__init__(show)
         self.first_n_topics: int | None = None
-        self._start: TaskID | None = None
         self._laps: TaskID | None = None
 
     def update(self, event: Mapping[str, Any]) -> None:
@@ -66,8 +102,8 @@ class FitProgress(Bars):
             "objective" (nats per token, or per "unit"), "n_topics", and the numbers of moves "..._tried" and
             "..._accepted".
         """
-        if event.get("stage") == "init":
-            self._show_start(event)
+        if "stage" in event:
+            super().update(event)
             return
         if self.first_n_topics is None:
             self.first_n_topics = int(event["n_topics"])
@@ -77,13 +113,6 @@ class FitProgress(Bars):
             self._progress.console.print(explained(_unit(event)), highlight=False, markup=False)
             self._laps = self._progress.add_task("passes", total=event.get("n_laps"), state="")
         self._progress.update(self._laps, completed=event["lap"], state=lap_text(event))
-
-    def _show_start(self, event: Mapping[str, Any]) -> None:
-        if self._progress is None:
-            return
-        if self._start is None:
-            self._start = self._progress.add_task("start", total=event.get("total"), state="")
-        self._progress.update(self._start, completed=event.get("done", 0))
 
 
 def _bars() -> Progress:

@@ -43,6 +43,11 @@ class CountedTopics(TopicEstimator):
         check_is_fitted(self)
         return shares_of(self._seen_tokens())
 
+    @once
+    def word_shares(self) -> Float:
+        """Return the share of each word in the tokens of the fit, (W,)."""
+        return super().word_shares()
+
     def _seen_tokens(self) -> Float:
         """Return the expected tokens of each topic, without pseudo-counts, (K,)."""
         return self._topic_tokens()

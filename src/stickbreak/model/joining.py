@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn, Self
 
 import numpy as np
@@ -67,7 +67,7 @@ class JoinedTopics(FlatTopics, Estimator):
         if not self.joins_topics:
             self._refuse_joins()
 
-    def find_path(self, X: Any) -> TopicPath:
+    def find_path(self, X: Any, *, callback: Callable[[dict[str, Any]], None] | None = None) -> TopicPath:
         """Join the topics pair by pair, down to one, each time the pair that costs unseen documents least.
 
         Some documents are set apart: a fifth or more, about 100,000 tokens to predict at most. Topics are learned again
@@ -80,6 +80,8 @@ class JoinedTopics(FlatTopics, Estimator):
         ----------
         X : texts, Corpus, sparse matrix or array of shape (D, W)
             The documents of the fit, or a random part of them.
+        callback : callable, optional
+            Called with a dict after each join: {"stage": "join", "done", "total"}.
 
         Returns
         -------
@@ -96,7 +98,7 @@ class JoinedTopics(FlatTopics, Estimator):
         S, eta = self._expected_counts()
         with engine(self.n_jobs) as executor, one_blas_thread():
             choosing, scoring = unseen_evidence(S, eta, self._prior()[:-1], corpus, seed, executor)
-            self._path = find_path(choosing, scoring, eta, corpus.n_words, executor)
+            self._path = find_path(choosing, scoring, eta, corpus.n_words, executor, callback)
         return self._path
 
     @property

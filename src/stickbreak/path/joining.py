@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,12 @@ FEWEST_GAINS = 8  # that are worth a thread
 
 
 def find_path(
-    choosing: Sequence[Evidence], scoring: Sequence[Evidence], eta: Eta, n_words: int, executor: Executor
+    choosing: Sequence[Evidence],
+    scoring: Sequence[Evidence],
+    eta: Eta,
+    n_words: int,
+    executor: Executor,
+    callback: Callable[[dict[str, Any]], None] | None = None,
 ) -> TopicPath:
     """Join topics pair by pair, down to one.
 
@@ -36,6 +42,8 @@ def find_path(
     n_words : int
         W.
     executor : Executor
+    callback : callable, optional
+        Called with a dict after each join.
 
     Returns
     -------
@@ -50,6 +58,8 @@ def find_path(
             if part.join(*joins[-1]):
                 part.predict()
         by_document.append(np.concatenate([part.log_p() for part in scored]))
+        if callback is not None:
+            callback({"stage": "join", "done": len(joins), "total": state.n_topics - 1})
     pairs = np.array(joins, dtype=np.int64).reshape(-1, 2)
     lengths = np.concatenate([part.tokens.by_document(part.tokens.count) for part in scoring])
     return TopicPath.of(pairs, np.array(by_document), lengths)
@@ -60,6 +70,8 @@ class JoiningState:
 
     Attributes
     ----------
+    n_topics : int
+        K at the start.
     number : ndarray of shape (K,)
         Of each row, the least of the topics that it holds.
     parts : list of JoinedPart
@@ -68,7 +80,7 @@ class JoiningState:
 
     def __init__(self, evidence: Sequence[Evidence], eta: Eta, n_words: int) -> None:
         self.parts = [JoinedPart(part, eta, n_words) for part in evidence]
-        K = evidence[0].mass.size
+        self.n_topics = K = evidence[0].mass.size
         self.number = np.arange(K)
         self._alive = np.ones(K, dtype=bool)
         self._known = np.full((K, K), np.inf)  # gains when they were computed last

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from stickbreak.numerics.arrays import Float, Int
@@ -13,7 +11,6 @@ from stickbreak.path.unseen import Evidence
 
 LEAST_WEIGHT = 1e-3  # of two topics in a document, for the gain of their join to be computed there
 ROUNDED = 1e-9  # of a probability that is left of it: below, the difference of two may be rounding
-TOKENS_AT_ONCE = 4096
 
 
 class ScoredPart:
@@ -42,64 +39,61 @@ class ScoredPart:
 
     def log_p(self) -> Float:
         """Return the log probability of the tokens of each document, (D,)."""
-        return self.tokens.by_document(self.tokens.count * np.log(self.p))
+        of_counts = self.tokens.count * np.log(self.p)
+        return np.bincount(self._document, of_counts, minlength=self.tokens.n_documents).astype(np.float64)
 
     def predict(self) -> None:
         """Make p again."""
-        for _ in self._chunks():
-            pass
+        join_kernels.predict(self.tokens.indptr, self.tokens.word, self.theta, self.tau, self.mass, self.p)
 
     def join(self, a: int, b: int) -> bool:
         """Give all that row b has to row a; return whether rounding may have spoilt a probability."""
-        before, old = self.p.copy(), self._share(a) + self._share(b)
+        of_topics = self.theta, self.tau, self.mass, self.eta, self.total_eta
+        least = join_kernels.follow(self.tokens.indptr, self.tokens.word, *of_topics, a, b, self.p)
         self.tau[a] += self.tau[b] - self.eta
         self.mass[a] += self.mass[b] - self.total_eta
         self.theta[a] += self.theta[b]
         self.theta[b] = 0.0
-        self.p += self._share(a) - old
-        return bool((self.p < ROUNDED * before).any())
-
-    def _chunks(self) -> Iterator[tuple[slice, Float, Float]]:
-        """Make p again, some counts at a time; yield these, and theta and phi of each, (K, I')."""
-        for first in range(0, self.p.size, TOKENS_AT_ONCE):
-            some = slice(first, first + TOKENS_AT_ONCE)
-            theta = self.theta[:, self._document[some]]
-            phi = self.tau[:, self.tokens.word[some]] / self.mass[:, None]
-            self.p[some] = (theta * phi).sum(axis=0)
-            yield some, theta, phi
-
-    def _share(self, k: int) -> Float:
-        """Return theta_dk phi_kw of each count, (I,)."""
-        return self.theta[k][self._document] * self.tau[k][self.tokens.word] / self.mass[k]
+        return not least >= ROUNDED
 
 
 class JoinedPart(ScoredPart):
-    """The rows of a part that says which of them join."""
+    """The rows of a part that says which of them join.
+
+    Attributes
+    ----------
+    inverse : ndarray of shape (I,)
+        1 / p.
+    """
+
+    inverse: Float
 
     def join(self, a: int, b: int) -> bool:
         """Give all that row b has to row a; return whether rounding may have spoilt a probability."""
         masses = float(self.mass[a]), float(self.mass[b])
         spoilt = super().join(a, b)
+        self.inverse = 1.0 / self.p
         self._follow(a, b, *masses)
         return spoilt
 
     def gains(self, pairs: Int) -> Float:
         """Return what the joins of pairs of rows, (n, 2), gain, (n,).                                math.md (J2)"""
         tokens, out = self.tokens, np.empty(len(pairs))
-        settings = (self.p, self.theta, self.tau, self.mass, self.eta, self.total_eta, LEAST_WEIGHT)
+        settings = (self.inverse, self.theta, self.tau, self.mass, self.eta, self.total_eta, LEAST_WEIGHT)
         join_kernels.gains(tokens.indptr, tokens.word, tokens.count, *settings, pairs, out)
         return out
 
     def refresh(self, kept: Int) -> None:
         """Keep these rows, and make p, X and Y again.                                                math.md (J3)"""
+        tokens = self.tokens
         self.tau, self.mass, self.theta = self.tau[kept], self.mass[kept], self.theta[kept]
-        self._X, self._Y = np.zeros((kept.size, kept.size)), np.zeros(kept.size)
-        for some, theta, phi in self._chunks():
-            theta *= self.tokens.count[some] / self.p[some]
-            self._X += theta @ phi.T
-            self._Y += (theta * self.eta[self.tokens.word[some]] if isinstance(self.eta, np.ndarray) else theta).sum(
-                axis=1
-            )
+        self.predict()
+        self.inverse = 1.0 / self.p
+        ratio, of_documents = tokens.count * self.inverse, np.empty(self.theta.shape)
+        join_kernels.shares_of_documents(tokens.indptr, tokens.word, ratio, self.tau, self.mass, of_documents)
+        self._X = self.theta @ of_documents.T
+        of_eta = ratio * self.eta[tokens.word] if isinstance(self.eta, np.ndarray) else ratio
+        self._Y = self.theta @ tokens.by_document(of_eta)
 
     def bound(self, k: int) -> Float:
         """Return what the joins of row k gain at most, (K,): sum_i c_i (p_i' - p_i) / p_i.           math.md (J3)"""

@@ -80,8 +80,8 @@ def unseen_evidence(
     scoring: list[Evidence] = []
     for part in set_apart(corpus, seed):
         others = corpus[part.others]
-        learned = outside + _learned(S, eta, prior, others, outside, seed, executor)
-        known = np.asarray(others.counts.sum(axis=0)).ravel() + outside.sum(axis=1) >= FEWEST
+        learned, of_words = _learned(S, eta, prior, others, outside, seed, executor), others.counts.sum(axis=0)
+        known = np.asarray(of_words).ravel() + (0.0 if outside is None else outside.sum(axis=1)) >= FEWEST
         for halves, evidence in ((part.choosing, choosing), (part.scoring, scoring)):
             held_out = halves.held_out.of_words(known)
             if held_out.word.size:
@@ -91,33 +91,37 @@ def unseen_evidence(
     return choosing, scoring
 
 
-def _learned(S: Float, eta: Eta, prior: Float, corpus: Corpus, outside: Float, seed: int, executor: Executor) -> Float:
-    """Return the mean counts of topics that Gibbs sampling learns from documents, (W, K).            math.md (J1)"""
+def _learned(
+    S: Float, eta: Eta, prior: Float, corpus: Corpus, outside: Float | None, seed: int, executor: Executor
+) -> Float:
+    """Return the counts of topics, (W, K): of those outside and what Gibbs sampling learns.          math.md (J1)"""
     if not corpus.n_tokens:
-        return np.zeros_like(outside)
+        return np.zeros(S.T.shape) if outside is None else outside
     n_parts = min(max(1, int(corpus.n_tokens) // PART), MOST_PARTS)
     chain = Chain(corpus, prior.size, seed, n_parts=n_parts, executor=executor)
     chain.begin(chain.near(np.ascontiguousarray(S) + np.finfo(np.float64).tiny))
-    priors = Priors(prior, float(prior.sum()), eta, sparse.csr_array(outside) if outside.any() else None)
+    priors = Priors(prior, float(prior.sum()), eta, None if outside is None else sparse.csr_array(outside))
     for number in range(1, SWEEPS + 1):
         chain.lap(number, priors)
-    return chain.mean()
+    return chain.mean() if outside is None else outside + chain.mean()
 
 
 def _evidence(
     S: Float, eta: Eta, prior: Float, observed: Corpus, held_out: HeldOutTokens, executor: Executor
 ) -> Evidence:
     """Return what topics with these counts, (W, K), say of documents that they have not seen."""
-    phi = (S + by_word(eta)) / (S.sum(axis=0) + total_of(eta, len(S)))
-    weights = collapsed_weights(observed, phi.T, prior, executor)
+    mass = S.sum(axis=0) + total_of(eta, len(S))
+    weights = collapsed_weights(observed, lambda words: (S[words] + by_word(eta, words)) / mass, prior, executor)
     tau = np.ascontiguousarray(S[held_out.words].T) + of_words(eta, held_out.words)
-    return Evidence(tau, S.sum(axis=0) + total_of(eta, len(S)), weights, held_out)
+    return Evidence(tau, mass, weights, held_out)
 
 
-def _outside(S: Float, corpus: Corpus) -> Float:
-    """Return the expected counts of the documents of the fit that are not at hand, (W, K).            math.md (J1)"""
+def _outside(S: Float, corpus: Corpus) -> Float | None:
+    """Return the expected counts of the documents of the fit that are not at hand, (W, K), if any.    math.md (J1)"""
     of_fit, at_hand = S.sum(axis=0), np.asarray(corpus.counts.sum(axis=0)).ravel()
     missing = np.maximum(of_fit - at_hand, 0.0)
     missing[missing <= ROUNDED * of_fit] = 0.0
+    if not missing.any():
+        return None
     share = np.divide(missing, of_fit, out=np.zeros_like(missing), where=of_fit > 0)
     return np.ascontiguousarray(S.T) * share[:, None]

@@ -68,11 +68,15 @@ def collapsed_weights(
 
 
 def _words_of(counts: sp.csr_matrix) -> tuple[NDArray[np.integer] | slice, NDArray[np.integer]]:
-    """Return the words of documents, or all where they may have most of them; and which of these each count is of."""
-    if counts.nnz >= counts.shape[1]:
+    """Return the words of documents, or all where they have most of them; and which of these each count is of."""
+    found = np.zeros(counts.shape[1], bool)
+    found[counts.indices] = True
+    words = np.flatnonzero(found)
+    if 2 * words.size > found.size:
         return slice(None), for_kernels(counts.indices)
-    words, word = np.unique(counts.indices, return_inverse=True)
-    return words, word.astype(counts.indices.dtype)
+    place = np.empty(found.size, counts.indices.dtype)
+    place[words] = np.arange(words.size)
+    return words, place[counts.indices]
 
 
 def prior_and_rest(alpha: float, weights: Float) -> Float:

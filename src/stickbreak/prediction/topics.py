@@ -17,7 +17,7 @@ from stickbreak.prediction.completion import Completion, completion_log_likeliho
 from stickbreak.prediction.fitted import FittedTopics, document_blocks
 from stickbreak.prediction.held_out import Unscored
 from stickbreak.prediction.left_to_right import LeftToRight
-from stickbreak.prediction.relevance import relevant_words
+from stickbreak.prediction.relevance import log_word_shares, most_relevant
 from stickbreak.prediction.words import check_same_words, top_word_indices
 
 
@@ -265,8 +265,8 @@ class FlatTopics(Unscored):
         """
         check_whole("most", most, 1)
         phi = np.asarray(self.topic_word_, dtype=np.float64)
-        numbers = np.arange(len(phi))
-        ranked = relevant_words(self, numbers, check_whole("n_words", n_words, 1))
+        numbers, n_words = np.arange(len(phi)), check_whole("n_words", n_words, 1)
+        ranked = most_relevant(phi, log_word_shares(self), n_words)
         words = [[(self.vocabulary_[w], float(phi[k, w])) for w in row] for k, row in enumerate(ranked)]
         shares, weights = (np.asarray(of, dtype=np.float64) for of in (self.topic_shares_, self.topic_weights_))
         return ShownTopics(numbers, shares, weights, words)

@@ -14,6 +14,8 @@ from stickbreak.corpus.csr import assemble_csr
 from stickbreak.exceptions import InputError, InvalidCorpus
 from stickbreak.fitting.requirements import check_whole
 
+_BLOCK = 64  # words whose largest value bounds what can be among the top words
+
 
 class HasWords(Protocol):
     """A fitted model of any family."""
@@ -118,9 +120,10 @@ def top_word_indices(topic_word: NDArray[np.float64], n_words: int) -> NDArray[n
     for k, row in enumerate(topic_word):
         if length == 0:
             continue
-        # Sort only what reaches the length-th value: all ties of it are kept until the stable sort.
-        threshold = np.partition(row, row.size - length)[row.size - length]
-        candidates = np.flatnonzero(row >= threshold)
+        # Sort only what reaches a bound of the length-th value: all its ties are kept until the stable sort.
+        whole = row.size - row.size % _BLOCK
+        largest = row[:whole].reshape(-1, _BLOCK).max(axis=1) if whole >= length * _BLOCK else row
+        candidates = np.flatnonzero(row >= np.partition(largest, largest.size - length)[largest.size - length])
         top[k] = candidates[np.argsort(-row[candidates], kind="stable")][:length]
     return top
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any, Protocol
@@ -76,6 +76,7 @@ def build_report(
     snippet_length: int = 400,
     max_documents: int | None = None,
     seed: int = 0,
+    callback: Callable[[dict[str, Any]], None] | None = None,
 ) -> ReportData:
     """Gather what a report on a fitted model says.
 
@@ -128,6 +129,8 @@ def build_report(
         many as have 10^9 stored counts times topics.
     seed : int, default=0
         Seed of that sample.
+    callback : callable, optional
+        Called with a dict as weights of documents are found: {"stage": "report", "done", "total"}.
 
     Returns
     -------
@@ -160,7 +163,8 @@ def build_report(
     lengths = np.asarray(corpus.document_lengths, dtype=np.float64)
     rows = _described_rows(lengths, columns.chosen(lengths.size), max_documents, seed)
     shown = report_topics(asked, corpus, weights, n_words)
-    shares, sample = _gather_shares(shown, rows, lengths, n_examples, keep=columns.time is not None or columns.classes)
+    keep = columns.time is not None or columns.classes
+    shares, sample = _gather_shares(shown, rows, lengths, n_examples, keep=keep, callback=callback)
     beside = [] if corpus.metadata is None else list(corpus.metadata.column_names)[:_MOST_COLUMNS]
     documents = _documents(DocumentWriter(shown, corpus, lengths, texts, beside, snippet_length), shares, rows, seed)
     place = {one.row: i for i, one in enumerate(documents)}
@@ -210,7 +214,7 @@ def _described_rows(
 
 
 def _gather_shares(
-    shown: ReportTopics, rows: NDArray[np.int64], lengths: Float, n_examples: int, *, keep: Any
+    shown: ReportTopics, rows: NDArray[np.int64], lengths: Float, n_examples: int, *, keep: Any, callback: Any
 ) -> tuple[TopicShares, SampleWeights]:
     """Run through the described documents in blocks, and keep their weights where something is asked of them."""
     n_topics = len(shown.numbers)
@@ -222,6 +226,8 @@ def _gather_shares(
         shares.add(part, lengths[part], weights, largest)
         if keep:
             kept[block] = weights
+        if callback is not None:
+            callback({"stage": "report", "done": block.stop, "total": rows.size})
     return shares, SampleWeights(rows, lengths[rows], kept)
 
 

@@ -4,7 +4,7 @@ import dataclasses
 import json
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from stickbreak.report.grouped import GroupedReport, SpanReport, TimeReport
 from stickbreak.report.shown_documents import DocumentReport
@@ -39,9 +39,7 @@ class Page:
         ValueError
             If a number is not finite.
         """
-        text = json.dumps(
-            _rounded(dataclasses.asdict(cast(Any, self))), ensure_ascii=True, allow_nan=False, separators=(",", ":")
-        )
+        text = json.dumps(_rounded(self), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
         return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
@@ -358,7 +356,9 @@ def finite_or_none(value: float | None) -> float | None:
 
 
 def _rounded(value: Any) -> Any:
-    """Round the floats of nested lists and dicts to six significant digits; whole numbers stay whole."""
+    """Round the floats of nested dataclasses, lists and dicts to six significant digits; whole numbers stay whole."""
+    if isinstance(value, str):
+        return value
     if isinstance(value, float):
         if value.is_integer() and abs(value) < 2**53:
             return int(value)
@@ -367,4 +367,6 @@ def _rounded(value: Any) -> Any:
         return {key: _rounded(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
         return [_rounded(entry) for entry in value]
+    if dataclasses.is_dataclass(value):
+        return {field.name: _rounded(getattr(value, field.name)) for field in dataclasses.fields(value)}
     return value

@@ -7,7 +7,7 @@ function groupedSections(data, tools) {
   const HEAT_ROWS = 40,
     MOST_TRENDS = 10,
     MOST_CHANGES = 5,
-    MOST_BANDS = 12, // of the stream that are told apart; the others are one
+    MOST_BANDS = 12, // of the picture that are told apart; the others are one
     MOST_BARS = 12, // of classes on the page of a topic
     MOST_LETTERS = 24; // of the name of a class
   const tables = shareTables(tools);
@@ -33,7 +33,7 @@ function groupedSections(data, tools) {
     );
     return rows;
   }
-  let banded = []; // what the stream shows now
+  let banded = []; // what the picture shows now
   const timeTable = time === null ? null : tables.keep("time-table", () => tables.overTime(time, banded, periodName));
   function bandsOf(groups) {
     // the largest groups, and the others as one where these are several
@@ -48,8 +48,15 @@ function groupedSections(data, tools) {
       },
     ];
   }
+  // A period is drawn as wide as it has documents, next to the one that has most.
+  const DAYS = { day: 1, week: 7, month: 30, quarter: 91, year: 365 },
+    LEAST_WIDTH = 0.02;
+  function widths() {
+    const most = Math.max(...time.shares.documents);
+    return time.shares.documents.map((n) => DAYS[time.by] * 864e5 * Math.max(n / most, LEAST_WIDTH));
+  }
   // `alone`: the band that is shown without the others, from its button in the legend.
-  function drawStream(groups, alone = null) {
+  function drawBands(groups, alone = null) {
     if (time === null) return;
     const bands = bandsOf(groups);
     const holder = byId("time-plot"),
@@ -67,14 +74,13 @@ function groupedSections(data, tools) {
           group.topics.reduce((sum, topic) => sum + (time.shares.shares[topic.index][p] ?? 0), 0),
         ),
         name: group.name,
-        type: "scatter",
-        mode: "lines",
-        stackgroup: "all",
-        line: { width: 0.8, color: charts.colour("--card") },
-        fillcolor: group.fill(),
+        type: "bar",
+        width: widths(),
+        marker: { color: group.fill() },
         text: periods.map((start, p) => `${periodName(start)}, ${plural(time.shares.documents[p], "document")}`),
         hovertemplate: `%{y:.2%} ${charts.plain(group.name)}<extra>%{text}</extra>`,
       })),
+      barmode: "stack",
       hovermode: "closest",
       xaxis: { type: "date", showgrid: false },
       yaxis: {
@@ -87,7 +93,7 @@ function groupedSections(data, tools) {
         button = el("button", { type: "button", "aria-pressed": String(i === alone) }, key, word(group.name));
       key.style.background = group.fill();
       button.addEventListener("click", () => {
-        drawStream(groups, i === alone ? null : i);
+        drawBands(groups, i === alone ? null : i);
         byId("time-legend").children[i].firstElementChild.focus();
       });
       return el("li", {}, button);
@@ -413,7 +419,7 @@ function groupedSections(data, tools) {
   }
   function regroup(groups) {
     order = groups.flatMap((group) => group.topics);
-    drawStream(groups);
+    drawBands(groups);
     drawHeat();
   }
   return {

@@ -80,8 +80,7 @@ def best_passage(text: str, words: frozenset[str], length: int) -> str:
 
 def _richest_start(line: str, words: frozenset[str], length: int) -> int:
     """Return where the window begins that holds the most different words; the first such, or zero."""
-    hits = [(m.start(), m.end(), m.group().lower()) for m in _WORD.finditer(line)]
-    hits = [hit for hit in hits if hit[2] in words]
+    hits = [(m.start(), m.end(), word) for m in _WORD.finditer(line) if (word := m[0].lower()) in words]
     inside: Counter[str] = Counter()
     best, most, first = 0, 0, 0
     for _, end, word in hits:

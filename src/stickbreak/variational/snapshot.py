@@ -87,13 +87,24 @@ def restored(
         next_id=whole_number("next_id", values["next_id"]),
         fresh_share=float(values["fresh_share"]),
         restart_share=float(values["restart_share"]),
-        accepted=[AcceptedMove(*change) for change in values["accepted"]],
+        accepted=[_accepted(change, shape[1]) for change in values["accepted"]],
     )
     _check_state(state, *shape)
     for move in moves:
         move.restore(values["moves"][move.name])
     state.refresh(state.model)  # tau, L_data and the objective follow from the totals
     return state
+
+
+def _accepted(given: Any, n_words: int) -> AcceptedMove:
+    """Return an accepted move; refuse one whose words are not there."""
+    change = AcceptedMove(*given)
+    require(isinstance(change.move, str) and isinstance(change.gain, float), "an accepted move of it cannot be")
+    for number in (change.lap, change.n_topics, *(w for topic in change.words for w in topic)):
+        whole_number("a number of an accepted move", number)
+    known = all(w < n_words for topic in change.words for w in topic)
+    require(known, "an accepted move of it has words that are not there")
+    return change
 
 
 def _check_state(state: Inference, D: int, W: int) -> None:

@@ -1,0 +1,97 @@
+"""`--metadata`: dates and categories in a table beside documents that are counts."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from typer.testing import CliRunner
+
+from stickbreak.cli.app import app
+from stickbreak.corpus import planted_lda
+
+
+@pytest.fixture(scope="module")
+def counts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Counts of 90 documents, a table of their days and kinds in three forms, and tables that do not fit."""
+    folder, rng = tmp_path_factory.mktemp("counts"), np.random.default_rng(0)
+    sp.save_npz(folder / "a.npz", planted_lda(90, 40, n_topics=3, mean_tokens=30.0, seed=0)[0].counts)
+    days = pd.date_range("2001-01-01", periods=90, freq="20D")
+    table = pd.DataFrame({"day": days.strftime("%Y-%m-%d"), "kind": rng.choice(["prose", "verse"], 90)})
+    table.to_csv(folder / "table.csv", index=False)
+    table.to_csv(folder / "table.tsv", index=False, sep="\t")
+    table.assign(day=days.date).to_parquet(folder / "table.parquet")
+    table[:80].to_csv(folder / "short.csv", index=False)
+    (folder / "twice.csv").write_text("a,a\n" + "1,2\n" * 90)
+    table.to_json(folder / "table.jsonl", orient="records", lines=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(counts: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    out = tmp_path_factory.mktemp("model") / "m"
+    given = ["--method", "lda", "--topics", "3", "--no-path", "--metadata", counts / "table.csv", "--dates", "day"]
+    arguments = ["fit", str(counts / "a.npz"), "--out", str(out), *map(str, given)]
+    told = CliRunner().invoke(app, arguments, prog_name="stickbreak", catch_exceptions=False)
+    assert told.exit_code == 0, told.stderr
+    return out, told.stdout
+
+
+def data_of(page: Path) -> dict:
+    found = re.search(r'<script[^>]*type="application/json"[^>]*>(.*?)</script>', page.read_text(), re.DOTALL)
+    assert found is not None
+    return json.loads(found[1])
+
+
+def test_the_report_of_a_fit_of_counts_has_time_and_classes(model, counts):
+    out, told = model
+    data = data_of(out / "report.html")
+    assert data["time"]["shares"]["column"] == "day"
+    assert [one["column"] for one in data["classes"]] == ["kind"]
+    assert f"stickbreak trends {out} {counts / 'a.npz'} --metadata {counts / 'table.csv'}" in told
+
+
+@pytest.mark.parametrize("name", ["table.csv", "table.tsv", "table.parquet"])
+def test_a_question_takes_the_table_in_each_form(run, model, counts, name):
+    given = [model[0], counts / "a.npz", "--metadata", counts / name]
+    trends = json.loads(run("trends", *given, "--json").stdout)
+    assert len(trends["rows"] if isinstance(trends, dict) else trends) == 3
+    by = run("by", *given, "--column", "kind", "--csv").stdout
+    assert "prose" in by
+    assert "verse" in by
+
+
+def test_the_next_command_has_the_table(run, model, counts):
+    told = run("over-time", model[0], counts / "a.npz", "--metadata", counts / "table.csv").stdout
+    assert f"--metadata {counts / 'table.csv'}" in told
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("short.csv", "short.csv has 80 rows for 90 documents; give one row for each document"),
+        ("twice.csv", "has several columns 'a'"),
+        ("table.jsonl", "is of format 'jsonl'; give a table with a row for each document, as CSV or Parquet"),
+        ("none.csv", "none.csv"),
+    ],
+)
+def test_a_table_that_does_not_fit_is_refused(refuse, model, counts, name, words):
+    assert words in refuse("trends", model[0], counts / "a.npz", "--metadata", counts / name)
+
+
+def test_columns_of_texts_and_of_the_table_may_not_have_the_same_name(refuse, run, tmp_path, model):
+    rows = [{"text": "wheat and barley", "day": "2001-01-01"} for i in range(90)]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "b.csv").write_text("day\n" + "2002-02-02\n" * 90)
+    given = ["fit", tmp_path / "a.jsonl", "--out", tmp_path / "m", "--metadata", tmp_path / "b.csv"]
+    assert "both have a column 'day'" in refuse(*given, "--keep", "all", "--max-df", "1.0")
+    assert "--metadata out" in refuse(*given, "--estimate")
+
+
+def test_vectors_have_no_such_table(refuse, tmp_path, counts):
+    np.save(tmp_path / "v.npy", np.zeros((90, 2)))
+    given = ["fit", tmp_path / "v.npy", "--method", "gaussian-mixture", "--out", tmp_path / "m"]
+    assert "--metadata is for words" in refuse(*given, "--metadata", counts / "table.csv")
