@@ -75,7 +75,7 @@ def of_arguments(fitted: dict[str, Model]) -> Iterator[Nonsense]:
                 p.name: _sound(p.name, data) for p in parameters if p.default is p.empty and p.kind != p.VAR_KEYWORD
             }
             for parameter in parameters:
-                if parameter.kind == parameter.VAR_KEYWORD or parameter.name == "y":
+                if parameter.kind == parameter.VAR_KEYWORD or parameter.name in ("y", "callback"):
                     continue
                 for value in NONSENSE:
                     given = {**sound, parameter.name: NONSENSE[value]}

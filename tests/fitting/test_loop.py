@@ -115,7 +115,7 @@ def test_loop_without_a_tolerance_ends_by_the_laps_alone():
     outcome, trace = run(rising(-3, -4, -4, -4, -2), n_laps=4, tolerance=None)
     assert len(trace) == 4
     assert not outcome.converged
-    assert outcome.reason == "did all 4 passes; this method has no test of convergence."
+    assert outcome.reason == "did all 4 passes, without a test of convergence."
 
 
 def test_loop_stops_when_the_objective_rises_by_less_than_the_tolerance():
@@ -335,6 +335,6 @@ def test_fit_stops_by_the_tolerance_only_in_a_lap_without_an_accepted_merge():
 def test_messages_count_laps(caplog):
     caplog.set_level("INFO", logger="stickbreak")
     outcome, _ = run(rising(-3, -2), n_laps=2, tolerance=None)
-    assert outcome.reason == "did all 2 passes; this method has no test of convergence."
+    assert outcome.reason == "did all 2 passes, without a test of convergence."
     assert caplog.records[0].getMessage().startswith("pass 1: objective -3.0")
     assert "limit of 2 passes" in run(rising(-3, -2), n_laps=2, tolerance=0.0)[0].reason

@@ -61,6 +61,7 @@ def test_slider_of_grain_joins_topics_into_fewer_groups(opened, reports):
     counted = [text.split("\n")[0] for text in report.texts("#path-groups .number")]
     assert sum(int(text.split()[0]) if "topic" in text else 1 for text in counted) == len(data.topics)
     report.page.locator("#path-groups summary").first.click()
+    report.page.locator("#path-groups .members a").first.wait_for()  # its list is made when it opens
     assert report.number("#path-groups .members a") == int(counted[0].split()[0])
     slider.press("ArrowRight")
     assert report.number("#path-groups > li") == 6

@@ -202,7 +202,7 @@ def test_starts_that_find_topics_differ_between_chains_and_report(corpus):
 
 
 def test_messages_name_sweeps(corpus):
-    assert fit(corpus).stop_reason_ == "did all 8 passes; this method has no test of convergence."
+    assert fit(corpus).stop_reason_ == "did all 8 passes, without a test of convergence."
 
     def stop(event):
         if event["lap"] == 2:

@@ -15,7 +15,7 @@ from stickbreak.numerics.ranges import are_sticks, are_sums, is_concentration
 from stickbreak.variational.documents import SUMS_TOLERANCE, Documents, check_rows, check_sums
 from stickbreak.variational.keeping import SIZE, Keeping, summary_of, vector_arrays, vectors_of
 from stickbreak.variational.model import AcceptedMove, Inference, Model
-from stickbreak.variational.moves import Move
+from stickbreak.variational.moves import MOVES, Move
 from stickbreak.variational.sparse_rows import topic_type
 from stickbreak.variational.state import PER_TOPIC, GlobalParameters, StoredSummary, Summary
 
@@ -99,7 +99,7 @@ def restored(
 def _accepted(given: Any, n_words: int) -> AcceptedMove:
     """Return an accepted move; refuse one whose words are not there."""
     change = AcceptedMove(*given)
-    require(isinstance(change.move, str) and isinstance(change.gain, float), "an accepted move of it cannot be")
+    require(change.move in MOVES and float(change.gain) == change.gain, "an accepted move of it cannot be")
     for number in (change.lap, change.n_topics, *(w for topic in change.words for w in topic)):
         whole_number("a number of an accepted move", number)
     known = all(w < n_words for topic in change.words for w in topic)
