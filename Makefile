@@ -15,12 +15,13 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOCK := uv pip compile --quiet --universal --python-version 3.11 \
 	--no-emit-index-url --no-emit-find-links --generate-hashes --no-header
 
-.PHONY: help demo test check fuzz docs cli-docs pyright bench bench-quick lock release-check check-min clean
+.PHONY: help demo test test-long test-all check fuzz docs cli-docs pyright bench bench-quick lock release-check check-min clean
 
 help:
 	@echo "make demo      topics of the documentation of Python's standard library, with a report, in demo/"
 	@echo "make test      format, lint, types, spelling and tests, a worker for each core (another number: WORKERS=4; 0: this process)"
-	@echo "make check     the same without the tests"
+	@echo "make test-all  also clusters, browsers, pages, trials by chance, long laws (make test-long: these alone)"
+	@echo "make check     what make test does, without the tests"
 	@echo "make fuzz      trials by chance of files, saved models, kills and numbers, for many hours (a short run:"
 	@echo "               make fuzz INPUTS=10000 LOADS=1000; another one: SEED=1; failing inputs are kept in fuzz-failures/)"
 	@echo "make pyright   what an editor says of examples/ and tests/typing/ (pyright brings Node.js along: 283 MB)"
@@ -48,7 +49,14 @@ test: $(VENV)/run.stamp
 	$(BIN)/stickbreak warm --quiet $(SECOND:%=--method %) & second=$$!; \
 	$(MAKE) --no-print-directory check || { kill $$first $$second; exit 1; }; \
 	wait $$first && wait $$second
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not long"
+
+# The rest: clusters, browsers, pages, trials by chance, long laws. A desk needs it before a release, and CI always.
+test-long: export PYTHONDONTWRITEBYTECODE :=
+test-long: $(VENV)/run.stamp $(VENV)/dev.stamp
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m long
+
+test-all: test test-long
 
 check: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check .

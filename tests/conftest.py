@@ -29,7 +29,32 @@ settings.register_profile("side by side", deadline=None)  # a clock says little 
 settings.load_profile("side by side")
 
 
+LONG = (  # left to `make test-long`; patterns of paths below tests/
+    *("*/test_on_a_cluster.py", "fitting/test_cluster.py", "fitting/test_fits_on_*.py"),  # processes that start and die
+    *(
+        "report/test_browser*.py",
+        "test_site.py",
+        "docs/*",
+        "examples/*",
+        "benchmarks/*",
+    ),  # pages, and what stands on them
+    *("fuzz/*", "contract/test_scikit_learn_checks.py", "contract/test_what_is_given.py"),  # trials by chance
+    *("sampling/test_max_topics.py", "sampling/test_exact_posteriors.py", "sampling/test_geweke.py"),  # long laws
+    *("sampling/test_word_priors.py", "sampling/test_subtopics.py", "sampling/test_in_files.py"),
+    *(
+        "cli/test_warm.py",
+        "cli/test_methods.py",
+        "numerics/test_compiling.py",
+        "numerics/test_borrowing.py",
+    ),  # compiling
+)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    root = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(root) and any(item.path.relative_to(root).match(pattern) for pattern in LONG):
+            item.add_marker(pytest.mark.long)
     if os.environ.get(DATA):
         return
     skip = pytest.mark.skip(reason=f"needs the real corpora: set {DATA} to their folder")

@@ -25,7 +25,7 @@ def assert_never_falls(trace) -> None:
     assert np.diff(objective).min() > -1e-10 * abs(objective[-1])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_kos_reaches_its_objective_and_completion_and_never_falls(data_folder, seed):
     train = part(data_folder, "kos", "train")
     model = VariationalHDP(n_topics=100, random_state=seed, n_jobs=-1).fit(train)
@@ -40,7 +40,7 @@ def test_kos_reaches_its_objective_and_completion_and_never_falls(data_folder, s
     assert document_completion(model, *halves, seen=seen).active >= KOS_COMPLETION
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_nips_objective_never_falls_with_merges_and_batches(data_folder, seed):
     train = part(data_folder, "nips", "train")
     model = VariationalHDP(n_topics=60, n_laps=6, n_batches=4, init_sweeps=5, random_state=seed, n_jobs=-1)
@@ -48,7 +48,7 @@ def test_nips_objective_never_falls_with_merges_and_batches(data_folder, seed):
     assert model.trace_["merge_tried"].sum() > 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("init", ["near-uniform", "documents", "anchors"])
 def test_kos_objective_never_falls_from_poor_starts_that_merge_much(data_folder, seed, init):
     train = part(data_folder, "kos", "train")

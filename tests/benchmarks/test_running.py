@@ -54,7 +54,7 @@ def test_run_ends_with_the_unit_that_passes_the_limit():
     assert len(record["trajectory"]) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_run_is_made_once(tmp_path):
     options = options_of(tmp_path / "runs.jsonl")
     printed = run.run(options)

@@ -43,7 +43,7 @@ def test_fit_after_warm_compiles_nothing(fresh_python, run, documents, tmp_path)
     assert loaded > 5
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_other_fits_after_warm_compile_nothing(fresh_python, run, documents, tmp_path):
     """All in one new process: the tallies grow from method to method."""
     others = [name for name, method in METHODS.items() if method.data == "documents" and name != "topics"]
