@@ -77,6 +77,7 @@ function groupedSections(data, tools) {
         type: "bar",
         width: widths(),
         marker: { color: group.fill() },
+        textposition: "none",
         text: periods.map((start, p) => `${periodName(start)}, ${plural(time.shares.documents[p], "document")}`),
         hovertemplate: `%{y:.2%} ${charts.plain(group.name)}<extra>%{text}</extra>`,
       })),
