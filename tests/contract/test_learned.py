@@ -75,16 +75,6 @@ def test_saved_names_that_are_no_hyperparameters_are_refused(wrong, tmp_path):
         stickbreak.load(tmp_path / "model")
 
 
-@pytest.mark.parametrize("name", SMALL)
-def test_model_that_was_saved_without_the_names_has_those_of_its_parameters(name, tmp_path):
-    model = fitted(name)
-    model.save(tmp_path / "model")
-    arrays, meta = persistence.read_folder(tmp_path / "model", kind=name)
-    del meta["values"]["learned_"]
-    persistence.write_folder(tmp_path / "model", kind=name, arrays=arrays, meta=meta, overwrite=True)
-    assert stickbreak.load(tmp_path / "model").learned_ == model.learned_
-
-
 def test_scale_is_that_of_the_prior_and_moves_where_it_is_learned():
     kept, learned = fit("GaussianHDP", ["alpha"]), fit("GaussianHDP", ["scale"])
     assert kept.scale_ == kept.likelihood_.scale != learned.scale_

@@ -1,7 +1,5 @@
 """The topics of seeds are known by their numbers in every family that takes seeds, whatever their labels are."""
 
-import json
-
 import pytest
 from tests.contract.small import OF_WORDS, data_of, unfitted
 
@@ -45,15 +43,6 @@ def test_topics_of_seeds_are_those_of_the_fit_whatever_the_parameters_become(nam
         assert stickbreak.load(tmp_path / "m").seed_topics_ == before
     model.set_params(seeds={"new": words[:2]}).fit(data_of(name))
     assert list(model.seed_topics_) == ["new"]
-
-
-def test_models_from_before_the_names_of_their_seeds_were_saved_have_those_of_their_parameters(tmp_path):
-    model = seeded("LDA")
-    model.save(tmp_path / "m")
-    head = json.loads((tmp_path / "m" / "model.json").read_text())
-    assert head["meta"].pop("seeds") == ["one", "two"]
-    (tmp_path / "m" / "model.json").write_text(json.dumps(head))
-    assert stickbreak.load(tmp_path / "m").seed_topics_ == model.seed_topics_
 
 
 def test_the_label_of_the_last_seed_of_nested_restaurants_stays_with_its_number():

@@ -50,10 +50,6 @@ class Priors:
         a = np.clip(a, SMALLEST, LARGEST / a.size)
         return replace(self, a=a, alpha=float(a.sum()))
 
-    def with_total(self, alpha: float) -> Priors:
-        """Return the same with weights of the topics that sum to another alpha."""
-        return self if alpha == self.alpha else self.with_weights(self.a * (alpha / self.alpha))
-
     def row(self) -> dict[str, float]:
         """Return those that are numbers: eta by word, which is not learned, stays what it was."""
         numbers = {"alpha": self.alpha}
