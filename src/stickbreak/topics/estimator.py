@@ -37,7 +37,7 @@ SMALLEST_COUNT = 1e-9  # what rounding leaves of no token
 MOST_TOPICS = 1 << 16  # topics of tokens are stored in two bytes
 FEWER_TOPICS = 1000  # at the start, where nobody says how many
 TABLES = 4.0  # of words and topics: those of a pass, the mean before and after it, and the topics that are shown
-TOKEN_BYTES = 64.0  # of a token: its topic, its list, an entry of a list, and its places in a round of merges
+TOKEN_BYTES = 90.0  # of a token: its topic, its list, an entry of a list, its places in a round of merges (86 measured)
 LABEL_BYTES = 64.0  # of a token of documents with labels, while it is found which topics it may have
 
 
