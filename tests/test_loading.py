@@ -4,7 +4,7 @@ import pytest
 
 import stickbreak
 from stickbreak.exceptions import InputError, ModelFormatError
-from stickbreak.model.topic_model import TopicModel
+from stickbreak.model.topic_model import TopicEstimator
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +16,7 @@ def saved(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("kind", [None, stickbreak.CollapsedHDP, TopicModel])
+@pytest.mark.parametrize("kind", [None, stickbreak.CollapsedHDP, TopicEstimator])
 def test_load_returns_the_saved_class(saved, kind):
     assert type(stickbreak.load(saved, kind)) is stickbreak.CollapsedHDP
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from stickbreak.counting import count_files
     from stickbreak.fitting.cluster import cluster
     from stickbreak.hybrid import HybridHDP
-    from stickbreak.model.topic_model import TopicModel
+    from stickbreak.model.topic_model import TopicEstimator
     from stickbreak.sampling import GibbsHDP
     from stickbreak.variational import GaussianDPMixture, GaussianHDP, VariationalHDP
     from stickbreak.variational.vectors.model import VectorModel
@@ -90,13 +90,13 @@ __all__ = [
 ]
 
 
-_Model = TypeVar("_Model", bound="TopicModel | VectorModel")
+_Model = TypeVar("_Model", bound="TopicEstimator | VectorModel")
 
 
 @overload
 def load(
     path: str | os.PathLike[str], *, tokenizer: Callable[[str], Iterable[str]] | None = None
-) -> TopicModel | VectorModel: ...
+) -> TopicEstimator | VectorModel: ...
 @overload
 def load(
     path: str | os.PathLike[str], kind: type[_Model], *, tokenizer: Callable[[str], Iterable[str]] | None = None

@@ -9,14 +9,14 @@ from sklearn.utils.validation import check_is_fitted
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.fitting.loop import Trace
-from stickbreak.model.topic_model import TopicModel
+from stickbreak.model.topic_model import TopicEstimator
 from stickbreak.prediction.left_to_right import TopicRule
 from stickbreak.storage import persistence
 
 TOPICS = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]])
 
 
-class GivenTopics(TopicModel):
+class GivenTopics(TopicEstimator):
     """Two topics; every document has the weights 0.5, 0.25, and 0.25 for the rest."""
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ("components_",)

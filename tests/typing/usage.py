@@ -22,7 +22,7 @@ from stickbreak import (
     VariationalHDP,
 )
 from stickbreak.evaluation import Evaluation, evaluate
-from stickbreak.model.topic_model import TopicModel
+from stickbreak.model.topic_model import TopicEstimator
 from stickbreak.report import ReportData, build_report
 from stickbreak.variational.vectors.model import VectorModel
 
@@ -71,7 +71,7 @@ def a_mixture_has_typed_answers(model: GaussianDPMixture, table: NDArray[np.floa
 def a_loaded_model_is_of_the_kind_that_was_asked_for(path: Path) -> None:
     assert_type(stickbreak.load(path, CollapsedHDP), CollapsedHDP)
     assert_type(stickbreak.load("bars", kind=GaussianHDP), GaussianHDP)
-    assert_type(stickbreak.load(path), TopicModel | VectorModel)
+    assert_type(stickbreak.load(path), TopicEstimator | VectorModel)
 
 
 def documents_are_typed() -> None:

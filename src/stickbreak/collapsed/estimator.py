@@ -33,7 +33,7 @@ from stickbreak.fitting.requirements import check_most_topics
 from stickbreak.fitting.run import Identity
 from stickbreak.model.given_topics import check_given, number_given
 from stickbreak.model.seeds import Seeds, plain_seeds
-from stickbreak.model.topic_model import TopicModel
+from stickbreak.model.topic_model import TopicEstimator
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.pseudo_counts import widened
 from stickbreak.storage.places import PathLike, place_of
@@ -227,7 +227,7 @@ class CollapsedHDP(StreamedCollapsed):
         **STEPS,
         "n_topics": [None, whole(1, MOST_TOPICS)],
         "learn": [list, tuple],
-        "init": [one_of(("random",)), "array-like", TopicModel],
+        "init": [one_of(("random",)), "array-like", TopicEstimator],
         "merge_laps": [whole(0)],
         "births": ["boolean"],
         "max_topics": [None, whole(1, MOST_TOPICS)],

@@ -23,7 +23,7 @@ from stickbreak.fitting.laps import Callback
 from stickbreak.fitting.requirements import check_room_beside, check_tokens
 from stickbreak.fitting.run import at_work
 from stickbreak.model.document_labels import given_labels
-from stickbreak.model.topic_model import TopicModel
+from stickbreak.model.topic_model import TopicEstimator
 from stickbreak.storage.checksums import checksum
 from stickbreak.storage.places import PathLike
 
@@ -88,7 +88,7 @@ class SteeredCollapsed(FittedCollapsed):
             run = self._run(laps, report, identity, self.n_laps, checkpoint=checkpoint, resume=resume)
             self.start_seconds_ = run.start_seconds
             self._take_words(documents)
-            TopicModel._finish(self, laps, run, {"random_state": self._seed}, documents)  # not of seeds
+            TopicEstimator._finish(self, laps, run, {"random_state": self._seed}, documents)  # not of seeds
         self._kept, self.n_documents_seen_ = None, n_before + documents.n_documents
         return self
 

@@ -27,7 +27,7 @@ from stickbreak.hybrid.word_weights import G_WEIGHTS, WEIGHTS
 from stickbreak.initialization.streams import finds_topics, offset_after
 from stickbreak.model.given_topics import number_given
 from stickbreak.model.seeds import Seeds, plain_seeds
-from stickbreak.model.topic_model import TopicModel
+from stickbreak.model.topic_model import TopicEstimator
 from stickbreak.model.word_prior import base_of
 from stickbreak.numerics.streams import seed_from
 
@@ -192,7 +192,7 @@ class HybridHDP(FittedHybrid):
         "sampler": [one_of(SAMPLERS)],
         "g_weight": [one_of(G_WEIGHTS)],
         "phi_weight": [one_of(WEIGHTS)],
-        "init": [str, "array-like", TopicModel],
+        "init": [str, "array-like", TopicEstimator],
         "init_sweeps": [whole(1)],
         "batch_size": [whole(1)],
         "batches_at_once": [whole(1)],

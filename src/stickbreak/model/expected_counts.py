@@ -15,7 +15,7 @@ from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.model.prepared import once
 from stickbreak.model.spreading import spread
 from stickbreak.model.streaming import StreamingEstimator
-from stickbreak.model.topic_model import TopicModel
+from stickbreak.model.topic_model import TopicEstimator
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.pseudo_counts import Eta, by_word
 from stickbreak.numerics.ranges import LARGEST_OFFSET
@@ -24,7 +24,7 @@ from stickbreak.prediction.left_to_right import TopicRule
 from stickbreak.prediction.topics import shares_of
 
 
-class CountedTopics(TopicModel):
+class CountedTopics(TopicEstimator):
     """Base of the fitted side of the families whose topics are expected counts of words: such topics can be joined."""
 
     components_: Float  # (K, W)  expected tokens of each word in each topic, plus eta
@@ -67,7 +67,7 @@ class ExpectedCounts(CountedTopics, StreamingEstimator):
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ()
     _fitted_values: ClassVar[tuple[str, ...]] = (
-        *TopicModel._fitted_values,
+        *TopicEstimator._fitted_values,
         "alpha_",
         "gamma_",
         "eta_",

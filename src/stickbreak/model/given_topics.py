@@ -8,7 +8,7 @@ import numpy as np
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.model.topic_model import TopicModel
+from stickbreak.model.topic_model import TopicEstimator
 from stickbreak.numerics.arrays import Float
 from stickbreak.prediction.words import check_same_words
 
@@ -26,7 +26,7 @@ def check_given(init: Any, wanted: str) -> None:
     ------
     InputError
     """
-    if isinstance(init, TopicModel):
+    if isinstance(init, TopicEstimator):
         return  # that it is fitted is checked for all kinds of models
     array = _as_numbers(init)
     if array.ndim == 0:
@@ -37,7 +37,7 @@ def check_given(init: Any, wanted: str) -> None:
 
 def number_given(init: Any) -> int:
     """Return the number of topics of a table or of a fitted model."""
-    return init.n_topics_ if isinstance(init, TopicModel) else len(_as_numbers(init))
+    return init.n_topics_ if isinstance(init, TopicEstimator) else len(_as_numbers(init))
 
 
 def given_counts(init: Any, corpus: Corpus) -> Float:
@@ -55,7 +55,7 @@ def given_counts(init: Any, corpus: Corpus) -> Float:
     InputError
         If the shape or the words do not fit the corpus, or a row is negative, not finite or empty.
     """
-    if isinstance(init, TopicModel):
+    if isinstance(init, TopicEstimator):
         check_same_words(init, corpus)
         init = init.token_shares()
     array = _as_numbers(init)

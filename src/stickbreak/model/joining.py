@@ -26,7 +26,7 @@ from stickbreak.prediction.words import top_word_indices
 
 
 class JoinedTopics(FlatTopics, Estimator):
-    """The side of `TopicModel` that joins topics.
+    """The side of `TopicEstimator` that joins topics.
 
     A family whose topics are expected counts says so (`joins_topics`), and implements `_expected_counts` and
     `_join_topics`.

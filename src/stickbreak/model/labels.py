@@ -25,7 +25,7 @@ Namer = Callable[[list[str], list[str]], str]
 
 
 class LabelledTopics(JoinedTopics):
-    """The side of `TopicModel` that names topics."""
+    """The side of `TopicEstimator` that names topics."""
 
     _labels: dict[int, str] | None = None
 

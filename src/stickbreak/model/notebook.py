@@ -20,7 +20,7 @@ _NUMBER = "text-align:right;vertical-align:top;padding:2px 8px;white-space:nowra
 
 
 class ShownInNotebooks(LabelledTopics):
-    """The side of `TopicModel` that notebooks show: topics once it is fitted, parameters before."""
+    """The side of `TopicEstimator` that notebooks show: topics once it is fitted, parameters before."""
 
     @property
     def plot(self) -> TopicPictures:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Questions(ShownInNotebooks):
-    """The side of `TopicModel` that answers questions about topics and documents.
+    """The side of `TopicEstimator` that answers questions about topics and documents.
 
     A table of topics is about all of them; of a tree about its 100 largest leaves. Weights of documents are those of
     `transform`: those of short documents lean towards the whole collection.

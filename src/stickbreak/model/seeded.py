@@ -17,11 +17,11 @@ from stickbreak.fitting.run import Identity, Run
 from stickbreak.model.parameters import names_in
 from stickbreak.model.seeds import Seeds, check_seeds, columns_of_seeds, plain_seeds
 from stickbreak.model.seeds_after import told_of_seeds
-from stickbreak.model.topic_model import TopicModel
+from stickbreak.model.topic_model import TopicEstimator
 from stickbreak.numerics.pseudo_counts import Eta
 
 
-class SeededTopics(TopicModel):
+class SeededTopics(TopicEstimator):
     """The side of a model whose seeds keep their numbers and names.
 
     A fit counts pseudo-tokens of the words of a seed as if they had been seen at its topic.

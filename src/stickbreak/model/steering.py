@@ -16,7 +16,7 @@ _LABELLED = "a CollapsedHDP, an LDA or a GibbsHDP(representation='direct')"
 
 
 class SteeredTopics:
-    """The side of `TopicModel` that labels and new documents steer; families that can override it."""
+    """The side of `TopicEstimator` that labels and new documents steer; families that can override it."""
 
     def update(
         self,

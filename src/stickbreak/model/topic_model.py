@@ -38,7 +38,7 @@ from stickbreak.prediction.words import check_same_words, no_documents, words_to
 from stickbreak.storage.places import PathLike
 
 
-class TopicModel(Prepared, TakesTexts, SteeredTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Questions):
+class TopicEstimator(Prepared, TakesTexts, SteeredTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Questions):
     """Base of the estimators: D documents, W words, K topics.
 
     A family implements `topic_word_`, `topic_weights_`, `expected_weights` and `_predictive_rule`, and what `Estimator`
@@ -320,7 +320,7 @@ class TopicModel(Prepared, TakesTexts, SteeredTopics, ClassNamePrefixFeaturesOut
     def _plain_init(self) -> dict[str, Any]:
         """Return what stands for a fitted model as `init` in a file; nothing for anything else."""
         init = self.get_params(deep=False).get("init")
-        return {"init": init.token_shares()} if isinstance(init, TopicModel) else {}
+        return {"init": init.token_shares()} if isinstance(init, TopicEstimator) else {}
 
     def _saved_parameters(self) -> dict[str, Any]:
         return {**super()._saved_parameters(), **self._plain_init()}

@@ -18,7 +18,7 @@ from stickbreak.fitting.laps import Callback, Stop
 from stickbreak.initialization import Start, StartSettings
 from stickbreak.model.given_topics import number_given
 from stickbreak.model.seeds import Seeds, plain_seeds
-from stickbreak.model.topic_model import TopicModel
+from stickbreak.model.topic_model import TopicEstimator
 from stickbreak.sampling.blocks import Blocks
 from stickbreak.sampling.chain import REPRESENTATIONS, ROOTS, SAMPLERS
 from stickbreak.sampling.fitted import FittedGibbs
@@ -242,7 +242,7 @@ class GibbsHDP(FittedGibbs):
         "split_merge_sweeps": [None, whole(1)],
         "split_merge_scans": [whole(0)],
         "max_topics": [None, whole(1)],
-        "init": [str, "array-like", TopicModel],
+        "init": [str, "array-like", TopicEstimator],
         "init_sweeps": [whole(1)],
         "burn_in": [None, whole(0)],
         "thin": [whole(1)],

@@ -22,7 +22,7 @@ from stickbreak.model.kept_state import KeptState
 from stickbreak.model.prepared import once
 from stickbreak.model.spreading import spread
 from stickbreak.model.streaming import StreamingEstimator
-from stickbreak.model.topic_model import TopicModel
+from stickbreak.model.topic_model import TopicEstimator
 from stickbreak.model.topic_priors import TopicPriors
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.pseudo_counts import Eta
@@ -32,12 +32,12 @@ from stickbreak.prediction.topics import shares_of
 GIVEN = ("alpha", "gamma", "eta")
 
 
-class FittedNestedHDP(TopicPriors, TopicModel, StreamingEstimator):
+class FittedNestedHDP(TopicPriors, TopicEstimator, StreamingEstimator):
     """The side of `NestedHDP` that needs no fit of its own: it reads the state. K nodes that are shown."""
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ()
     _fitted_values: ClassVar[tuple[str, ...]] = (
-        *TopicModel._fitted_values,
+        *TopicEstimator._fitted_values,
         "alpha_",
         "gamma_",
         "eta_",

@@ -22,7 +22,7 @@ from stickbreak.fitting.requirements import check_memory, check_tokens
 from stickbreak.initialization import STARTS, check_init, sample_bytes
 from stickbreak.initialization.streams import RANDOM, finds_topics, offset_after
 from stickbreak.model.given_topics import number_given
-from stickbreak.model.topic_model import TopicModel
+from stickbreak.model.topic_model import TopicEstimator
 from stickbreak.model.word_prior import base_of
 from stickbreak.numerics.streams import seed_from
 
@@ -41,7 +41,7 @@ class OnlineEstimator(FittedOnline):
         **TOPIC_PRIORS,
         **STEPS,
         "n_topics": [None, whole(1)],
-        "init": [str, "array-like", TopicModel],
+        "init": [str, "array-like", TopicEstimator],
         "init_sweeps": [whole(1)],
         "batch_size": [whole(1)],
         "local_tolerance": [*TOLERANCES],

@@ -17,7 +17,7 @@ from stickbreak.fitting.requirements import check_names, check_tokens
 from stickbreak.likelihoods import WordLikelihood
 from stickbreak.model.given_topics import number_given
 from stickbreak.model.seeds import Seeds, plain_seeds
-from stickbreak.model.topic_model import TopicModel
+from stickbreak.model.topic_model import TopicEstimator
 from stickbreak.storage.places import PathLike
 from stickbreak.variational.bound import BOUNDS, SURROGATE
 from stickbreak.variational.keeping import Keeping
@@ -228,7 +228,7 @@ class VariationalHDP(StartedHDP):
         "likelihood": [str, WordLikelihood],
         "learn": [None, list, tuple],
         "bound": [one_of(BOUNDS)],
-        "init": [str, "array-like", TopicModel],
+        "init": [str, "array-like", TopicEstimator],
         "init_sweeps": [whole(1)],
         "delete_documents": [None, whole(1)],
         "stick_rule": [one_of(STICK_RULES)],
