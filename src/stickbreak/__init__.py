@@ -2,7 +2,7 @@
 
 >>> import stickbreak
 >>> corpus, truth = stickbreak.corpus.toy_bars(n_documents=200, seed=0)
->>> model = stickbreak.CollapsedHDP(n_topics=20, n_laps=5, random_state=0).fit(corpus)
+>>> model = stickbreak.TopicModel(n_topics=20, n_laps=5, random_state=0).fit(corpus)
 >>> len(model.top_words(5)) == model.n_topics_
 True
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from stickbreak.baselines.nested_hdp import NestedHDP
     from stickbreak.baselines.online import OnlineHDP, SplitMergeOnlineHDP
     from stickbreak.baselines.pachinko import HierarchicalPachinko, Pachinko
-    from stickbreak.collapsed import CollapsedHDP
+    from stickbreak.topics import TopicModel
     from stickbreak.corpus import Corpus, GroupedVectors
     from stickbreak.counting import count_files
     from stickbreak.fitting.cluster import cluster
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 ESTIMATORS = {  # class name -> where it lives; what `load` knows
     "BackoffTreeTopics": "stickbreak.backoff_tree",
-    "CollapsedHDP": "stickbreak.collapsed",
+    "TopicModel": "stickbreak.topics",
     "GibbsHDP": "stickbreak.sampling",
     "HierarchicalPachinko": "stickbreak.baselines.pachinko",
     "HybridHDP": "stickbreak.hybrid",
@@ -66,7 +66,7 @@ _MODULES = ("comparison", "corpus", "evaluation", "report")
 __all__ = [
     "LDA",
     "BackoffTreeTopics",
-    "CollapsedHDP",
+    "TopicModel",
     "Corpus",
     "GaussianDPMixture",
     "GaussianHDP",
@@ -114,7 +114,7 @@ def load(
     path : path-like
         The folder.
     kind : class, optional
-        The estimator that the folder must hold, for example `stickbreak.CollapsedHDP`. Type checkers then know the
+        The estimator that the folder must hold, for example `stickbreak.TopicModel`. Type checkers then know the
         class of the result. Default: any model.
     tokenizer : callable, optional
         The function that cut the texts of the fit into words, where it had one of your own
@@ -138,8 +138,8 @@ def load(
     >>> import stickbreak, tempfile
     >>> corpus, _ = stickbreak.corpus.toy_bars(n_documents=50, seed=0)
     >>> folder = tempfile.mkdtemp() + "/bars"
-    >>> stickbreak.CollapsedHDP(n_topics=10, n_laps=2, random_state=0).fit(corpus).save(folder)
-    >>> stickbreak.load(folder, stickbreak.CollapsedHDP).n_laps_
+    >>> stickbreak.TopicModel(n_topics=10, n_laps=2, random_state=0).fit(corpus).save(folder)
+    >>> stickbreak.load(folder, stickbreak.TopicModel).n_laps_
     2
     """
     from stickbreak.exceptions import InputError, ModelFormatError
@@ -149,7 +149,7 @@ def load(
         from stickbreak.model.estimator import Estimator
 
         if not (isinstance(kind, type) and issubclass(kind, Estimator)):
-            raise InputError(f"kind is {kind!r}; give the class of the model, for example stickbreak.CollapsedHDP.")
+            raise InputError(f"kind is {kind!r}; give the class of the model, for example stickbreak.TopicModel.")
     found, known = read_head(path)["kind"], {**ESTIMATORS, **VECTOR_ESTIMATORS}
     if found not in known:
         raise ModelFormatError(f"{path} holds a {found!r}, not a fitted model; give the folder that `save` wrote.")

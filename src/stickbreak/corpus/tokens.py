@@ -32,7 +32,8 @@ def refuse_fractions(corpus: Corpus) -> None:
         at = first + int(broken[0])
         raise InvalidCorpus(
             f"row {row_of_entry(corpus.counts, at)} of the counts holds {given[at]:.6g}, but a sampler assigns each "
-            "token to a topic; give whole numbers of tokens (raw counts, not tf-idf)."
+            "token to a topic; give whole numbers of tokens (raw counts, not tf-idf), or take VariationalHDP "
+            "(--method variational), which takes weights."
         )
 
 

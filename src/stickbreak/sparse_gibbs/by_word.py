@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import whole_counts
-from stickbreak.numerics.arrays import Int
+from stickbreak.numerics.arrays import Int, Int32
 from stickbreak.sparse_gibbs.kernels import lists as list_kernels
 from stickbreak.sparse_gibbs.kernels.lists import EIGHT
 
 Lists = NDArray[np.unsignedinteger]
+
+
+class ByDocument(NamedTuple):
+    """Tokens document by document, each (N,)."""
+
+    order: Int  # the place of each token word by word
+    word: Int32
+    document: Int32
 
 
 class ByWord:
@@ -61,6 +71,13 @@ class ByWord:
         before = np.vstack([np.zeros(n_words), np.cumsum(tokens, axis=0)])
         begins: Int = self.start[:-1] + before.astype(np.int64)
         return begins
+
+    def by_document(self) -> ByDocument:
+        """Return the tokens in the order of their documents, then of their words."""
+        document = np.searchsorted(self.heads, self.where).astype(np.int32)
+        order = np.argsort(document, kind="stable")
+        word = np.repeat(np.arange(self.start.size - 1, dtype=np.int32), np.diff(self.start))
+        return ByDocument(order, word[order], document[order])
 
     @property
     def n_tokens(self) -> int:

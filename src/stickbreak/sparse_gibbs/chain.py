@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,13 @@ SAMPLE_EVERY = 5  # laps
 LATE = 3  # how much the mean prefers late samples: sample s weighs about s ** LATE
 
 
+class Past(NamedTuple):
+    """What documents of before say of the weights of topics.                                             math.md (L4)"""
+
+    tables: Float  # (n,)  expected tables of the first topics
+    opened: float
+
+
 class Chain:
     """A chain.
 
@@ -41,13 +48,13 @@ class Chain:
     corpus : Corpus
     n_topics : int
     seed : int
-    averages : bool
-        Whether the topics are an average over laps, or those of the last.
     n_parts : int
         Parts of the documents and of the words, of which some do not wait for each other, (L11). With one part the
         chain is exact.
     executor : Executor, optional
         Where parts are swept. The default is the present thread.
+    past : Past, optional
+        What other documents say of the weights of the first topics.
     """
 
     window = 10  # laps are noisy
@@ -58,21 +65,21 @@ class Chain:
         n_topics: int,
         seed: int,
         *,
-        averages: bool,
         n_parts: int = 1,
         executor: Executor | None = None,
+        past: Past | None = None,
     ) -> None:
-        self._tokens, self._n_topics, self._seed = ByWord(corpus, n_topics, n_parts=n_parts), n_topics, seed
-        self._executor = executor or ThreadExecutor()
-        self._keeps, self._mean, self._n_samples = averages, np.zeros((0, 0)), 0
+        self.tokens, self.n_topics, self._seed = ByWord(corpus, n_topics, n_parts=n_parts), n_topics, seed
+        self._executor, self._past = executor or ThreadExecutor(), past or Past(np.zeros(0), 0.0)
+        self._mean, self._n_samples = np.zeros((0, 0)), 0
         self._is_shared = False  # somebody else has the array of the mean, too
         self._last_is_sample = False  # the last lap is in the mean
-        self._z: NDArray[np.uint16]  # (N,)  word by word
+        self.z: NDArray[np.uint16]  # (N,)  word by word
 
     def take(self, z: NDArray[np.uint16]) -> None:
         """Give each token a topic, word by word."""
-        self._z, self._lists = z, self._tokens.lists(z)
-        self._n = np.bincount(z, minlength=self._n_topics).astype(np.int64)
+        self.z, self.lists = z, self.tokens.lists(z)
+        self._n = np.bincount(z, minlength=self.n_topics).astype(np.int64)
 
     def begin_near(self, topics: Float) -> None:
         """Begin with draws of the topics of tokens in proportion to the weights of words in the topics, (K, W)."""
@@ -80,8 +87,8 @@ class Chain:
 
     def near(self, topics: Float) -> NDArray[np.uint16]:
         """Draw the topic of each token in proportion to the weights of its word in the topics, (K, W)."""
-        z = np.empty(self._tokens.n_tokens, np.uint16)
-        start_kernels.draw_topics(self._tokens.start, topics, key_of(self._seed, 0, "start near topics"), z)
+        z = np.empty(self.tokens.n_tokens, np.uint16)
+        start_kernels.draw_topics(self.tokens.start, topics, key_of(self._seed, 0, "start near topics"), z)
         return z
 
     def begin_with(self, other: Chain, part_of: Int) -> None:
@@ -89,48 +96,24 @@ class Chain:
 
         A topic with -1 has no tokens; what a word has there in the mean goes to the topics in which its tokens are.
         """
-        self.take(part_of[other._z].astype(np.uint16))
+        self.take(part_of[other.z].astype(np.uint16))
         self._n_samples, self._last_is_sample = other._n_samples, other._last_is_sample
         if not self._n_samples:
             return
-        mean, start = np.zeros((other._mean.shape[0], self._n_topics)), self._tokens.start
+        mean, start = np.zeros((other._mean.shape[0], self.n_topics)), self.tokens.start
         for k in np.flatnonzero(part_of >= 0):
             mean[:, part_of[k]] += other._mean[:, k]
         kept = mean.sum(axis=1)
         for w in np.flatnonzero((kept == 0.0) & (np.diff(start) > 0)):
-            mean[w] = np.bincount(self._z[start[w] : start[w + 1]], minlength=self._n_topics)
+            mean[w] = np.bincount(self.z[start[w] : start[w + 1]], minlength=self.n_topics)
         mean *= (other._mean.sum(axis=1) / np.where(kept > 0.0, kept, mean.sum(axis=1).clip(1.0)))[:, None]
         self._mean = mean
 
-    def begin_among(self, other: Chain, took_part: NDArray[np.bool_], z: NDArray[np.uint16]) -> None:
-        """Go on where a chain of some of these documents is, with topics of the other tokens that are given.
-
-        Parameters
-        ----------
-        other : Chain
-            Of the same topics.
-        took_part : ndarray of bool, of shape (D,)
-            The documents of the other chain, in their order.
-        z : ndarray of uint16, of shape (N,)
-            Of each token, word by word; changed in place where the other chain has it.
-        """
-        tokens = self._tokens
-        is_head = np.zeros(int(tokens.where.max(initial=0)) + 1, np.bool_)
-        is_head[tokens.heads[took_part & (tokens.lengths > 0)]] = True
-        before = is_head[tokens.where]
-        z[before] = other._z
-        self.take(z)
-        self._n_samples, self._last_is_sample = other._n_samples, other._last_is_sample
-        if self._n_samples:
-            self._mean = other._mean.copy()
-            list_kernels.add_words(tokens.start, z, 1.0, self._mean)
-            list_kernels.add_words(other._tokens.start, other._z, -1.0, self._mean)
-
     def lap(self, number: int, priors: Priors) -> float:
         """Sweep once; return the mean log p of a token given all others, as it is drawn.     math.md (L2), (L11)"""
-        tokens = self._tokens
+        tokens = self.tokens
         log_total = self._sweep(priors, key_of(self._seed, number, "sweep of LDA"))
-        self._last_is_sample = self._keeps and number % SAMPLE_EVERY == 0
+        self._last_is_sample = number % SAMPLE_EVERY == 0
         if self._last_is_sample:
             mean = self._with_sample(self._own_mean()) if self._n_samples else self.last()
             self._mean, self._is_shared, self._n_samples = mean, False, self._n_samples + 1
@@ -140,18 +123,18 @@ class Chain:
 
     def _sweep(self, priors: Priors, key: np.uint64) -> float:
         """Draw a topic for each token; return the sum of the logarithms of the totals.                math.md (L11)"""
-        tokens, n_words, n_parts = self._tokens, self._tokens.start.size - 1, self._tokens.document_cuts.size - 1
-        eta, known, *of_topics = prior_of_words(priors.eta, priors.pseudo, n_words, self._n_topics)
+        tokens, n_words, n_parts = self.tokens, self.tokens.start.size - 1, self.tokens.document_cuts.size - 1
+        eta, known, *of_topics = prior_of_words(priors.eta, priors.pseudo, n_words, self.n_topics)
 
         def swept(job: tuple[int, int, Int]) -> float:
             """Draw the topics of the tokens that a part of the words has in a part of the documents."""
             part, words, n = job
             a, b = tokens.word_cuts[words], tokens.word_cuts[words + 1]
             of_words = tokens.start[a : b + 1], tokens.begin[part, a:b], tokens.begin[part + 1, a:b]
-            of_tokens = tokens.where, self._z, self._lists, tokens.bits, n
+            of_tokens = tokens.where, self.z, self.lists, tokens.bits, n
             prior = priors.a, eta[a:b], known[a : b + 1], *of_topics
             log_total = sweep_kernels.sweep(*of_words, *of_tokens, *prior, key, np.uint64(part * n_words + a))
-            list_kernels.sort(tokens.heads[tokens.document_cuts[part] : tokens.document_cuts[part + 1]], self._lists)
+            list_kernels.sort(tokens.heads[tokens.document_cuts[part] : tokens.document_cuts[part + 1]], self.lists)
             return float(log_total)
 
         log_total = 0.0
@@ -166,20 +149,20 @@ class Chain:
         """Return the priors after a lap, their weights a learned where this is due.                  math.md (L4)"""
         if not is_due(number):
             return priors
-        pairs = self._tokens.pairs(self._lists)
+        pairs, past = self.tokens.pairs(self.lists), self._past
         for _ in range(STEPS):
             tables = tables_of(pairs, priors.a)
-            priors = priors.with_weights(fixed_point(tables, opened(priors.alpha, self._tokens.lengths)))
+            tables[: past.tables.size] += past.tables
+            priors = priors.with_weights(fixed_point(tables, past.opened + self.opened(priors)))
         return priors
 
-    @property
-    def in_use(self) -> Int:
-        """The topics that have tokens in the last lap."""
-        return np.flatnonzero(self._n)
+    def scale(self, priors: Priors) -> Float:
+        """Return how often a_k counts in each document, (D,)."""
+        return np.ones(self.tokens.lengths.size)
 
-    def tables(self, priors: Priors) -> Float:
-        """Return the expected tables of the topics of all documents, (K,).                            math.md (L4)"""
-        return tables_of(self._tokens.pairs(self._lists), priors.a)
+    def opened(self, priors: Priors) -> float:
+        """Return what the lengths of the documents say of alpha.                                      math.md (L4)"""
+        return opened(priors.alpha, self.tokens.lengths)
 
     def counts(self) -> Float:
         """Return the counts of the words in the topics, of the last lap or their mean, (W, K)."""
@@ -188,7 +171,7 @@ class Chain:
 
     def mean(self) -> Float:
         """Return the same, not to be changed: the chain may go on with it."""
-        if not self._keeps or not self._n_samples:
+        if not self._n_samples:
             return self.last()
         return self._mean if self._last_is_sample else self._with_sample(self._mean.copy())
 
@@ -196,48 +179,39 @@ class Chain:
         """Return the mean of the samples, which may be changed."""
         return self._mean.copy() if self._is_shared else self._mean
 
-    def rows(self, words: Int, topics: Int) -> tuple[NDArray[np.float32], Float]:
-        """Return the counts of some words in some topics, (W', K'), and those of all words, (K',)."""
-        counts, found = self.mean(), np.empty((words.size, topics.size), np.float32)
-        for row, w in enumerate(words):
-            found[row] = counts[w, topics]
-        return found, counts.sum(axis=0)[topics]
-
     def last(self) -> Float:
         """Return the counts of this lap."""
-        counts = np.zeros((self._tokens.start.size - 1, self._n_topics))
-        list_kernels.add_words(self._tokens.start, self._z, 1.0, counts)
+        counts = np.zeros((self.tokens.start.size - 1, self.n_topics))
+        list_kernels.add_words(self.tokens.start, self.z, 1.0, counts)
         return counts
 
-    def last_in_use(self) -> NDArray[np.int32]:
-        """Return the counts of this lap in the topics in use, (W, K')."""
-        number = self._numbers()
-        counts = np.zeros((self._tokens.start.size - 1, int(number.max()) + 1), np.int32)
-        list_kernels.add_words(self._tokens.start, number[self._z], np.int32(1), counts)
+    def words(self, topics: Int) -> NDArray[np.int32]:
+        """Return the counts of this lap in some topics that have all tokens, (W, n)."""
+        place = np.zeros(self.n_topics, np.uint16)
+        place[topics] = np.arange(topics.size)
+        counts = np.zeros((self.tokens.start.size - 1, topics.size), np.int32)
+        list_kernels.add_words(self.tokens.start, place[self.z], np.int32(1), counts)
         return counts
 
-    def documents_in_use(self) -> tuple[Int, Int, Int]:
-        """Return where the topics of each document begin, (D + 1,), these among the topics in use, and their tokens."""
-        start, topic, tokens = self._tokens.documents(self._lists)
-        return start, self._numbers()[topic].astype(np.int64), tokens
+    def documents(self) -> tuple[Int, Int, Int]:
+        """Return where the topics of each document begin, (D + 1,), these, and their tokens."""
+        return self.tokens.documents(self.lists)
 
-    def _numbers(self) -> NDArray[np.uint16]:
-        """Return the place of each topic among those in use, (K,)."""
-        number = np.zeros(self._n_topics, np.uint16)
-        number[self.in_use] = np.arange(self.in_use.size)
-        return number
+    def sizes(self) -> Int:
+        """Return the tokens of each topic in the last lap, (K,)."""
+        return self._n.copy()
 
     def _with_sample(self, mean: Float) -> Float:
         """Make the counts of this lap one more sample of a mean, in its place.                        math.md (L3)"""
         share = (LATE + 1.0) / (self._n_samples + 1.0 + LATE)
         mean *= 1.0 - share
-        list_kernels.add_words(self._tokens.start, self._z, share, mean)
+        list_kernels.add_words(self.tokens.start, self.z, share, mean)
         return mean
 
     def snapshot(self) -> Packed:
         """Return the topic of each token, and the mean."""
         values, self._is_shared = {"n_samples": self._n_samples, "last_is_sample": self._last_is_sample}, True
-        return {"z": self._z.copy(), "mean": self._mean}, values
+        return {"z": self.z.copy(), "mean": self._mean}, values
 
     def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> None:
         """Take up what `snapshot` returned."""
@@ -245,12 +219,12 @@ class Chain:
         last_is_sample = values["last_is_sample"]
         require(last_is_sample in (False, bool(n_samples)), "its last lap cannot be a sample")
         require(
-            z.shape == (self._tokens.n_tokens,) and z.dtype == np.uint16, "its topics are not those of these tokens"
+            z.shape == (self.tokens.n_tokens,) and z.dtype == np.uint16, "its topics are not those of these tokens"
         )
-        require(int(z.max(initial=0)) < self._n_topics, "its tokens have topics that are not there")
-        shape = (self._tokens.start.size - 1, self._n_topics) if n_samples else (0, 0)
+        require(int(z.max(initial=0)) < self.n_topics, "its tokens have topics that are not there")
+        shape = (self.tokens.start.size - 1, self.n_topics) if n_samples else (0, 0)
         require(is_table(mean, *shape) and are_sums(mean), "its mean counts are not those of these words")
-        n_tokens = self._tokens.n_tokens if n_samples else 0
+        n_tokens = self.tokens.n_tokens if n_samples else 0
         require(
             math.isclose(float(mean.sum()), n_tokens, rel_tol=1e-6), "its mean counts are not those of these tokens"
         )

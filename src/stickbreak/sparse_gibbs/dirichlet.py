@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import digamma
 
-from stickbreak.fitting.hyperparameters import PRIOR
+from stickbreak.fitting import hyperparameters
+from stickbreak.fitting.hyperparameters import LARGE, PRIOR
 from stickbreak.numerics.arrays import Float, Int
 
 FIRST_LAP = 10  # that learns: random topics ask for a large alpha, which keeps them alike
 LEARN_EVERY = 5  # laps
+ETA_LIMITS = (1e-4, 1e2)
 STEPS = 20  # of the fixed point, where the topics of the tokens stay
 
 
@@ -45,3 +47,17 @@ def fixed_point(tables: Float, opened: float) -> Float:
     """
     found: Float = (PRIOR.shape / tables.size + tables) / (PRIOR.rate + opened)
     return found
+
+
+def best_eta(S: Float, start: float) -> float:
+    """Return the eta that maximises its posterior for expected counts S, (W, K).                        math.md (L5)
+
+    A count is taken as the whole number below or above it.
+    """
+    small, tokens = S[(S > 0.0) & (S < LARGE)], S.sum(axis=0)
+    if not S.shape[1]:
+        return start
+    whole = small.astype(np.int64)
+    tails = np.bincount(whole, small - whole, LARGE)
+    tails[:-1] += np.cumsum(np.bincount(whole, minlength=LARGE)[::-1])[::-1][1:]  # the pairs of more than j tokens
+    return hyperparameters.best_eta(tails, S[S >= LARGE], tokens, S.shape[0], start, ETA_LIMITS)

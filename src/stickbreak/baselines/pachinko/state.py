@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from stickbreak.collapsed.learning import best_eta
+from stickbreak.sparse_gibbs.dirichlet import best_eta
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.numerics.ranges import LARGEST, SMALLEST
@@ -144,7 +144,7 @@ class Priors:
         assert not isinstance(self.eta, np.ndarray)
         if self.pseudo is not None:
             S = np.delete(S, np.unique(self.pseudo.indices), axis=1)
-        return replace(self, eta=best_eta(S, S.sum(axis=0), self.eta)) if S.shape[1] else self
+        return replace(self, eta=best_eta(S, self.eta)) if S.shape[1] else self
 
     def row(self) -> dict[str, float]:
         """Return the columns of the trace: eta by word, which is not learned, has none."""

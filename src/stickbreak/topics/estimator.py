@@ -1,0 +1,404 @@
+"""`TopicModel`: the default."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from stickbreak.corpus import Corpus
+from stickbreak.corpus.alignment import in_columns, only_numbered
+from stickbreak.corpus.tokens import refuse_fractions
+from stickbreak.exceptions import InputError
+from stickbreak.fitting.all_or_nothing import all_or_nothing
+from stickbreak.fitting.checkpoint import seed_of_fit
+from stickbreak.fitting.constraints import CONCENTRATION, TOLERANCES, TOPIC_PRIORS, whole
+from stickbreak.fitting.engine import Engine
+from stickbreak.fitting.hyperparameters import PRIOR
+from stickbreak.fitting.laps import Callback
+from stickbreak.fitting.requirements import check_bytes, check_memory, check_names, check_start, check_tokens
+from stickbreak.fitting.run import at_work
+from stickbreak.model.document_labels import given_labels
+from stickbreak.model.seeds import Seeds, plain_seeds
+from stickbreak.model.word_prior import base_of
+from stickbreak.numerics.pseudo_counts import widened
+from stickbreak.sparse_gibbs.chain import Past
+from stickbreak.sparse_gibbs.priors import Priors
+from stickbreak.storage.checksums import checksum
+from stickbreak.storage.places import PathLike
+from stickbreak.topics.fitted import LEARNABLE, FittedTopics
+from stickbreak.topics.laps import Rules, TopicLaps
+from stickbreak.topics.start import n_to_begin_with
+
+SMALLEST_COUNT = 1e-9  # what rounding leaves of no token
+MOST_TOPICS = 1 << 16  # topics of tokens are stored in two bytes
+FEWER_TOPICS = 1000  # at the start, where nobody says how many
+TABLES = 4.0  # of words and topics: those of a pass, the mean before and after it, and the topics that are shown
+TOKEN_BYTES = 64.0  # of a token: its topic, its list, an entry of a list, and its places in a round of merges
+LABEL_BYTES = 64.0  # of a token of documents with labels, while it is found which topics it may have
+
+
+class TopicModel(FittedTopics):
+    """Topics and how many there are, by one sparse Gibbs sampler whose topics merge. `stickbreak fit` uses it.
+
+    The model is an HDP with at most as many topics as the fit begins with: the weights of a document have a Dirichlet
+    prior with a parameter a_k for each topic, which is learned, and the topics have a symmetric one. A fit begins with
+    many topics, each of the words that occur together with one word. Each pass draws the topic of every token, given
+    all others. From pass 40 on two topics become one where one explains the words of both better than two do. The
+    topics of the model are the mean over passes (math.md (L12) to (L15)). With `n_topics` nothing merges: then this is
+    LDA with a learned asymmetric prior.
+
+    Parameters
+    ----------
+    n_topics : int or None, default=None
+        Number of topics, those of labels and seeds among them. None: it is found.
+    max_topics : int or None, default=None
+        Most topics to begin with, where the number is found: merges make them fewer. None: 1000. It cannot be given
+        together with `n_topics`.
+    alpha : float, default=5.0
+        Concentration of the topic weights of a document: the sum of a_k over all topics, which are equal to begin with.
+        If it is learned, this is its initial value.
+    eta : float or array-like of shape (W,) or (K, W), default=0.05
+        Pseudo-count of every word in every topic. If it is learned, this is its initial value. An array, which is not
+        learned, has a pseudo-count for each word, in all topics alike, or a row for each of the first topics: these
+        keep their numbers, and other topics have its smallest number for every word.
+    learn : sequence of {"alpha", "eta"}, default=("alpha",)
+        Hyperparameters that are learned, in every fifth pass from pass 10 on: alpha with a value for each topic, eta as
+        one. Their priors are Gamma(1, 1).
+    seeds : dict of str to list of str, optional
+        Words of topics that you expect, by the names of these topics. They come first, in this order, and each keeps
+        its number and its name, as its label: others may join it, and it joins none. Words that the documents lack are
+        left out, and a warning names them.
+    seed_tokens : float, default=100.0
+        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (C18)).
+    n_laps : int, default=300
+        Maximum number of passes over the data. A pass ("lap" in names) visits every token once.
+    tolerance : float or None, default=1e-4
+        Stop when a pass raises the objective by less than this, in nats per token. The mean of ten passes is compared
+        with the mean of the next ten, once the merges have ended and the mean over passes has its least number of
+        passes. None: never.
+    random_state : int, RandomState or None, default=None
+        Seed of the random numbers. The same seed gives the same result for any `n_jobs`.
+    n_jobs : int or None, default=None
+        Number of threads. None means 1, and -1 means all cores.
+    verbose : bool, default=False
+        Show a progress bar on standard error.
+
+    Attributes
+    ----------
+    n_topics_ : int
+        Number of topics.
+    topic_word_ : ndarray of shape (n_topics_, W)
+        Word distribution of each topic. Topics of labels and seeds come first, then the others, the largest first.
+    topic_weights_ : ndarray of shape (n_topics_,)
+        Expected weights a_k / alpha of the topics in a document.
+    topic_prior_ : ndarray of shape (n_topics_,)
+        a_k, the Dirichlet parameter of each topic in the prior of a document.
+    components_ : ndarray of shape (n_topics_, W)
+        Expected tokens of each word in each topic, plus eta and the pseudo-tokens of seeds.
+    alpha_, eta_ : float
+        The hyperparameters at the end, learned or given. `eta_` is an array (W,) where one was given, and the smallest
+        number of a table.
+    started_ : int
+        Number of topics that the fit began with.
+    labels_ : dict of int to str
+        Labels of topics: those of seeds and of labelled documents, and what `label` gave.
+    label_names_ : list of str
+        The labels of the documents of the fit: label k is topic k. Empty without labels.
+    learned_ : list of str
+        Names of the hyperparameters that were learned in the fit.
+    objective_ : float
+        Last entry of "objective" in `trace_`.
+    trace_ : dict of ndarray of shape (n_laps_,)
+        One entry for each pass: "lap" (its number), "objective", "n_topics", "seconds", "moved" (1 while it is too
+        early to stop), "alpha", "eta" (unless it is an array). The objective is in nats per token: each token given
+        all others, as it is drawn.
+    n_laps_ : int
+        Number of passes done.
+    n_documents_seen_ : int
+        Number of documents of the fit and its updates.
+    start_seconds_ : float
+        Seconds that the start took.
+    converged_ : bool
+        Whether the fit stopped by `tolerance`.
+    stop_reason_ : str
+        Why the fit ended, and how the number of topics was found.
+    vocabulary_ : tuple of str
+        The words.
+    text_options_, text_column_ : TextOptions or None, str or None
+        How the texts of the fit were counted, and their column in its data frame. None where it was given counts.
+
+    Raises
+    ------
+    InputError
+        From `fit`, for counts that are not whole numbers: `VariationalHDP` takes weights.
+
+    References
+    ----------
+    Y. W. Teh, M. I. Jordan, M. J. Beal, D. M. Blei. Hierarchical Dirichlet Processes. JASA 2006.
+
+    L. Yao, D. Mimno, A. McCallum. Efficient Methods for Topic Model Inference on Streaming Document Collections.
+    KDD 2009.
+
+    H.-F. Yu, C.-J. Hsieh, H. Yun, S. V. N. Vishwanathan, I. S. Dhillon. A Scalable Asynchronous Distributed Algorithm
+    for Topic Modeling. WWW 2015.
+
+    S. Jain, R. M. Neal. A Split-Merge Markov Chain Monte Carlo Procedure for the Dirichlet Process Mixture Model.
+    JCGS 2004.
+
+    H. M. Wallach, D. Mimno, A. McCallum. Rethinking LDA: Why Priors Matter. NIPS 2009.
+
+    D. Ramage, D. Hall, R. Nallapati, C. D. Manning. Labeled LDA: A Supervised Topic Model for Credit Attribution in
+    Multi-labeled Corpora. EMNLP 2009.
+
+    Examples
+    --------
+    >>> from stickbreak import TopicModel
+    >>> from stickbreak.corpus import toy_bars
+    >>> corpus, truth = toy_bars(n_documents=500, seed=0)
+    >>> TopicModel(n_topics=10, n_laps=20, random_state=0).fit(corpus).transform(corpus).shape
+    (500, 10)
+    """
+
+    _fitted_values: ClassVar[tuple[str, ...]] = (*FittedTopics._fitted_values, "started_", "_opened")
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **FittedTopics._parameter_constraints,
+        "n_topics": [None, whole(1, MOST_TOPICS)],
+        "max_topics": [None, whole(1, MOST_TOPICS)],
+        "alpha": CONCENTRATION,
+        **TOPIC_PRIORS,
+        "learn": [list, tuple],
+        "tolerance": [None, *TOLERANCES],
+    }
+
+    started_: int
+    _opened: float  # what the documents say of alpha beside the tables, for updates
+
+    def __init__(
+        self,
+        *,
+        n_topics: int | None = None,
+        max_topics: int | None = None,
+        alpha: float = 5.0,
+        eta: Any = 0.05,
+        learn: Sequence[str] = ("alpha",),
+        seeds: Seeds | None = None,
+        seed_tokens: float = 100.0,
+        n_laps: int = 300,
+        tolerance: float | None = 1e-4,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_topics = n_topics
+        self.max_topics = max_topics
+        self.alpha = alpha
+        self.eta = eta
+        self.learn = learn
+        self.seeds = plain_seeds(seeds)
+        self.seed_tokens = seed_tokens
+        self.n_laps = n_laps
+        self.tolerance = tolerance
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def starting_topics(self, X: Any) -> int:
+        """Return the most topics that a fit to these documents begins with.
+
+        Parameters
+        ----------
+        X : texts, Corpus, sparse matrix or array of shape (D, W)
+
+        Returns
+        -------
+        int
+            `n_topics`. If that is None: more the more documents and words there are, and those of labels and seeds
+            besides (math.md (L12)).
+        """
+        if self.n_topics is not None:
+            return int(self.n_topics)
+        return self._n_at_start(Corpus.from_counts(self._counted(X, reset=True)), self._n_steered)
+
+    def _n_at_start(self, documents: Corpus, n_kept: int) -> int:
+        """Return the most topics of a fit or an update that begins with `n_kept` known ones."""
+        if self.n_topics is not None:
+            return max(int(self.n_topics), n_kept)
+        most = max(self.max_topics or FEWER_TOPICS, n_kept + 1)
+        return n_kept + n_to_begin_with(documents.counts.nnz, documents.n_documents, most - n_kept)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_names("learn", self.learn, LEARNABLE)
+        if self.n_topics is not None and self.max_topics is not None:
+            raise InputError(
+                f"max_topics is {self.max_topics} and n_topics is {self.n_topics}, but with n_topics the number stays; "
+                "give one of them."
+            )
+
+    def _check_documents(self, documents: Corpus) -> None:
+        super()._check_documents(documents)
+        self._check_words_of_eta(documents.n_words)
+        self._check_fit(documents, self._n_steered)
+
+    def _check_fit(self, documents: Corpus, n_kept: int) -> None:
+        """Refuse counts that are no tokens, too little room for known topics, and what the memory cannot carry."""
+        refuse_fractions(documents)
+        if self.n_topics is not None:
+            check_start(documents, int(self.n_topics))
+        room = self.n_topics or self.max_topics or MOST_TOPICS
+        if n_kept > room or n_kept == room == MOST_TOPICS:
+            name = "n_topics (--topics)" if self.n_topics is not None else "max_topics (--max-topics)"
+            raise InputError(
+                f"seeds, labels and rows of eta are {n_kept} topics, but the fit has {room} at most; give a larger "
+                f"{name}, or fewer of these."
+            )
+        n_topics = self._n_at_start(documents, n_kept)
+        of_token = TOKEN_BYTES + (LABEL_BYTES if self._document_labels is not None else 0.0)
+        needed = 8.0 * TABLES * documents.n_words * n_topics
+        check_memory(n_topics, documents.n_words, needed)
+        what = f"a fit of {documents.n_documents} documents of {documents.n_tokens:.12g} tokens"
+        advice = "fit a sample, or take HybridHDP (--method hybrid), which reads documents in minibatches"
+        check_bytes(what, needed + of_token * float(documents.n_tokens), advice)
+
+    def _check_labelled_fit(self) -> None:
+        """Any parameters allow labels."""
+
+    def _laps(self, documents: Corpus, seed: int, executor: Engine) -> TopicLaps:
+        prior = self._behind_labels(self._word_prior(documents.words), documents.n_words)
+        priors = Priors(np.zeros(0), float(self.alpha), base_of(self.eta), prior.pseudo)
+        return TopicLaps(documents, self._rules(priors, seed, are_words=self.seeds is not None), executor)
+
+    def _rules(self, priors: Priors, seed: int, *, are_words: bool = False, past: Past | None = None) -> Rules:
+        """Return what a fit goes by that knows what `priors` say of the first topics."""
+        n_topics = None if self.n_topics is None else max(int(self.n_topics), priors.n_kept)
+        most = max(self.max_topics or FEWER_TOPICS, priors.n_kept + 1)
+        return Rules(n_topics, most, priors, tuple(self.learn), seed, are_words, self._rows_of_labels, past)
+
+    def _take(self, laps: TopicLaps, documents: Corpus) -> None:
+        self._take_laps(laps, documents.n_documents)
+        self._take_curve(documents, laps.seed)
+
+    def _take_laps(self, laps: TopicLaps, n_documents: int) -> None:
+        """Copy topics into the fitted attributes, and say how their number was found."""
+        self._take_topics(laps.chain.mean(), laps.priors)
+        self.started_, self.n_documents_seen_ = laps.started, n_documents
+        self._opened = laps.chain.opened(laps.priors)
+        if self.n_topics is None:
+            n_less = laps.started - self.n_topics_
+            merged = f", of which {n_less} became part of others" * (n_less > 0)
+            self.stop_reason_ += f" It began with {laps.started} topics{merged}."
+
+    @all_or_nothing
+    def update(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        labels: Any = None,
+        callback: Callback | None = None,
+        checkpoint: PathLike | None = None,
+        resume: bool = False,
+    ) -> Self:
+        """Go on with new documents: topics keep their numbers and labels, and new topics come after them.
+
+        What the topics know of the documents of before stays as it is, as pseudo-counts (math.md (L16)). The new
+        documents add to it. Beside the topics of the model a fit to the new documents begins with topics of theirs, and
+        those that the topics of the model explain better join them. Afterwards `trace_` is that of the new documents,
+        and the model cannot `continue_fit`.
+
+        Parameters
+        ----------
+        X : texts, data frame, Corpus, sparse matrix or array of shape (D, W)
+            New documents alone. Words that the model does not know join its words if X is texts or names its words.
+        y : ignored
+        labels : str or sequence of length D, optional
+            As in `fit`, of the labels that the model knows.
+        callback : callable, optional
+            As in `fit`.
+        checkpoint : path-like, optional
+            As in `fit`; `resume` needs the model of before, not one that was updated.
+        resume : bool, default=False
+            As in `fit`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If the labels are not those of the model, or the checkpoint belongs to another update.
+        InvalidCorpus
+            If the documents hold no token.
+        """
+        check_is_fitted(self)
+        documents = self._with_new_words(X)
+        check_tokens(documents)
+        self._take_known_labels(documents, self._column_of(X, labels))
+        self._check_fit(documents, self.n_topics_)
+        n_seen, opened, names, pseudo = self.n_documents_seen_, self._opened, self.label_names_, self._pseudo
+        seed, (priors, past) = seed_of_fit(self.random_state, checkpoint, resume=resume), self._known(documents.n_words)
+        assert priors.pseudo is not None
+        identity = self._identity(documents, seed) | {"topics": checksum(priors.pseudo.data, past.tables)}
+        with at_work(self, callback) as (report, executor):
+            laps = TopicLaps(documents, self._rules(priors, seed, past=past), executor)
+            run = self._run(laps, report, identity, self.n_laps, checkpoint=checkpoint, resume=resume)
+        self.start_seconds_ = run.start_seconds
+        self._take_words(documents)
+        self.converged_, self.stop_reason_ = run.outcome
+        self._record(run.trace)
+        self._take_laps(laps, n_seen + documents.n_documents)
+        self._opened += opened
+        self._pseudo = None if pseudo is None else _widened(pseudo, documents.n_words)
+        self.label_names_, self._document_labels, self._kept = names, None, None
+        return self
+
+    def _known(self, n_words: int) -> tuple[Priors, Past]:
+        """Return what the topics of the model say of a fit to new documents with these words.          math.md (L16)"""
+        counts = np.zeros((n_words, self.n_topics_))
+        counts[: self.n_features_in_] = (self.components_ - self.eta_).T
+        counts[counts < SMALLEST_COUNT] = 0.0
+        eta = widened(self.eta_, n_words)
+        past = Past(self.topic_prior_ * (PRIOR.rate + self._opened), self._opened)
+        return Priors(self.topic_prior_, self.alpha_, eta, sparse.csr_array(counts)), past
+
+    def _take_known_labels(self, documents: Corpus, labels: Any) -> None:
+        """Take labels of new documents, which the model must know."""
+        self._document_labels = None
+        if labels is None:
+            return
+        if not self.label_names_:
+            raise InputError(
+                "labels are given, but the model was fitted without; fit it with labels, or leave them out."
+            )
+        self._document_labels = given_labels(documents, labels, self.label_names_)
+
+    def _with_new_words(self, X: Any) -> Corpus:
+        """Return documents in the words of the model and in new ones, which come last.
+
+        Words are found by name where both sides have names. Texts are counted as those of the fit were.
+        """
+        X = self._counted_with_new(X)
+        named = isinstance(X, Corpus) and not only_numbered(X, self.vocabulary_)
+        if not named:
+            return self._corpus(X)
+        words = (*self.vocabulary_, *sorted(set(X.words) - set(self.vocabulary_)))
+        place = {word: w for w, word in enumerate(words)}
+        return in_columns(X, np.array([place[word] for word in X.words]), words)
+
+    def _take_words(self, documents: Corpus) -> None:
+        """Take the words of documents, those of the model first, for those of the model."""
+        if documents.n_words > self.n_features_in_:
+            self.vocabulary_, self.n_features_in_ = documents.words, documents.n_words
+            if hasattr(self, "feature_names_in_"):
+                self.feature_names_in_ = np.array(documents.words, dtype=object)
+
+
+def _widened(pseudo: sparse.csr_array, n_words: int) -> sparse.csr_array:
+    """Return pseudo-counts over more words, of which the new ones have none."""
+    indptr = np.append(pseudo.indptr, np.full(n_words - pseudo.shape[0], pseudo.indptr[-1]))
+    return sparse.csr_array((pseudo.data, pseudo.indices, indptr), shape=(n_words, pseudo.shape[1]))

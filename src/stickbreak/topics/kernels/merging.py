@@ -1,0 +1,170 @@
+"""What two topics gain as one (math.md (L13), (L14)); NumPy twins in tests/topics/reference.py."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from stickbreak.numerics.compiling import njit
+from stickbreak.numerics.kernel_random import open_stream, uniform
+from stickbreak.numerics.special import log_gamma
+
+_SMALLEST, _LARGEST = 1e-200, 1e200  # of a product, whose logarithm is taken once for many factors
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def add_words(counts, eta, gains):
+    """Add sum_w f(n_kw + n_lw) - f(n_kw) - f(n_lw) to gains[k, l], k > l, f(n) = log Gamma(n + eta_w) - log Gamma(eta_w).
+
+    `counts` are of whole tokens, (W, K).
+    """
+    W, K = counts.shape
+    topics = np.empty(K, np.int64)
+    for w in range(W):
+        size, tokens = 0, 0
+        for k in range(K):
+            if counts[w, k] > 0:
+                topics[size] = k
+                size += 1
+                tokens += counts[w, k]
+        if size < 2:
+            continue
+        f = np.zeros(tokens + 1)
+        for n in range(tokens):
+            f[n + 1] = f[n] + math.log(eta[w] + n)
+        for i in range(size):
+            k, n = topics[i], counts[w, topics[i]]
+            for j in range(i):
+                m = counts[w, topics[j]]
+                gains[k, topics[j]] += f[n + m] - f[n] - f[m]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def add_documents(start, topic, tokens, a, gains):
+    """Add sum_d F(n + m, a_k + a_l) - F(n, a_k) - F(m, a_l) to gains[k, l], k > l.
+
+    F(n, a) = log Gamma(n + a) - log Gamma(a). Document d has `tokens` in each `topic` of its places start[d] to
+    start[d + 1]. First each document counts as if it had only one of the two topics, then those that have both.
+    """
+    K, most = a.size, 1
+    for i in range(tokens.size):
+        most = max(most, tokens[i])
+    more = np.zeros((K, most))  # documents with more than j tokens of topic k
+    for i in range(topic.size):
+        more[topic[i], tokens[i] - 1] += 1.0
+    for k in range(K):
+        for j in range(most - 2, -1, -1):
+            more[k, j] += more[k, j + 1]
+    for k in range(K):
+        for l in range(k):  # noqa: E741
+            both, j = a[k] + a[l], 0
+            while j < most and more[k, j] + more[l, j] > 0.0:
+                gains[k, l] += more[k, j] * math.log((both + j) / (a[k] + j))
+                gains[k, l] += more[l, j] * math.log((both + j) / (a[l] + j))
+                j += 1
+    for d in range(start.size - 1):
+        for i in range(start[d], start[d + 1]):
+            n = tokens[i]
+            for j in range(start[d], i):
+                k, l, m = max(topic[i], topic[j]), min(topic[i], topic[j]), tokens[j]  # noqa: E741
+                b = a[k] + a[l]
+                gains[k, l] += log_gamma(n + m + b) - log_gamma(n + b) - log_gamma(m + b) + log_gamma(b)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def by_topic(z, n_topics):
+    """Return where the tokens of each topic begin, (K + 1,), and all tokens, topic by topic in ascending order."""
+    begin = np.zeros(n_topics + 1, np.int64)
+    for t in range(z.size):
+        begin[z[t] + 1] += 1
+    begin = np.cumsum(begin)
+    place, members = begin[:-1].copy(), np.empty(z.size, np.uint32)
+    for t in range(z.size):
+        members[place[z[t]]] = t
+        place[z[t]] += 1
+    return begin, members
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def gains_of_pairs(pairs, begin, members, word, document, scale, counts, sizes, a, eta, prior, total, key, gains):
+    """Put what the topics of each pair gain as one into gains.                                          math.md (L14)
+
+    Parameters
+    ----------
+    pairs : ndarray of shape (n, 2)
+        Topics k and l; one topic in place of both has the prior of k.
+    begin, members : ndarray
+        The tokens of each topic, document by document.
+    word, document : ndarray of shape (N,)
+        Of each token.
+    scale : ndarray of shape (D,)
+        a_k counts so often in a document.
+    counts, sizes : ndarray of shape (W, K) and (K,)
+        Tokens.
+    a : ndarray of shape (K,)
+    eta : ndarray of shape (W,)
+    prior : ndarray of shape (W, n)
+        Pseudo-counts of the first n topics, beside eta.
+    total : ndarray of shape (K,)
+        Sum of eta and the pseudo-counts of each topic.
+    key : uint64
+        The sides of pair p are drawn from the stream of number k K + l.
+    gains : ndarray of shape (n,)
+    """
+    K, n_known = a.size, prior.shape[1]
+    n_w = np.zeros((counts.shape[0], 4))  # tokens of a word so far: of k and l as they are, and as drawn
+    rng = np.empty(1, np.uint64)
+    for p in range(len(pairs)):
+        k, l = pairs[p, 0], pairs[p, 1]  # noqa: E741
+        open_stream(rng, key, np.uint64(k * K + l))
+        i, j = begin[k], begin[l]
+        N_k, N_l, M_k, M_l = 0.0, 0.0, 0.0, 0.0  # tokens so far: as they are, and as drawn
+        n_k, n_l, m_k, m_l, a_k, a_l, d = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -1  # the same in document d
+        log_gain, product = 0.0, 1.0
+        while i < begin[k + 1] or j < begin[l + 1]:
+            is_k = j >= begin[l + 1] or (i < begin[k + 1] and members[i] < members[j])
+            if is_k:
+                t = members[i]
+                i += 1
+            else:
+                t = members[j]
+                j += 1
+            w = word[t]
+            if document[t] != d:
+                d = document[t]
+                n_k, n_l, m_k, m_l, a_k, a_l = 0.0, 0.0, 0.0, 0.0, scale[d] * a[k], scale[d] * a[l]
+            eta_k = eta[w] + (prior[w, k] if k < n_known else 0.0)
+            eta_l = eta[w] + (prior[w, l] if l < n_known else 0.0)
+            fit_k = (counts[w, k] + eta_k) / (sizes[k] + total[k])
+            fit_l = (counts[w, l] + eta_l) / (sizes[l] + total[l])
+            one = (n_k + n_l + a_k + a_l) * (n_w[w, 0] + n_w[w, 1] + eta_k) / (N_k + N_l + total[k])
+            q = (n_k + a_k) * fit_k / ((n_k + a_k) * fit_k + (n_l + a_l) * fit_l)
+            if is_k:
+                product *= one * q / ((n_k + a_k) * (n_w[w, 0] + eta_k) / (N_k + total[k]))
+                n_k += 1.0
+                N_k += 1.0
+                n_w[w, 0] += 1.0
+            else:
+                product *= one * (1.0 - q) / ((n_l + a_l) * (n_w[w, 1] + eta_l) / (N_l + total[l]))
+                n_l += 1.0
+                N_l += 1.0
+                n_w[w, 1] += 1.0
+            q = (m_k + a_k) * fit_k / ((m_k + a_k) * fit_k + (m_l + a_l) * fit_l)
+            if uniform(rng) < q:
+                product *= one * q / ((m_k + a_k) * (n_w[w, 2] + eta_k) / (M_k + total[k]))
+                m_k += 1.0
+                M_k += 1.0
+                n_w[w, 2] += 1.0
+            else:
+                product *= one * (1.0 - q) / ((m_l + a_l) * (n_w[w, 3] + eta_l) / (M_l + total[l]))
+                m_l += 1.0
+                M_l += 1.0
+                n_w[w, 3] += 1.0
+            if not _SMALLEST < product < _LARGEST:
+                log_gain, product = log_gain + math.log(product), 1.0
+        gains[p] = (log_gain + math.log(product)) / 2.0
+        for i in range(begin[k], begin[k + 1]):
+            n_w[word[members[i]]] = 0.0
+        for j in range(begin[l], begin[l + 1]):
+            n_w[word[members[j]]] = 0.0

@@ -1,0 +1,181 @@
+"""A fit of the default: start, passes, merges, mean.                                             math.md (L12) to (L15)"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stickbreak.corpus import Corpus
+from stickbreak.fitting.checkpoint import require, whole_number
+from stickbreak.fitting.executor import Executor
+from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
+from stickbreak.model.document_labels import DocumentLabels
+from stickbreak.numerics.arrays import Float
+from stickbreak.sparse_gibbs.chain import Chain, Past
+from stickbreak.sparse_gibbs.dirichlet import FIRST_LAP, best_eta, is_due
+from stickbreak.sparse_gibbs.priors import Priors
+from stickbreak.topics.labelled import LabelledChain
+from stickbreak.topics.merging import Merger
+from stickbreak.topics.start import LITTLE, BesideWords, n_to_begin_with
+
+FIRST_MERGES, MERGE_EVERY = 40, 5  # passes before the first merges, and from round to round
+QUIET, LAST_MERGES = 3, 240  # rounds without a merge, or passes, that end the merges
+LEAST = 142  # passes whose topics are a mean
+PART, MOST_PARTS = 1 << 18, 4  # tokens of a part that a thread sweeps, at least, and parts
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a fit goes by.
+
+    Parameters
+    ----------
+    n_topics : int or None
+        None: the number is found.
+    max_topics : int
+    priors : Priors
+        Of the topics that are known; more have none but eta.
+    learn : collection of {"alpha", "eta"}
+    seed : int
+    are_words : bool
+        Whether pseudo-counts are of a few words, whose companions tell of a topic, too.
+    labels : DocumentLabels, optional
+    past : Past, optional
+    """
+
+    n_topics: int | None
+    max_topics: int
+    priors: Priors
+    learn: Collection[str]
+    seed: int
+    are_words: bool = False
+    labels: DocumentLabels | None = None
+    past: Past | None = None
+
+
+class TopicLaps:
+    """Laps over a collection.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Documents of whole counts.
+    rules : Rules
+    executor : Executor
+    """
+
+    window = Chain.window
+
+    def __init__(self, corpus: Corpus, rules: Rules, executor: Executor) -> None:
+        self._corpus, self.rules, self._executor = corpus, rules, executor
+        self.priors, self.seed = rules.priors, rules.seed
+        self.started, self._quiet = 0, 0  # topics at the start; rounds in a row without a merge
+        self.chain: Chain
+
+    @property
+    def columns(self) -> Collection[str]:
+        """Columns of a trace of these laps, beyond those of every trace."""
+        return self.priors.row()
+
+    def begin(self, report: Callback, stop: Stop) -> None:
+        """Give each token one of many rough topics: a few seconds, which are neither reported nor stopped."""
+        rules, n_kept = self.rules, self.priors.n_kept
+        found, M, D = BesideWords(self._corpus, rules.seed), self._corpus.counts.nnz, self._corpus.n_documents
+        n = n_to_begin_with(M, D, rules.max_topics - n_kept) if rules.n_topics is None else rules.n_topics - n_kept
+        corners = found.corners(n) if n else np.zeros(0, np.int64)
+        if corners.size == n or (corners.size and rules.n_topics is None):
+            free = found.topics(corners)
+        else:
+            free = np.ones((n, self._corpus.n_words))
+        topics = np.vstack([self._known(found), free])
+        self.started = len(topics)
+        a = np.full(self.started, self.priors.alpha / self.started)
+        a[: self.priors.a.size] = self.priors.a  # those that a model of before has learned
+        self.priors = self.priors.with_weights(a)
+        tokens = topics.sum(axis=1, keepdims=True) * (self.started / self._corpus.n_tokens)
+        self.chain = self._chain_of(self.started)
+        self.chain.begin_near(np.divide(topics, tokens, out=np.zeros_like(topics), where=tokens > 0.0) + LITTLE)
+
+    def _known(self, found: BesideWords) -> Float:
+        """Return the topics that are known, with the companions of their words, (n_kept, W)."""
+        pseudo = self.priors.pseudo
+        if pseudo is None:
+            return np.zeros((0, self._corpus.n_words))
+        rows = pseudo.T.toarray()
+        for k in range(len(rows) if self.rules.are_words else 0):
+            words = found.has(np.flatnonzero(rows[k]))
+            rows[k] /= max(rows[k].sum(), 1.0)
+            if words.size:
+                rows[k] += found.topics(words).mean(axis=0)
+        return np.asarray(rows)
+
+    def _chain_of(self, n_topics: int) -> Chain:
+        """Return a chain of that many topics."""
+        rules = self.rules
+        if rules.labels is not None:
+            return LabelledChain(self._corpus, n_topics, rules.seed, rules.labels)
+        n_parts = min(max(1, int(self._corpus.n_tokens) // PART), MOST_PARTS)
+        parts = {"n_parts": n_parts, "executor": self._executor, "past": rules.past}
+        return Chain(self._corpus, n_topics, rules.seed, **parts)
+
+    def laps(self, done: int) -> Iterator[Lap]:
+        """Yield after every lap."""
+        while True:
+            done += 1
+            objective = self.chain.lap(done, self.priors)
+            self._learn(done)
+            if self._merges and done >= FIRST_MERGES and done % MERGE_EVERY == 0:
+                self._merge(done)
+            moved = self._merges or done < LEAST if self.rules.n_topics is None else done <= FIRST_LAP
+            yield Lap(objective, int((self.chain.sizes() > 0).sum()), moved, self.priors.row())
+
+    def _learn(self, lap: int) -> None:
+        """Learn the priors, where this is due.                                                   math.md (L4), (L5)"""
+        if "alpha" in self.rules.learn:
+            self.priors = self.chain.with_weights(self.priors, lap)
+        if "eta" in self.rules.learn and is_due(lap):
+            self.priors = replace(self.priors, eta=best_eta(self.chain.last()[:, self.priors.n_kept :], self.priors.eta))
+
+    @property
+    def _merges(self) -> bool:
+        """Whether topics still become one."""
+        return self.rules.n_topics is None and self._quiet < QUIET
+
+    def _merge(self, lap: int) -> None:
+        """Let pairs of topics become one."""
+        part_of = self._merger.round(self.chain, self.priors, lap)
+        n_topics, found = int(part_of.max()) + 1, part_of >= 0
+        self._quiet = 0 if n_topics < found.sum() else self._quiet + 1
+        if lap >= LAST_MERGES:
+            self._quiet = QUIET
+        if n_topics < part_of.size:
+            chain = self._chain_of(n_topics)
+            chain.begin_with(self.chain, part_of)
+            self.chain = chain
+            self.priors = self.priors.with_weights(np.bincount(part_of[found], self.priors.a[found], n_topics))
+
+    @cached_property
+    def _merger(self) -> Merger:
+        n_labels = 0 if self.rules.labels is None else self.rules.labels.n_labels
+        tokens = self.chain.tokens.by_document()
+        return Merger(n_labels, self.priors.n_kept, tokens, self.seed, self._executor)
+
+    def snapshot(self) -> Packed:
+        """Return all that the next laps depend on."""
+        arrays, values = self.chain.snapshot()
+        mine = {"started": self.started, "quiet": self._quiet}
+        return {**arrays, "a": self.priors.a}, {**values, **self.priors.row(), **mine}
+
+    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], done: int) -> None:
+        """Take up what `snapshot` returned."""
+        self.started, self._quiet = whole_number("started", values["started"]), whole_number("quiet", values["quiet"])
+        n_topics = int(np.asarray(arrays["a"]).size)
+        require(self.priors.n_kept <= n_topics <= self.started, "its topics are not as many as it began with")
+        self.priors = replace(self.priors, a=np.ones(n_topics)).restored(arrays["a"], values)
+        self.chain = self._chain_of(n_topics)
+        self.chain.restore(arrays, values)

@@ -1,0 +1,115 @@
+"""Merges: two topics become one where one explains the words better than two.                  math.md (L13) to (L15)"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from stickbreak.fitting.executor import Executor
+from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.keys import key_of
+from stickbreak.numerics.pseudo_counts import total_of
+from stickbreak.sparse_gibbs.by_word import ByDocument
+from stickbreak.sparse_gibbs.chain import Chain
+from stickbreak.sparse_gibbs.priors import Priors
+from stickbreak.topics.kernels import merging as kernels
+
+NEAR = 5  # partners of each topic that are looked at closely
+AT_ONCE = 64  # pairs that a thread takes
+
+
+@dataclass(frozen=True, slots=True)
+class Merger:
+    """What merges need to know beside the chain.
+
+    Parameters
+    ----------
+    n_labels, n_kept : int
+        The first `n_labels` topics are those of labels, which no other joins; the first `n_kept` do not join others.
+    tokens : ByDocument
+    seed : int
+    executor : Executor
+    """
+
+    n_labels: int
+    n_kept: int
+    tokens: ByDocument
+    seed: int
+    executor: Executor
+
+    def round(self, chain: Chain, priors: Priors, number: int) -> Int:
+        """Return which topic each topic is part of after a round of merges, (K,); -1 without tokens.   math.md (L15)
+
+        The pair that gains most is merged first; a topic takes part in one merge.
+        """
+        sizes = chain.sizes()
+        used = np.flatnonzero((sizes > 0) | (np.arange(sizes.size) < self.n_kept))
+        pairs, gains = self.gains(chain, priors, used, number)
+        into, free = np.arange(used.size), np.ones(used.size, np.bool_)
+        for best in np.argsort(-gains, kind="stable"):
+            k, l = pairs[best]  # noqa: E741
+            if gains[best] > 0.0 and free[k] and free[l]:
+                free[k] = free[l] = False
+                into[l] = k
+        part_of = np.full(sizes.size, -1)
+        part_of[used] = np.unique(into, return_inverse=True)[1]
+        return part_of
+
+    def gains(self, chain: Chain, priors: Priors, used: Int, number: int) -> tuple[Int, Float]:
+        """Return pairs of some topics, (n, 2), and what these gain as one, (n,)."""
+        K, n_words = used.size, chain.tokens.start.size - 1
+        place = np.zeros(priors.a.size, np.int64)
+        place[used] = np.arange(K)
+        a, eta = priors.a[used], np.full(n_words, priors.eta, dtype=np.float64)
+        counts, sizes = chain.words(used), chain.sizes()[used].astype(np.float64)
+        pairs = self._near(self._plain(chain, counts, sizes, a, eta, place), sizes, used)
+        prior, total = np.zeros((n_words, 0)), np.full(K, total_of(priors.eta, n_words))
+        if priors.pseudo is not None:
+            prior = priors.pseudo.toarray()
+            total[: priors.n_kept] += prior.sum(axis=0)
+        of_topics = kernels.by_topic(place[chain.z[self.tokens.order]], K)
+        of_tokens = self.tokens.word, self.tokens.document, chain.scale(priors)
+        key, gains = key_of(self.seed, number, "sides of merges"), np.empty(len(pairs))
+
+        def look(first: int) -> None:
+            some = slice(first, first + AT_ONCE)
+            known = counts, sizes, a, eta, prior, total, key
+            kernels.gains_of_pairs(pairs[some], *of_topics, *of_tokens, *known, gains[some])
+
+        list(self.executor.map(look, range(0, len(pairs), AT_ONCE)))
+        return pairs, gains
+
+    @staticmethod
+    def _plain(
+        chain: Chain, counts: NDArray[np.int32], sizes: Float, a: Float, eta: Float, place: Int
+    ) -> Float:
+        """Return log p(w, z) of one topic in place of two, less that of two, both without pseudo-counts, (K, K).
+
+        math.md (L13)
+        """
+        gains = np.zeros((a.size, a.size))
+        kernels.add_words(counts, eta, gains)
+        start, topic, n = chain.documents()
+        kernels.add_documents(start, place[topic], n, a, gains)
+        gains += gains.T
+        total = eta.sum()
+        rising = _log_rising(sizes, total)
+        return np.asarray(gains - _log_rising(sizes[:, None] + sizes, total) + rising[:, None] + rising)
+
+    def _near(self, plain: Float, sizes: Float, used: Int) -> Int:
+        """Return the pairs to look at closely, (n, 2), a topic that stays what it is first."""
+        K, kept = sizes.size, int((used < self.n_kept).sum())
+        labels = int((used < self.n_labels).sum())
+        plain[:kept, :kept] = plain[:labels] = plain[:, :labels] = -np.inf
+        np.fill_diagonal(plain, -np.inf)
+        of_token = plain / np.maximum(np.minimum(sizes[:, None], sizes), 1.0)  # of the smaller topic
+        near = of_token >= np.sort(of_token, axis=1)[:, [max(0, K - NEAR)]]
+        return np.argwhere(np.triu((near | near.T) & (plain > 0.0), 1))
+
+
+def _log_rising(n: Float, a: float) -> Float:
+    """Return log Gamma(n + a) - log Gamma(a)."""
+    return np.asarray(gammaln(n + a) - gammaln(a))
