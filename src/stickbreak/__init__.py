@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from stickbreak.baselines.nested_hdp import NestedHDP
     from stickbreak.baselines.online import OnlineHDP, SplitMergeOnlineHDP
     from stickbreak.baselines.pachinko import HierarchicalPachinko, Pachinko
-    from stickbreak.topics import TopicModel
     from stickbreak.corpus import Corpus, GroupedVectors
     from stickbreak.counting import count_files
     from stickbreak.fitting.cluster import cluster
     from stickbreak.hybrid import HybridHDP
     from stickbreak.model.topic_model import TopicEstimator
     from stickbreak.sampling import GibbsHDP
+    from stickbreak.topics import TopicModel
     from stickbreak.variational import GaussianDPMixture, GaussianHDP, VariationalHDP
     from stickbreak.variational.vectors.model import VectorModel
 
@@ -66,7 +66,6 @@ _MODULES = ("comparison", "corpus", "evaluation", "report")
 __all__ = [
     "LDA",
     "BackoffTreeTopics",
-    "TopicModel",
     "Corpus",
     "GaussianDPMixture",
     "GaussianHDP",
@@ -79,6 +78,7 @@ __all__ = [
     "OnlineHDP",
     "Pachinko",
     "SplitMergeOnlineHDP",
+    "TopicModel",
     "VariationalHDP",
     "cluster",
     "comparison",

@@ -27,7 +27,6 @@ SAMPLE = 10_000  # documents
 PASSES = 10
 LATER = 0.7  # of the time of the first passes take all, on average: topics become fewer
 USUAL_PASSES = 180  # of the default: 160 at the least
-GROWING = 900.0  # seconds in which topics grow on samples of a collection that is too large to form them at once
 PROGRAM = 0.5 * 2**30  # bytes of the program itself, its tables of words and the report
 
 
@@ -124,11 +123,9 @@ def estimate(job: FitJob, path: Location, settings: InputSettings, *, as_json: b
     whole, times = _Whole.of(sample, extent), extent.n_counts / max(sample.counts.nnz, 1)
     with bytes_noted() as asked:
         job.estimator()._check_documents(whole)
-    growth, forms, default = _growth(job, sample, extent)
-    model, first, a_pass = _timed(job, sample, {})
-    if default and not forms:
-        given = {"init": model, "births": False, "merge_laps": 0}
-        first, a_pass = GROWING / times, _timed(job, sample, given)[2]
+    default = job.method == DEFAULT
+    growth = _growth(job, sample, extent) if default else 1.0
+    model, first, a_pass = _timed(job, sample)
     all_passes = int(job.estimator().get_params()["n_laps"])
     passes = min(USUAL_PASSES, all_passes) if default else all_passes
     joining = _seconds(lambda: train.find_path(model)) if job.joins and train.joins(model) else 0.0
@@ -156,25 +153,22 @@ def estimate(job: FitJob, path: Location, settings: InputSettings, *, as_json: b
         show("\n".join(found.lines(memory_installed(), most=not default)))
 
 
-def _growth(job: FitJob, sample: Corpus, extent: Extent) -> tuple[float, bool, bool]:
-    """Return how many times as many topics the whole has as a sample, whether they form at once, and are free."""
-    from stickbreak.collapsed.plans import usual_course
-    from stickbreak.collapsed.requirements import most_topics
+def _growth(job: FitJob, sample: Corpus, extent: Extent) -> float:
+    """Return how many times as many topics the whole begins with as a sample."""
+    from stickbreak.topics.estimator import FEWER_TOPICS
+    from stickbreak.topics.start import n_to_begin_with
 
     given = job.estimator().get_params(deep=False)
-    free = job.method == DEFAULT and given["births"] and given["merge_laps"] > 0 and given["seeds"] is None
-    if not free:
-        return 1.0, True, False
-    most = given["max_topics"] or most_topics(extent.n_words)
-    of_sample, _ = usual_course(sample.n_documents, sample.counts.nnz)
-    of_whole, forms = usual_course(extent.n_documents, extent.n_counts)
-    return min(of_whole, most) / max(min(of_sample, most), 1), forms, True
+    if given["n_topics"] is not None:
+        return 1.0
+    most = given["max_topics"] or FEWER_TOPICS
+    of_whole = n_to_begin_with(extent.n_counts, extent.n_documents, most)
+    return of_whole / n_to_begin_with(sample.counts.nnz, sample.n_documents, most)
 
 
-def _timed(job: FitJob, sample: Corpus, given: dict[str, Any]) -> tuple[Any, float, float]:
+def _timed(job: FitJob, sample: Corpus) -> tuple[Any, float, float]:
     """Fit a sample in a few passes; return the model, the seconds up to the first, and those of a later one."""
     model = job.estimator()
-    model.set_params(**given)
     all_passes, ends = int(model.get_params()["n_laps"]), [time.process_time()]
     try:
         model.set_params(n_laps=min(PASSES, all_passes))._check_parameters()

@@ -18,9 +18,9 @@ FIRST = (
 """Arguments on the first screen, in this order."""
 
 SHORT = {
-    "topics": "Number of topics to start with; with lda the number of topics. Default for collapsed: 1.",
+    "topics": "Number of topics. By default the fit finds it.",
     "seeds": "File of words of topics that you expect: TOML, or JSON.",
-    "laps": "Maximum number of passes. Default for collapsed: 300.",
+    "laps": "Maximum number of passes. Default: 300.",
 }
 """What the first screen says of options about which the methods differ; `--help-all` has all of it."""
 

@@ -34,7 +34,7 @@ class Method:
     given_number: bool = False
 
 
-DEFAULT = "collapsed"
+DEFAULT = "topics"
 GROUPS_OF_METHODS = {
     "first": "Methods to begin with",
     "more": "For large collections, and for how certain topics are",
@@ -42,7 +42,9 @@ GROUPS_OF_METHODS = {
     "vectors": "For real vectors in place of words",
 }
 METHODS = {
-    "collapsed": Method("CollapsedHDP", "predicts well and fast; the documents must fit in memory.", "first"),
+    "topics": Method(
+        "TopicModel", "finds the number of topics, or takes one; the documents must fit in memory.", "first"
+    ),
     "variational": Method(
         "VariationalHDP", "has an objective that compares numbers of topics; can read from disk.", "more"
     ),
@@ -50,7 +52,7 @@ METHODS = {
         "GibbsHDP",
         "shows how certain the number of topics is; samples the posterior, slowly.",
         "more",
-        uncounted_starts=("sequential", "single"),
+        uncounted_starts=("topic-model", "sequential", "single"),
     ),
     "hybrid": Method("HybridHDP", "for many topics, or more documents than fit in memory; reads from disk.", "more"),
     "tree": Method(
@@ -60,9 +62,7 @@ METHODS = {
         uncounted_starts=(None,),
         given_number=True,
     ),
-    "lda": Method(
-        "LDA", "for a number of topics that you give; quick, whatever the number.", "first", given_number=True
-    ),
+    "lda": Method("LDA", "takes the number of topics; variational inference.", "baseline", given_number=True),
     "pachinko": Method(
         "Pachinko", "finds topics in groups that share them; two levels.", "baseline", given_number=True
     ),

@@ -83,7 +83,7 @@ FitScratch = Annotated[
     typer.Option(
         "--scratch",
         metavar="FOLDER",
-        help="Folder for what a fit keeps of its documents, for fits that are larger than memory: collapsed, "
+        help="Folder for what a fit keeps of its documents, for fits that are larger than memory: "
         "variational, tree, gibbs (--representation partially-collapsed) and models of vectors. With --cluster all "
         "its machines must see it.",
     ),

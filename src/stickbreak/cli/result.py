@@ -10,7 +10,7 @@ from typing import Any
 
 from stickbreak.cli.config import FILE
 from stickbreak.cli.material import Material, Score
-from stickbreak.cli.methods import METHODS
+from stickbreak.cli.methods import DEFAULT, METHODS
 from stickbreak.cli.output import (
     MOST_LEAVES,
     TOPICS_SHOWN,
@@ -127,7 +127,7 @@ class FitResult:
 
 def _result_lines(result: FitResult) -> Iterator[str]:
     """Yield what was found, notes on it, where it is, and the next command."""
-    yield _wrapped("Fitted" if METHODS[result.method].given_number else "Found", _found(result))
+    yield _wrapped("Fitted" if _is_given(result) else "Found", _found(result))
     for note in _notes(result):
         yield _wrapped("Note", note)
     yield _wrapped("Wrote", _written(result))
@@ -159,9 +159,25 @@ def _numbers(result: FitResult) -> Iterator[tuple[str, str]]:
 def _found(result: FitResult) -> str:
     """Say how many topics there are, in what, and how good they are."""
     noun, n_topics = result.material.topic, result.material.n_topics(result.model)
-    given = "; their number was set before the fit" if METHODS[result.method].given_number else ""
+    given = _how_many(result)
     found = f"{n_topics:,} {noun}{'s' * (n_topics != 1)} in {result.train.size_of_fit}{given}."
     return found if result.score is None else f"{found} {result.score.sentence}"
+
+
+def _how_many(result: FitResult) -> str:
+    """Say where the number of topics comes from, if that takes few words."""
+    if _is_given(result):
+        return "; their number was set before the fit"
+    started = getattr(result.model, "started_", None)
+    return (
+        "" if started is None else f"; the fit began with {started}, and topics merged that explain words better as one"
+    )
+
+
+def _is_given(result: FitResult) -> bool:
+    """Tell whether the number of topics was set before the fit."""
+    given = result.method == DEFAULT and result.model.n_topics is not None
+    return given or METHODS[result.method].given_number
 
 
 def _notes(result: FitResult) -> Iterator[str]:
@@ -226,11 +242,7 @@ def _other_numbers(result: FitResult) -> Iterator[tuple[str, list[str]]]:
         number, told = numbers[0][0], "; ".join(f"{n} {name}" for n, name in numbers)
         command = ["stickbreak", "reduce", out, "--topics", str(number), "--out", f"{out}-{number}"]
         yield f"join these {n_topics} topics to fewer ({told})", command
-    if (
-        METHODS[result.method].given_number
-        and path.smallest_within_one_error == n_topics
-        and result.options is not None
-    ):
+    if _is_given(result) and path.smallest_within_one_error == n_topics and result.options is not None:
         command = ["stickbreak", "fit", "--config", str(result.out / FILE), "--topics", str(2 * n_topics)]
         yield (
             f"try more topics (these {n_topics} predict held-out words better than fewer)",

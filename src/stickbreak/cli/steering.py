@@ -25,7 +25,7 @@ __all__ = [
     "with_column",
 ]
 
-LABELLED = ["collapsed", "gibbs", "lda"]  # methods that take labels of documents
+LABELLED = ["topics", "gibbs"]  # methods that take labels of documents
 
 Seeds = Annotated[
     Path | None,
@@ -43,7 +43,7 @@ Labels = Annotated[
         "--labels",
         metavar="COLUMN",
         rich_help_panel=MODEL,
-        help="Column or JSON field of the documents' labels, each of which becomes a topic. Methods: collapsed, lda, "
+        help="Column or JSON field of the documents' labels, each of which becomes a topic. Methods: topics, "
         "gibbs (--representation direct).",
     ),
 ]

@@ -72,7 +72,7 @@ def update(
     """Go on with new documents.
 
     INPUT holds the new documents alone. The old model is not changed. With a
-    model of --method collapsed topics keep their numbers and labels: what it knows
+    model of --method topics its topics keep their numbers and labels: what it knows
     of the documents before stays as it is, and the new ones add to it. New
     subjects become new topics, with numbers after the old ones, and new words
     join. Models of the other methods with minibatches (variational, hybrid, lda,
@@ -143,7 +143,7 @@ def update(
 
 
 def _takes_steps(fitted: Any) -> bool:
-    """Tell whether a model takes new documents by steps alone, as all with minibatches but CollapsedHDP do."""
+    """Tell whether a model takes new documents by steps alone, as all with minibatches do."""
     from stickbreak.model.steering import SteeredTopics
     from stickbreak.model.streaming import StreamingEstimator
 

@@ -24,7 +24,6 @@ _SHORTER = {  # where the default is long on any documents
     "pachinko": {"n_laps": 60},
     "hierarchical-pachinko": {"n_laps": 60},
 }
-_BESIDE = {"collapsed": {"n_topics": 12, "births": False, "n_laps": 20}}  # topics become empty: not in every fit
 
 
 def warm(
@@ -104,8 +103,6 @@ def _fit_words(method: str) -> None:
         model = stickbreak.load(out, getattr(stickbreak, METHODS[method].estimator))
         model.transform(corpus)
         evaluate(model, corpus)
-    if method in _BESIDE:
-        getattr(stickbreak, METHODS[method].estimator)(**_BESIDE[method], random_state=0).fit(corpus)
 
 
 def _fit_vectors() -> None:

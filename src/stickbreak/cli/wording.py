@@ -12,7 +12,7 @@ def joined(words: Sequence[str], last: str) -> str:
 
 
 def by_method(facts: Mapping[str, str]) -> str:
-    """Say what differs by method: "5 for collapsed and hybrid, 10 for tree, 1 for the others".
+    """Say what differs by method: "5 for topics and hybrid, 10 for tree, 1 for the others".
 
     Parameters
     ----------

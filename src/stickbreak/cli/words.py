@@ -159,11 +159,7 @@ class Words(Material):
 
     def starting(self, model: Any) -> int | None:
         """Return the number of topics that a fit to them starts with; None where the fit finds it."""
-        from stickbreak.collapsed.plans import OF_SHORT
-
-        given = model.get_params(deep=False)
-        found = given.get("births", False) and (given["n_topics"] is None or self.data.counts.nnz >= OF_SHORT.least)
-        return None if found else int(model.starting_topics(self.data))
+        return int(model.starting_topics(self.data))
 
     def score(self, model: Any, seed: int, train: Self) -> None:
         """Complete the halves of the documents, beside the frequencies of words in the documents of the fit."""

@@ -28,7 +28,7 @@ def check_workers(estimator: str, workers: int | None, address: str | None, scra
         return {} if scratch is None else {"scratch": scratch}
     if named == ["--scratch"]:
         raise InputError(
-            "--scratch needs --method collapsed, gibbs, variational, tree or a model of vectors, or --cluster: "
+            "--scratch needs --method gibbs, variational, tree or a model of vectors, or --cluster: "
             "other methods fit in memory"
         )
     return {}

@@ -85,7 +85,7 @@ def align(a: Any, b: Any, X: Any = None) -> Alignment:
     --------
     >>> import stickbreak
     >>> corpus, truth = stickbreak.corpus.toy_bars(n_documents=100, seed=0)
-    >>> model = stickbreak.CollapsedHDP(n_laps=3, random_state=0).fit(corpus)
+    >>> model = stickbreak.TopicModel(n_laps=3, random_state=0).fit(corpus)
     >>> set(align(model, model, corpus).table["what"])
     {'same'}
     """

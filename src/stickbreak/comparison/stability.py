@@ -73,7 +73,7 @@ def stability(estimator: Any, X: Any, seeds: Iterable[int] = range(5)) -> Stabil
     --------
     >>> import stickbreak
     >>> corpus, truth = stickbreak.corpus.toy_bars(n_documents=100, seed=0)
-    >>> found = stability(stickbreak.CollapsedHDP(n_laps=3), corpus, seeds=[0, 1])
+    >>> found = stability(stickbreak.TopicModel(n_laps=3), corpus, seeds=[0, 1])
     >>> found.agreement.shape
     (2, 2)
     """
@@ -120,7 +120,7 @@ def found_again(model: Any, others: Iterable[Any], X: Any = None) -> pd.DataFram
     --------
     >>> import stickbreak
     >>> corpus, truth = stickbreak.corpus.toy_bars(n_documents=100, seed=0)
-    >>> first, second = (stickbreak.CollapsedHDP(n_laps=3, random_state=s).fit(corpus) for s in (0, 1))
+    >>> first, second = (stickbreak.TopicModel(n_laps=3, random_state=s).fit(corpus) for s in (0, 1))
     >>> bool((found_again(first, [first, second])["found"] >= 0.5).all())
     True
     """

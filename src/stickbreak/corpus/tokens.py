@@ -10,6 +10,7 @@ from stickbreak.corpus.corpus import Corpus
 from stickbreak.corpus.csr import row_of_entry
 from stickbreak.exceptions import InvalidCorpus
 from stickbreak.numerics.arrays import Int, Int32
+from stickbreak.numerics.streams import stream
 
 _AT_ONCE = 1 << 20  # counts that are looked at: those of a folder may be more than memory holds
 
@@ -47,6 +48,16 @@ def whole_counts(corpus: Corpus) -> Int:
     """
     refuse_fractions(corpus)
     return corpus.counts.data.astype(np.int64)
+
+
+def rounded(corpus: Corpus, seed: int) -> Corpus:
+    """Return a corpus of whole counts: a fraction becomes one token with its probability, or none."""
+    if corpus.is_integer:
+        return corpus
+    whole = corpus.counts.copy()
+    whole.data = np.floor(corpus.counts.data + stream(seed, "fractions of counts").random(whole.nnz))
+    whole.eliminate_zeros()
+    return Corpus(whole, corpus.vocabulary)
 
 
 def written_out(corpus: Corpus) -> tuple[Int, Int32]:

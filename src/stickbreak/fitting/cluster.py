@@ -296,7 +296,7 @@ def cluster(where: Any, *, scratch: PathLike | None = None) -> Iterator[DaskWork
     --------
     >>> import stickbreak
     >>> with stickbreak.cluster(4):  # doctest: +SKIP
-    ...     model = stickbreak.CollapsedHDP().fit(corpus)
+    ...     model = stickbreak.TopicModel().fit(corpus)
     """
     distributed = _distributed()
     with ExitStack() as stack:

@@ -79,14 +79,13 @@ class HybridHDP(FittedHybrid):
         How a document weighs the words of a topic. "ratio": by E phi; "mean_field": by exp(E log phi), which gives
         little weight to the rare words of a topic. From a random start "mean_field" stays with poor topics; over many
         passes over the same documents it does better.
-    init : {"random", "collapsed", "near-uniform", "documents", "anchors"} or given topics, default="collapsed"
-        Where the topics start. "collapsed", "near-uniform", "documents" and "anchors" find topics first (see
-        `VariationalHDP`). Of many short documents (2^20 stored counts) "collapsed" takes the words that stand beside a
-        word, in place of sweeps (math.md (C25)). "random", the paper's start, puts tokens in random topics; it costs
-        nothing but needs more passes, and suits very many topics. You can also give topics: word distributions,
-        expected counts, or a fitted model of topics over the same words.
+    init : {"random", "lda", "near-uniform", "documents", "anchors"} or given topics, default="lda"
+        Where the topics start. "lda", "near-uniform", "documents" and "anchors" find topics first (see
+        `VariationalHDP`). "random", the paper's start, puts tokens in random topics; it costs nothing but needs more
+        passes, and suits very many topics. You can also give topics: word distributions, expected counts, or a fitted
+        model of topics over the same words.
     init_sweeps : int, default=50
-        Number of sweeps of the collapsed start.
+        Number of sweeps of the start "lda".
     n_laps : int, default=5
         Maximum number of passes over the data. A pass ("lap" in names) visits every document once. The fit does all of
         them unless you interrupt it.
@@ -215,7 +214,7 @@ class HybridHDP(FittedHybrid):
         sampler: str = "sparse",
         g_weight: str = "mean_field",
         phi_weight: str = "ratio",
-        init: str | NDArray = "collapsed",
+        init: str | NDArray = "lda",
         init_sweeps: int = 50,
         n_laps: int = 5,
         batch_size: int = 100,
@@ -259,7 +258,7 @@ class HybridHDP(FittedHybrid):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_parameters(self)
-        self._check_start_of_seeds("collapsed")
+        self._check_start_of_seeds("lda")
 
     @property
     def _finds_topics(self) -> bool:

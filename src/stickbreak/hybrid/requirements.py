@@ -101,5 +101,5 @@ def check_sizes(given: Parameters, corpus: Corpus, n_topics: int, batch_size: in
     n_words = min(corpus.n_words, most_words * min(batch_size, corpus.n_documents))
     n_columns = n_topics * (1 + (given.top_level == UNBOUNDED))  # as many again for topics to come
     check_columns(n_words, n_columns, f"n_topics is {n_topics}")
-    if isinstance(given.init, str) and given.init == "collapsed":
+    if isinstance(given.init, str) and given.init == "lda":
         check_memory(n_topics, corpus.n_words, sample_bytes(corpus) + START_BYTES * corpus.n_words * n_topics)

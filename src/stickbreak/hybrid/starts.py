@@ -15,12 +15,11 @@ from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Callback
 from stickbreak.hybrid.state import UNBOUNDED, HybridState, Known
 from stickbreak.hybrid.word_topics import WordTopics
-from stickbreak.initialization import Start, companions, make_start, start_from_topics, streams
+from stickbreak.initialization import Start, make_start, start_from_topics, streams
 from stickbreak.initialization.streams import is_random, settings_of
 from stickbreak.numerics.arrays import Int
 from stickbreak.numerics.streams import stream
 
-COLLAPSED = "collapsed"  # the start whose place the words beside a word take, of all of many short documents
 _BLOCK = 1 << 18  # entries of the corpus that are written out at once, some 40 bytes a token
 
 
@@ -67,8 +66,7 @@ def begin(
     if is_random(given.init):
         return random_state(corpus, n_topics, seed, share, unbounded=unbounded)
     settings = settings_of(given, n_topics, seed, engine, report, stop, pseudo)
-    quick = companions(corpus, settings) if given.init == COLLAPSED and share == 1.0 else None
-    start = make_start(given.init, corpus, settings) if quick is None else quick
+    start = make_start(given.init, corpus, settings)
     if pseudo is None:
         return state_from_topics(start, corpus, share, unbounded=unbounded)
     return known_beside(start, pseudo, corpus, share, unbounded=unbounded)

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from stickbreak.collapsed import ALONE
-from stickbreak.collapsed.steering import UNSTEERED, Steering, expected
 from stickbreak.fitting.engine import Engine
+from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.model.document_labels import DocumentLabels
-from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.pseudo_counts import Eta
 
 Progress = Callable[[int, int], None]
 
 SWEEPS = 50
+ALONE = Engine(ThreadExecutor(1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,7 @@ class StartSettings:
     engine: Engine = ALONE  # where the work runs; it changes no number
     stop: Callable[[], bool] | None = None  # asked after each sweep but the last: the sweeps so far are a start, too
     pseudo: sparse.csr_array | None = None  # (W, n_kept)  pseudo-counts of the first topics, which stay the first
+    are_words: bool = False  # pseudo-counts are of a few words, whose companions tell of a topic, too
     labels: DocumentLabels | None = None  # of the documents; their topics are the first of these
     max_topics: int | None = None  # that starts which find the number may lead to
 
@@ -49,13 +50,6 @@ class StartSettings:
     def n_kept(self) -> int:
         """Number of topics with pseudo-counts."""
         return 0 if self.pseudo is None else int(self.pseudo.shape[1])
-
-    def steering(self, rows: Int | None) -> Steering:
-        """Return what collapsed inference of all documents, or of some, is told of these."""
-        if self.pseudo is None:
-            return UNSTEERED
-        found = expected(self.pseudo, self.labels)
-        return found if rows is None else found.sample(rows)
 
 
 def even_weights(n_topics: int) -> Float:

@@ -3,78 +3,65 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from stickbreak.collapsed import ALONE, COUNT_BYTES, CollapsedState, cvb0
-from stickbreak.collapsed.starting_weights import StartingWeights
-from stickbreak.collapsed.steering import UNSTEERED, Steering
 from stickbreak.corpus import Corpus
+from stickbreak.corpus.tokens import rounded
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.engine import Engine
 from stickbreak.initialization.anchors import anchors
 from stickbreak.initialization.base import Start, StartSettings, even_weights, largest_first, weights_of
 from stickbreak.initialization.documents import documents
 from stickbreak.model.given_topics import check_given, given_counts
 from stickbreak.numerics.arrays import Float, Int
-from stickbreak.numerics.pseudo_counts import Eta
+from stickbreak.numerics.ranges import SMALLEST
 from stickbreak.numerics.streams import stream
+from stickbreak.sparse_gibbs.chain import Chain
+from stickbreak.sparse_gibbs.priors import Priors
+from stickbreak.topics.laps import Rules, TopicLaps
 
 logger = logging.getLogger("stickbreak")
 
-SMOOTHING = 3.0  # times eta in the collapsed sweeps
-RESPONSIBILITY_BYTES = 2**30
-BESIDE = 1.2  # of the memory of responsibilities: with the documents and what threads work in, as measured
+ALPHA = 5.0  # to begin with; it is learned
+MOST_TOKENS = 1 << 22  # in which a start finds topics
+TOKEN_BYTES = 64.0  # of each
+FIRST_MERGES = 5  # a fifth of the sweeps is over when topics begin to merge
+MOST_TOPICS = 1000  # of a start that finds the number
 
 
-def smoothed_cvb0(
-    corpus: Corpus,
-    n_topics: int,
-    *,
-    alpha: float,
-    gamma: float,
-    eta: Eta,
-    seed: int = 0,
-    start: tuple[Float, StartingWeights, Float] | None = None,
-    engine: Engine = ALONE,
-    steering: Steering = UNSTEERED,
-) -> Iterator[CollapsedState]:
-    """Yield the states of `cvb0` with three times the eta of the model that it starts.
-
-    The larger eta empties topics that repeat others: from K = 100 the objective of the fit is higher for it by 0.06
-    nats per token on KOS and by 0.007 on NIPS.
-    """
-    where: dict[str, Any] = {"seed": seed, "start": start, "engine": engine, "steering": steering}
-    return cvb0(corpus, n_topics, alpha=alpha, gamma=gamma, eta=SMOOTHING * eta, **where)
+def lda(corpus: Corpus, settings: StartSettings) -> Start:
+    """Start from `sweeps` passes of LDA by Gibbs sampling (math.md (L2)), the number of topics given."""
+    return _sampled(corpus, settings, settings.n_topics)
 
 
-def collapsed(corpus: Corpus, settings: StartSettings) -> Start:
-    """Start from `sweeps` sweeps of CVB0 (math.md (C1)) with eta three times as large.
+def topic_model(corpus: Corpus, settings: StartSettings) -> Start:
+    """Start from `sweeps` passes of the default, which finds the number of topics (math.md (L12) to (L15))."""
+    return _sampled(corpus, settings, None)
 
-    It takes about 220 bytes for each (document, word) pair. If that exceeds 1 GiB, it uses a random sample of as many
-    documents as fit, and scales the counts up to the corpus.
-    """
-    sample, rows = documents_that_fit(corpus, stream(settings.seed, "collapsed start"))
-    states = smoothed_cvb0(
-        sample,
-        settings.n_topics,
-        alpha=settings.alpha,
-        gamma=settings.gamma,
-        eta=settings.eta,
-        seed=settings.seed,
-        engine=settings.engine,
-        steering=settings.steering(rows),
-    )
-    for done in range(1, settings.sweeps + 1):
-        state = next(states)
+
+def _sampled(corpus: Corpus, settings: StartSettings, n_topics: int | None) -> Start:
+    """Return topics of Gibbs sampling over a corpus, or over a sample of its documents, scaled up to the corpus."""
+    sample, rows = documents_that_fit(corpus, settings.seed)
+    labels = settings.labels if rows is None or settings.labels is None else settings.labels.sample(rows)
+    priors = Priors(np.zeros(0), ALPHA, settings.eta, settings.pseudo)
+    most = max(settings.max_topics or MOST_TOPICS, settings.n_kept + 1)
+    first = max(1, settings.sweeps // FIRST_MERGES)
+    rules = Rules(n_topics, most, priors, ("alpha",), settings.seed, settings.are_words, labels, None, first)
+    laps = TopicLaps(sample, rules, settings.engine)
+    laps.begin(lambda row: None, lambda: False)
+    for done, _ in enumerate(islice(laps.laps(0), settings.sweeps), 1):
         if settings.progress is not None:
             settings.progress(done, settings.sweeps)
         if settings.stop is not None and done < settings.sweeps and settings.stop():
             break
+    counts, a = laps.chain.mean(), laps.priors.a
+    if settings.pseudo is not None:
+        counts[:, : settings.n_kept] += settings.pseudo.toarray()
     scale = corpus.n_tokens / max(sample.n_tokens, 1e-300)
-    return largest_first(Start(np.maximum(state.S, 0.0) * scale, state.beta), settings.n_kept)
+    return largest_first(Start(np.ascontiguousarray(counts) * scale, weights_of(a)), settings.n_kept)
 
 
 def near_uniform(corpus: Corpus, settings: StartSettings) -> Start:
@@ -85,7 +72,7 @@ def near_uniform(corpus: Corpus, settings: StartSettings) -> Start:
 
 
 STARTS: dict[str, Callable[[Corpus, StartSettings], Start]] = {
-    "collapsed": collapsed,
+    "lda": lda,
     "near-uniform": near_uniform,
     "documents": documents,
     "anchors": anchors,
@@ -140,18 +127,61 @@ def start_from_topics(topics: Any, corpus: Corpus) -> Start:
 
 
 def sample_bytes(corpus: Corpus) -> float:
-    """Return the memory that collapsed inference takes, in all documents or in the sample of `documents_that_fit`."""
-    return BESIDE * min(float(RESPONSIBILITY_BYTES), float(COUNT_BYTES) * corpus.counts.nnz)
+    """Return the memory of a start by Gibbs sampling, in all documents or in the sample of `documents_that_fit`."""
+    return TOKEN_BYTES * min(float(MOST_TOKENS), float(corpus.n_tokens))
 
 
-def documents_that_fit(corpus: Corpus, rng: np.random.Generator) -> tuple[Corpus, Int | None]:
-    """Return the corpus, or a random sample of it whose responsibilities fit in the memory set aside, and its rows."""
-    most = RESPONSIBILITY_BYTES // COUNT_BYTES
-    if corpus.counts.nnz <= most:
-        return corpus, None
-    order = rng.permutation(corpus.n_documents)
-    sizes = np.diff(corpus.counts.indptr)[order]
-    n_fit = max(1, int(np.searchsorted(np.cumsum(sizes), most, side="right")))
-    logger.info("the start uses %d of %d documents, as many as fit in its memory", n_fit, corpus.n_documents)
-    rows = np.sort(order[:n_fit])
-    return corpus[rows], rows
+def resampled(
+    corpus: Corpus, topics: Float, a: Float, settings: StartSettings, halves: np.random.Generator | None = None
+) -> Start:
+    """Return the topics that `sweeps` passes of Gibbs sampling lead to from present ones, in their order.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    topics : ndarray of shape (K, W)
+        Word distributions.
+    a : ndarray of shape (K,)
+        Pseudo-counts of the topics in a document.
+    settings : StartSettings
+    halves : Generator, optional
+        Cuts each topic in two first: every document puts what it has of a topic into one of its halves, drawn at
+        random. The halves of topic k are the topics k and K + k.
+    """
+    corpus = rounded(corpus, settings.seed)
+    K, parts = len(topics), 1 if halves is None else 2
+    chain = Chain(corpus, parts * K, settings.seed, executor=settings.engine)
+    z = chain.near(topics * a[:, None] + np.finfo(np.float64).tiny)
+    if halves is not None:
+        document = np.searchsorted(chain.tokens.heads, chain.tokens.where)
+        for k in range(K):
+            own = np.flatnonzero(z == k)
+            z[own] += (K * halves.integers(2, size=corpus.n_documents)[document[own]]).astype(np.uint16)
+    chain.take(z)
+    priors = Priors(np.tile(a / parts, parts), float(a.sum()), settings.eta, settings.pseudo)
+    for number in range(1, settings.sweeps + 1):
+        chain.lap(number, priors)
+    counts = chain.counts()
+    if settings.pseudo is not None:
+        counts[:, : settings.n_kept] += settings.pseudo.toarray()
+    return Start(np.ascontiguousarray(counts), weights_of(counts.sum(axis=0) + SMALLEST))
+
+
+def documents_that_fit(corpus: Corpus, seed: int) -> tuple[Corpus, Int | None]:
+    """Return documents of whole counts in which a start finds topics, all or a random sample, and the rows of these."""
+    sample, rows = corpus, None
+    if corpus.n_tokens > MOST_TOKENS:
+        order = stream(seed, "documents of the start").permutation(corpus.n_documents)
+        n_fit = int(np.searchsorted(np.cumsum(corpus.document_lengths[order]), MOST_TOKENS, side="right"))
+        logger.info("the start uses %d of %d documents", max(1, n_fit), corpus.n_documents)
+        rows = np.sort(order[: max(1, n_fit)])
+        sample = corpus[rows]
+    whole = rounded(sample, seed)
+    return (whole if whole.n_tokens else _of_ones(sample)), rows
+
+
+def _of_ones(corpus: Corpus) -> Corpus:
+    """Return a corpus with a token for each stored count: weights may be so small that none becomes one."""
+    counts = corpus.counts.copy()
+    counts.data = np.ones_like(counts.data)
+    return Corpus(counts, corpus.vocabulary)

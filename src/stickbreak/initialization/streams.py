@@ -23,6 +23,7 @@ class Parameters(Protocol):
     alpha: float
     gamma: float
     eta: Any
+    seeds: Any
     init: Any
     init_sweeps: int
     learning_decay: float
@@ -76,6 +77,7 @@ def settings_of(
         engine,
         stop,
         pseudo,
+        given.seeds is not None,
     )
 
 

@@ -235,7 +235,7 @@ class Estimator(Scored, AllOrNothing):
         """Drop the state of the fit: the model keeps its topics and its trace, but cannot `continue_fit` any more.
 
         The model then takes less memory, and less space when saved. The state of samplers and trees is the topic of
-        each token; that of collapsed inference, the shares of each stored count; that of the memoized schedules, the
+        each token; that of the memoized schedules, the
         statistics of each batch.
         """
         check_is_fitted(self)

@@ -58,7 +58,7 @@ class JoinedTopics(FlatTopics, Estimator):
     def _refuse_joins(self) -> NoReturn:
         raise NoPath(
             f"the topics of this {type(self).__name__} cannot be joined: only expected counts of tokens can, those of "
-            "CollapsedHDP, HybridHDP, GibbsHDP, LDA, OnlineHDP, SplitMergeOnlineHDP, and VariationalHDP with "
+            "TopicModel, HybridHDP, GibbsHDP, LDA, OnlineHDP, SplitMergeOnlineHDP, and VariationalHDP with "
             "likelihood='multinomial'."
         )
 

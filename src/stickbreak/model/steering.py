@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-_LABELLED = "a CollapsedHDP, an LDA or a GibbsHDP(representation='direct')"
+_LABELLED = "a TopicModel or a GibbsHDP(representation='direct')"
 
 
 class SteeredTopics:
@@ -28,13 +28,13 @@ class SteeredTopics:
         checkpoint: PathLike | None = None,
         resume: bool = False,
     ) -> Self:
-        """Go on with new documents, topics keeping their numbers: only a `CollapsedHDP` can.
+        """Go on with new documents, topics keeping their numbers: only a `TopicModel` can.
 
         Raises
         ------
         InputError
         """
-        self._refuse("cannot go on with new documents under the same numbers", "take a CollapsedHDP")
+        self._refuse("cannot go on with new documents under the same numbers", "take a TopicModel")
 
     def label_probabilities(self, X: Any) -> pd.DataFrame:
         """Return how probable each label of the fit is for each document: only families with labels can.

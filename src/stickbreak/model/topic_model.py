@@ -166,7 +166,7 @@ class TopicEstimator(Prepared, TakesTexts, SteeredTopics, ClassNamePrefixFeature
             way. Counts may be given instead. Samplers need whole numbers; other methods also take non-negative weights.
         y : ignored
         labels : str or sequence of length D, optional
-            Labels of the documents, for `CollapsedHDP`, `LDA` and `GibbsHDP(representation="direct")`: a column beside
+            Labels of the documents, for `TopicModel` and `GibbsHDP(representation="direct")`: a column beside
             them or of the data frame, or a text or list of texts for each (None, "" and [] are none). They say which
             topics a document has (math.md (C19), (L10), (G16)).
         text : str or int, optional

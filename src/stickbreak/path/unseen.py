@@ -8,11 +8,11 @@ import numpy as np
 from scipy import sparse
 
 from stickbreak.corpus import Corpus
+from stickbreak.corpus.tokens import rounded
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.executor import Executor
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.pseudo_counts import Eta, by_word, of_words, total_of
-from stickbreak.numerics.streams import stream
 from stickbreak.path.held_out import HeldOutTokens, set_apart, some_documents
 from stickbreak.prediction.document_weights import collapsed_weights
 from stickbreak.sparse_gibbs.chain import Chain
@@ -74,7 +74,7 @@ def unseen_evidence(
         If there are too few tokens or too many topics.
     """
     corpus = some_documents(corpus, prior.size, seed)
-    corpus = Corpus(_whole(corpus.counts, seed))
+    corpus = rounded(corpus, seed)
     outside = _outside(S, corpus)
     choosing: list[Evidence] = []
     scoring: list[Evidence] = []
@@ -112,14 +112,6 @@ def _evidence(
     weights = collapsed_weights(observed, phi.T, prior, executor)
     tau = np.ascontiguousarray(S[held_out.words].T) + of_words(eta, held_out.words)
     return Evidence(tau, S.sum(axis=0) + total_of(eta, len(S)), weights, held_out)
-
-
-def _whole(counts: sparse.csr_matrix, seed: int) -> sparse.csr_matrix:
-    """Return counts as whole numbers: a fraction becomes one token with its probability, or none."""
-    whole = counts.copy()
-    whole.data = np.floor(counts.data + stream(seed, "fractions of counts").random(counts.nnz))
-    whole.eliminate_zeros()
-    return whole
 
 
 def _outside(S: Float, corpus: Corpus) -> Float:

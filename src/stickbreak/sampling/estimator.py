@@ -24,7 +24,7 @@ from stickbreak.sampling.chain import REPRESENTATIONS, ROOTS, SAMPLERS
 from stickbreak.sampling.fitted import FittedGibbs
 from stickbreak.sampling.known import check_known, check_labelled, whole_tokens, with_known
 from stickbreak.sampling.laps import GibbsLaps, Sampling, chain_seeds
-from stickbreak.sampling.requirements import BIRTHS, check_limit, check_memory, check_parameters, scratch_folder
+from stickbreak.sampling.requirements import TOPIC_MODEL, check_limit, check_memory, check_parameters, scratch_folder
 from stickbreak.sampling.samples import ESTIMATES
 from stickbreak.sampling.settings import chain_settings
 from stickbreak.sampling.starts import chain_starts
@@ -44,8 +44,8 @@ class GibbsHDP(FittedGibbs):
     ----------
     n_topics : int or None, default=None
         Number of topics to start with. Only some starts need it: "random", and those that find topics. None: 1 for
-        init="births", 100 for the others. If the documents hold fewer tokens, the fit starts with one topic for each
-        token.
+        init="topic-model", 100 for the others. If the documents hold fewer tokens, the fit starts with one topic for
+        each token.
     alpha : float, default=1.0
         Concentration of the topic weights of a document. If it is learned, this is its initial value.
     gamma : float, default=1.0
@@ -99,16 +99,16 @@ class GibbsHDP(FittedGibbs):
         The chain never has more topics than this, and no start has more. Topics of seeds and labels count. The chain
         then has the posterior given that no more topics have tokens (math.md (G6)). Not with n_shards > 1, nor with
         representation="partially-collapsed". None: any number.
-    init : {"births", "random", "sequential", "single", "collapsed", "near-uniform", "documents", "anchors"} or topics
-        Where the topics start. "births" finds topics and their number first, by collapsed inference with splits and
-        merges (see `CollapsedHDP`), and draws the tokens from them.
+    init : {"topic-model", "random", "sequential", "single", "lda", "near-uniform", "documents", "anchors"} or topics
+        Where the topics start. "topic-model" finds topics and their number first, by Gibbs sampling with merges (see
+        `TopicModel`), and draws the tokens from them.
         "random" puts each token in one of `n_topics` topics at random. "sequential", the paper's start, assigns the
-        tokens one after the other, each given those before it. "single" puts all tokens in one topic. "collapsed",
+        tokens one after the other, each given those before it. "single" puts all tokens in one topic. "lda",
         "near-uniform", "documents" and "anchors" find topics first (see `VariationalHDP`) and draw the tokens from
         them. You can also give topics: word distributions, expected counts, or a fitted model of topics over the same
         words.
     init_sweeps : int, default=50
-        Number of sweeps of the starts "births" and "collapsed".
+        Number of sweeps of the starts "topic-model" and "lda".
     n_laps : int, default=200
         Maximum number of passes over the data. A pass ("lap" in names) is one sweep over all tokens. The fit does all
         of them unless you interrupt it. From the default start the default predicts well. To study the posterior
@@ -353,7 +353,7 @@ class GibbsHDP(FittedGibbs):
         return min(n_topics, int(Corpus.from_counts(self._counted(X, reset=True)).n_tokens))
 
     def _default_topics(self, *, stream: bool) -> int:
-        if isinstance(self.init, str) and self.init == BIRTHS:
+        if isinstance(self.init, str) and self.init == TOPIC_MODEL:
             return 1
         room = self.default_topics if self.max_topics is None else int(self.max_topics) - self._n_steered
         return max(1, min(self.default_topics, room))
@@ -376,6 +376,7 @@ class GibbsHDP(FittedGibbs):
                 engine=executor,
                 stop=stop,
                 pseudo=prior.pseudo,
+                are_words=self.seeds is not None,
                 labels=labels,
                 max_topics=self.max_topics,
             )

@@ -15,10 +15,10 @@ from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.model.word_prior import WordPrior
 from stickbreak.sampling.concentrations import KnownTopics
-from stickbreak.sampling.requirements import BIRTHS, DIRECT, PARALLEL, RANDOM, scratch_folder
+from stickbreak.sampling.requirements import DIRECT, PARALLEL, RANDOM, TOPIC_MODEL, scratch_folder
 from stickbreak.sampling.requirements import Parameters as OfChain
 
-STARTS = (RANDOM, BIRTHS, "collapsed")
+STARTS = (RANDOM, TOPIC_MODEL, "lda")
 _ROUNDING = 1e-9
 
 

@@ -30,7 +30,7 @@ from stickbreak.storage.places import PathLike, place_of
 PARALLEL, DIRECT = "partially-collapsed", "direct"
 DENSE = "dense"
 SEQUENTIAL, RANDOM, SINGLE = "sequential", "random", "single"
-BIRTHS = "births"
+TOPIC_MODEL = "topic-model"
 CHAIN_STARTS = (SEQUENTIAL, RANDOM, SINGLE)
 
 RESULT_BYTES = 16.0  # of a word in a topic, of the topics that are shown and of their mean
@@ -95,7 +95,7 @@ def check_parameters(given: Parameters) -> None:
         _check_scratch(given)
     if given.burn_in is not None and given.burn_in >= given.n_laps:
         raise InputError(f"burn_in is {given.burn_in}, but n_laps is {given.n_laps}; give a burn_in below n_laps.")
-    check_init(given.init, (BIRTHS, *CHAIN_STARTS, *STARTS))
+    check_init(given.init, (TOPIC_MODEL, *CHAIN_STARTS, *STARTS))
 
 
 def _check_limit(given: Parameters, most: int) -> None:

@@ -13,7 +13,7 @@ from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.laps import Callback
-from stickbreak.initialization import Start, StartSettings, births, make_start, start_from_topics
+from stickbreak.initialization import Start, StartSettings, make_start, start_from_topics, topic_model
 from stickbreak.numerics.arrays import Float, Int32
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.pseudo_counts import by_word
@@ -25,7 +25,7 @@ from stickbreak.sampling.kernels import starts as starts_kernels
 from stickbreak.sampling.kernels.labels import NO_LABELS, LabelRows
 from stickbreak.sampling.labelled import Labelled
 from stickbreak.sampling.representation import Sweep
-from stickbreak.sampling.requirements import BIRTHS, CHAIN_STARTS, RANDOM, SEQUENTIAL
+from stickbreak.sampling.requirements import CHAIN_STARTS, RANDOM, SEQUENTIAL, TOPIC_MODEL
 from stickbreak.sampling.state import NO_LIMIT, Concentrations, Seating, TopicCounts
 
 DOCUMENT_ROUNDS = 10  # of the weights of a document under given topics
@@ -60,7 +60,7 @@ def chain_starts(
             report({"stage": "init", "done": before * total + done, "total": total * len(seeds)})
 
         own = replace(settings, seed=seed, progress=progress)
-        starts.append(births(corpus, own) if init == BIRTHS else make_start(init, corpus, own))
+        starts.append(topic_model(corpus, own) if init == TOPIC_MODEL else make_start(init, corpus, own))
     return starts
 
 

@@ -34,7 +34,7 @@ LATE = 3  # how much the mean prefers late samples: sample s weighs about s ** L
 
 
 class Past(NamedTuple):
-    """What documents of before say of the weights of topics.                                             math.md (L4)"""
+    """What documents of before say of the weights of topics.                                            math.md (L4)"""
 
     tables: Float  # (n,)  expected tables of the first topics
     opened: float
@@ -218,9 +218,7 @@ class Chain:
         z, mean, n_samples = arrays["z"], arrays["mean"], whole_number("n_samples", values["n_samples"])
         last_is_sample = values["last_is_sample"]
         require(last_is_sample in (False, bool(n_samples)), "its last lap cannot be a sample")
-        require(
-            z.shape == (self.tokens.n_tokens,) and z.dtype == np.uint16, "its topics are not those of these tokens"
-        )
+        require(z.shape == (self.tokens.n_tokens,) and z.dtype == np.uint16, "its topics are not those of these tokens")
         require(int(z.max(initial=0)) < self.n_topics, "its tokens have topics that are not there")
         shape = (self.tokens.start.size - 1, self.n_topics) if n_samples else (0, 0)
         require(is_table(mean, *shape) and are_sums(mean), "its mean counts are not those of these words")

@@ -58,6 +58,6 @@ def best_eta(S: Float, start: float) -> float:
     if not S.shape[1]:
         return start
     whole = small.astype(np.int64)
-    tails = np.bincount(whole, small - whole, LARGE)
+    tails: Float = np.bincount(whole, small - whole, LARGE).astype(np.float64)
     tails[:-1] += np.cumsum(np.bincount(whole, minlength=LARGE)[::-1])[::-1][1:]  # the pairs of more than j tokens
     return hyperparameters.best_eta(tails, S[S >= LARGE], tokens, S.shape[0], start, ETA_LIMITS)

@@ -1,4 +1,4 @@
-"""A fit of the default: start, passes, merges, mean.                                             math.md (L12) to (L15)"""
+"""A fit of the default: start, passes, merges, mean.                                          math.md (L12) to (L15)"""
 
 from __future__ import annotations
 
@@ -46,6 +46,8 @@ class Rules:
         Whether pseudo-counts are of a few words, whose companions tell of a topic, too.
     labels : DocumentLabels, optional
     past : Past, optional
+    first_merges : int
+        The pass after which topics become one for the first time.
     """
 
     n_topics: int | None
@@ -56,6 +58,7 @@ class Rules:
     are_words: bool = False
     labels: DocumentLabels | None = None
     past: Past | None = None
+    first_merges: int = FIRST_MERGES
 
 
 class TopicLaps:
@@ -120,8 +123,7 @@ class TopicLaps:
         if rules.labels is not None:
             return LabelledChain(self._corpus, n_topics, rules.seed, rules.labels)
         n_parts = min(max(1, int(self._corpus.n_tokens) // PART), MOST_PARTS)
-        parts = {"n_parts": n_parts, "executor": self._executor, "past": rules.past}
-        return Chain(self._corpus, n_topics, rules.seed, **parts)
+        return Chain(self._corpus, n_topics, rules.seed, n_parts=n_parts, executor=self._executor, past=rules.past)
 
     def laps(self, done: int) -> Iterator[Lap]:
         """Yield after every lap."""
@@ -129,7 +131,7 @@ class TopicLaps:
             done += 1
             objective = self.chain.lap(done, self.priors)
             self._learn(done)
-            if self._merges and done >= FIRST_MERGES and done % MERGE_EVERY == 0:
+            if self._merges and done >= self.rules.first_merges and done % MERGE_EVERY == 0:
                 self._merge(done)
             moved = self._merges or done < LEAST if self.rules.n_topics is None else done <= FIRST_LAP
             yield Lap(objective, int((self.chain.sizes() > 0).sum()), moved, self.priors.row())
@@ -139,7 +141,9 @@ class TopicLaps:
         if "alpha" in self.rules.learn:
             self.priors = self.chain.with_weights(self.priors, lap)
         if "eta" in self.rules.learn and is_due(lap):
-            self.priors = replace(self.priors, eta=best_eta(self.chain.last()[:, self.priors.n_kept :], self.priors.eta))
+            self.priors = replace(
+                self.priors, eta=best_eta(self.chain.last()[:, self.priors.n_kept :], self.priors.eta)
+            )
 
     @property
     def _merges(self) -> bool:
@@ -157,13 +161,14 @@ class TopicLaps:
             chain = self._chain_of(n_topics)
             chain.begin_with(self.chain, part_of)
             self.chain = chain
-            self.priors = self.priors.with_weights(np.bincount(part_of[found], self.priors.a[found], n_topics))
+            a = np.bincount(part_of[found], self.priors.a[found], n_topics).astype(np.float64)
+            self.priors = self.priors.with_weights(a)
 
     @cached_property
     def _merger(self) -> Merger:
         n_labels = 0 if self.rules.labels is None else self.rules.labels.n_labels
         tokens = self.chain.tokens.by_document()
-        return Merger(n_labels, self.priors.n_kept, tokens, self.seed, self._executor)
+        return Merger(n_labels, self.priors.n_kept, tokens, self.rules.are_words, self.seed, self._executor)
 
     def snapshot(self) -> Packed:
         """Return all that the next laps depend on."""

@@ -1,4 +1,4 @@
-"""Merges: two topics become one where one explains the words better than two.                  math.md (L13) to (L15)"""
+"""Merges: two topics become one where one explains the words better than two.                 math.md (L13) to (L15)"""
 
 from __future__ import annotations
 
@@ -30,6 +30,8 @@ class Merger:
     n_labels, n_kept : int
         The first `n_labels` topics are those of labels, which no other joins; the first `n_kept` do not join others.
     tokens : ByDocument
+    are_words : bool
+        Whether pseudo-counts are of a few words: these only say what a topic is about, so each counts as one token.
     seed : int
     executor : Executor
     """
@@ -37,6 +39,7 @@ class Merger:
     n_labels: int
     n_kept: int
     tokens: ByDocument
+    are_words: bool
     seed: int
     executor: Executor
 
@@ -69,6 +72,7 @@ class Merger:
         prior, total = np.zeros((n_words, 0)), np.full(K, total_of(priors.eta, n_words))
         if priors.pseudo is not None:
             prior = priors.pseudo.toarray()
+            prior = np.minimum(prior, 1.0) if self.are_words else prior
             total[: priors.n_kept] += prior.sum(axis=0)
         of_topics = kernels.by_topic(place[chain.z[self.tokens.order]], K)
         of_tokens = self.tokens.word, self.tokens.document, chain.scale(priors)
@@ -83,9 +87,7 @@ class Merger:
         return pairs, gains
 
     @staticmethod
-    def _plain(
-        chain: Chain, counts: NDArray[np.int32], sizes: Float, a: Float, eta: Float, place: Int
-    ) -> Float:
+    def _plain(chain: Chain, counts: NDArray[np.int32], sizes: Float, a: Float, eta: Float, place: Int) -> Float:
         """Return log p(w, z) of one topic in place of two, less that of two, both without pseudo-counts, (K, K).
 
         math.md (L13)

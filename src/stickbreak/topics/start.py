@@ -25,7 +25,7 @@ LITTLE = 0.05  # tokens of each word in each topic to begin with
 
 
 def n_to_begin_with(n_counts: int, n_documents: int, most: int) -> int:
-    """Return min(sqrt(M), 2 (M D)^(1/4), most) for M stored counts of D documents.                      math.md (L12)"""
+    """Return min(sqrt(M), 2 (M D)^(1/4), most) for M stored counts of D documents.                     math.md (L12)"""
     many = min(math.sqrt(n_counts), PER_DOCUMENT * (n_counts * n_documents) ** 0.25, most)
     return max(1, round(many))
 

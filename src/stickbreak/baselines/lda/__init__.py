@@ -1,4 +1,4 @@
-"""Latent Dirichlet allocation: a fixed number of topics, by Gibbs sampling, CVB0 or variational inference."""
+"""Latent Dirichlet allocation: a fixed number of topics, by variational inference."""
 
 from stickbreak.baselines.lda.estimator import LDA
 

@@ -6,27 +6,13 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 
-from stickbreak.baselines.lda.cvb0 import CVB0
 from stickbreak.baselines.lda.fitted import FittedLDA
-from stickbreak.baselines.lda.gibbs import ESTIMATES, Gibbs
-from stickbreak.baselines.lda.labelled import LabelledGibbs
-from stickbreak.baselines.lda.laps import Inference, LDALaps
-from stickbreak.baselines.lda.requirements import (
-    COLLAPSED,
-    GIBBS,
-    INFERENCES,
-    MOST_TOPICS,
-    check_eta,
-    check_parameters,
-    check_sizes,
-)
-from stickbreak.baselines.lda.variational import Local, Online, Variational, learned, moved, step
+from stickbreak.baselines.lda.laps import LDALaps
+from stickbreak.baselines.lda.requirements import MOST_TOPICS, check_eta, check_sizes
+from stickbreak.baselines.lda.variational import Local, Online, Variational, even_weights, learned, moved, step, visit
 from stickbreak.baselines.word_prior import check_room
-from stickbreak.collapsed.streaming import offset_for
 from stickbreak.corpus import Corpus
-from stickbreak.corpus.tokens import refuse_fractions
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.constraints import (
     CONCENTRATION,
@@ -34,30 +20,31 @@ from stickbreak.fitting.constraints import (
     STEPS,
     TOLERANCES,
     TOPIC_PRIORS,
-    one_of,
     sweeps,
     whole,
 )
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Lap
 from stickbreak.fitting.loop import Interruption
-from stickbreak.fitting.requirements import check_tokens
-from stickbreak.fitting.steps import step_size
+from stickbreak.fitting.requirements import check_names, check_tokens
+from stickbreak.fitting.steps import offset_for, step_size
+from stickbreak.initialization import StartSettings, make_start
 from stickbreak.model.seeds import Seeds, plain_seeds
 from stickbreak.model.word_prior import base_of
 from stickbreak.numerics.streams import seed_from
 from stickbreak.sparse_gibbs.priors import Priors
+from stickbreak.topics.fitted import LEARNABLE
 
-START_LAPS = 30  # of CVB0 over the first minibatch of a stream
+START_SWEEPS = 30  # of Gibbs sampling over the first minibatch of a stream
 
 
 class LDA(FittedLDA):
-    """Latent Dirichlet allocation: topics whose number is given.
+    """Latent Dirichlet allocation by variational inference: topics whose number is given.
 
     The weights of a document have a Dirichlet prior with a parameter for each topic, which is learned, so that some
-    topics are more common than others (Wallach, Mimno and McCallum 2009). The topics have a symmetric prior.
-    A pass of Gibbs sampling takes hardly longer with more topics: what a token costs, the topics of its document cost.
-    `partial_fit` takes steps of online variational inference, whatever `inference` is.
+    topics are more common than others (Wallach, Mimno and McCallum 2009). The topics have a symmetric prior. The
+    objective, a lower bound of the log-likelihood, never falls; `partial_fit` and `batch_size` take steps on
+    minibatches (Hoffman, Blei and Bach 2010). `TopicModel(n_topics=...)` is LDA by Gibbs sampling.
 
     Parameters
     ----------
@@ -73,32 +60,21 @@ class LDA(FittedLDA):
         all: these keep their numbers, and other topics have its smallest number for every word.
     learn : sequence of {"alpha", "eta"}, default=("alpha",)
         Hyperparameters that are learned from the data, from pass 10 on: alpha with a value for each topic, eta as one.
-        Their priors are Gamma(1, 1).
     seeds : dict of str to list of str, optional
         Words of topics that you expect, by the names of these topics. They are the first of the `n_topics`, in this
         order, and each keeps its number and its name, as its label. Words that the documents lack are left out, and a
         warning names them.
     seed_tokens : float, default=100.0
         How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (C18)).
-    inference : {"gibbs", "cvb0", "variational"}, default="gibbs"
-        How topics are found. "gibbs": each token has one topic, drawn given all others; at first each topic is the
-        words that stand beside one word (math.md (L2)). "cvb0": each token has a
-        probability of each topic, given all others. "variational": expectation and maximisation (Hoffman, Blei and
-        Bach 2010), whose objective, a lower bound of the log-likelihood, never falls. Gibbs sampling needs whole
-        counts. The other two also take weights, and use `n_jobs` threads.
-    estimate : {"average", "last"}, default="average"
-        What the topics of Gibbs sampling are made of: the mean over every fifth pass, in which late ones weigh more,
-        or the last pass.
     n_laps : int, default=300
         Maximum number of passes over the data. A pass ("lap" in names) visits every token once.
     tolerance : float or None, default=1e-4
-        Stop when a pass raises the objective by less than this, in nats per token. The mean of ten passes is compared
-        with the mean of the next ten (variational: each pass with the one before). None: never, and with `batch_size`
+        Stop when a pass raises the objective by less than this, in nats per token. None: never, and with `batch_size`
         never, either.
     batch_size : int or None, default=None
-        Variational: number of documents in a minibatch, after which the topics take a step. None: all documents.
+        Number of documents in a minibatch, after which the topics take a step. None: all documents.
     local_sweeps : int, default=100
-        Maximum number of sweeps in the local step of a document, for variational inference and `partial_fit`.
+        Maximum number of sweeps in the local step of a document.
     local_tolerance : float, default=1e-3
         The local step of a document ends when its topic counts change by less than this in the mean.
     learning_decay : float, default=0.7
@@ -142,9 +118,8 @@ class LDA(FittedLDA):
         Last entry of "objective" in `trace_`.
     trace_ : dict of ndarray of shape (n_laps_,)
         One entry for each pass: "lap" (its number), "objective", "n_topics", "seconds", "moved" (1 while it is too
-        early to stop), "alpha", "eta" (unless it is an array). The objective is in nats per token: each token given
-        all others (with Gibbs sampling as it is drawn), or the bound of variational inference. For `partial_fit` it is
-        that of the documents of a minibatch.
+        early to stop), "alpha", "eta" (unless it is an array). The objective is the bound, in nats per token. For
+        `partial_fit` it is that of the documents of a minibatch.
     n_laps_ : int
         Number of passes done, plus the calls of `partial_fit`.
     n_steps_ : int
@@ -168,20 +143,7 @@ class LDA(FittedLDA):
     ----------
     D. M. Blei, A. Y. Ng, M. I. Jordan. Latent Dirichlet Allocation. JMLR 2003.
 
-    D. Ramage, D. Hall, R. Nallapati, C. D. Manning. Labeled LDA: A Supervised Topic Model for Credit Attribution in
-    Multi-labeled Corpora. EMNLP 2009.
-
-    T. L. Griffiths, M. Steyvers. Finding Scientific Topics. PNAS 2004.
-
-    L. Yao, D. Mimno, A. McCallum. Efficient Methods for Topic Model Inference on Streaming Document Collections.
-    KDD 2009.
-
     H. M. Wallach, D. Mimno, A. McCallum. Rethinking LDA: Why Priors Matter. NIPS 2009.
-
-    H.-F. Yu, C.-J. Hsieh, H. Yun, S. V. N. Vishwanathan, I. S. Dhillon. A Scalable Asynchronous Distributed Algorithm
-    for Topic Modeling. WWW 2015.
-
-    A. Asuncion, M. Welling, P. Smyth, Y. W. Teh. On Smoothing and Inference for Topic Models. UAI 2009.
 
     M. D. Hoffman, D. M. Blei, F. Bach. Online Learning for Latent Dirichlet Allocation. NIPS 2010.
 
@@ -205,8 +167,6 @@ class LDA(FittedLDA):
         "alpha": CONCENTRATION,
         **TOPIC_PRIORS,
         "learn": [list, tuple],
-        "inference": [one_of(INFERENCES)],
-        "estimate": [one_of(ESTIMATES)],
         "batch_size": [None, whole(1)],
         "local_sweeps": [sweeps(1)],
         "local_tolerance": POSITIVES,
@@ -222,8 +182,6 @@ class LDA(FittedLDA):
         learn: Sequence[str] = ("alpha",),
         seeds: Seeds | None = None,
         seed_tokens: float = 100.0,
-        inference: str = GIBBS,
-        estimate: str = "average",
         n_laps: int = 300,
         tolerance: float | None = 1e-4,
         batch_size: int | None = None,
@@ -242,8 +200,6 @@ class LDA(FittedLDA):
         self.learn = learn
         self.seeds = plain_seeds(seeds)
         self.seed_tokens = seed_tokens
-        self.inference = inference
-        self.estimate = estimate
         self.n_laps = n_laps
         self.tolerance = tolerance
         self.batch_size = batch_size
@@ -258,52 +214,33 @@ class LDA(FittedLDA):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_parameters(self)
+        check_names("learn", self.learn, LEARNABLE)
+        check_eta(self.eta)
 
     def _check_documents(self, documents: Corpus) -> None:
         super()._check_documents(documents)
-        if self.inference == GIBBS:
-            refuse_fractions(documents)
         self._check_topics(documents, self._settled_topics(documents))
 
     def _check_labelled_fit(self) -> None:
-        if self.inference != GIBBS:
-            raise InputError(
-                f"labels are given, but inference is {self.inference!r}, which does not know them; set "
-                "inference='gibbs' (--inference gibbs), or leave them out."
-            )
+        raise InputError(
+            "labels are given, but variational inference does not know them; take TopicModel(n_topics=...) "
+            "(--method topics), or leave them out."
+        )
 
     def _check_topics(self, documents: Corpus, n_topics: int) -> None:
         """Refuse a number of topics that does not suit what is known of them, or the memory."""
         self._check_words_of_eta(documents.n_words)
-        known = [] if self._document_labels is None else ["labels"]
-        if self._n_seeded:
-            known.append("rows of eta" if self.seeds is None else "seeds")
-        check_room(self._n_steered, n_topics, " and ".join(known))
-        check_sizes(self, documents, n_topics, labelled=self._document_labels is not None)
+        check_room(self._n_seeded, n_topics, "seeds" if self.seeds is not None else "rows of eta")
+        check_sizes(self.batch_size, documents, n_topics)
 
     def _laps(self, documents: Corpus, seed: int, executor: Engine) -> LDALaps:
         priors = self._given_priors(documents, self.starting_topics(documents))
-        K, pseudo = priors.a.size, priors.pseudo
-        inference: Inference
-        if self.inference == GIBBS:
-            inference = self._sampled(documents, K, seed, pseudo)
-        elif self.inference == COLLAPSED:
-            inference = CVB0(documents, K, seed, executor, pseudo)
-        else:
-            inference = Variational(documents, K, seed, self._local(), self._online(), executor, pseudo)
-        return LDALaps(inference, priors, tuple(self.learn), seed)
-
-    def _sampled(self, documents: Corpus, K: int, seed: int, pseudo: sparse.csr_array | None) -> Gibbs:
-        """Return the chain, of documents with labels or without."""
-        labels = self._rows_of_labels
-        if labels is None or pseudo is None:
-            return Gibbs(documents, K, seed, self.estimate, pseudo)
-        return LabelledGibbs(documents, K, seed, self.estimate, pseudo, labels)
+        of_fit = priors.a.size, seed, self._local(), self._online(), executor, priors.pseudo
+        return LDALaps(Variational(documents, *of_fit), priors, tuple(self.learn), seed)
 
     def _given_priors(self, documents: Corpus, n_topics: int) -> Priors:
         """Return the priors to begin with."""
-        prior = self._behind_labels(self._word_prior(documents.words), documents.n_words)
+        prior = self._word_prior(documents.words)
         return Priors.even(n_topics, float(self.alpha), base_of(self.eta), prior.pseudo)
 
     def _online(self) -> Online | None:
@@ -311,7 +248,12 @@ class LDA(FittedLDA):
         if self.batch_size is None:
             return None
         decay = float(self.learning_decay)
-        return Online(int(self.batch_size), decay, offset_for(self.learning_offset, decay, 1.0))
+        return Online(int(self.batch_size), decay, self._offset(1.0))
+
+    def _offset(self, share: float) -> float:
+        """Return the offset of the steps, where the first minibatch is this share of those so far.      math.md (B5)"""
+        given = self.learning_offset
+        return offset_for(share, float(self.learning_decay)) if given is None else float(given)
 
     def _local(self) -> Local:
         """Return when the local step of a document ends."""
@@ -329,19 +271,19 @@ class LDA(FittedLDA):
             self._check_topics(minibatch, self._settled_topics(minibatch, stream=True))
 
     def _open_stream(self, minibatch: Corpus, total: int, executor: Engine, interruption: Interruption) -> Lap:
-        """Take topics that CVB0 finds in the first minibatch; that is the first step."""
+        """Take topics that Gibbs sampling finds in the first minibatch; that is the first step."""
         priors = self._given_priors(minibatch, self._starting_topics(minibatch, stream=True))
         K, share, seed = priors.a.size, total / minibatch.n_documents, seed_from(self.random_state)
-        start, log_p = CVB0(minibatch, K, seed, executor, priors.pseudo), 0.0
-        start.begin()
-        for number in range(START_LAPS):
-            if number:
-                interruption.give_up_start()
-            log_p = start.lap(number + 1, priors)
-            priors = start.learned(priors, self.learn, number + 1)
-        self.n_steps_, self.learning_offset_ = 0, offset_for(self.learning_offset, float(self.learning_decay), 1.0)
-        self._take_topics(start.counts() * share, priors)
-        return Lap(log_p, K, False, priors.row())
+        settings = StartSettings(K, priors.alpha, 1.0, priors.eta, seed, START_SWEEPS, pseudo=priors.pseudo)
+        found = make_start("lda", minibatch, settings)
+        counts = np.maximum(found.counts, 0.0)
+        if priors.pseudo is not None:
+            counts[:, : priors.n_kept] -= priors.pseudo.toarray()
+        self.n_steps_, self.learning_offset_ = 0, self._offset(1.0)
+        self._take_topics(counts * share, priors)
+        topics, local = self.components_.T, self._local()
+        first = visit(minibatch, topics, priors.a, even_weights(minibatch, priors.a), local, executor)
+        return Lap(first.bound / float(minibatch.n_tokens), K, False, priors.row())
 
     def _step(self, minibatch: Corpus, total: int, executor: Engine, start: Lap | None) -> Lap:
         if start is None:
@@ -355,11 +297,11 @@ class LDA(FittedLDA):
         decay = float(self.learning_decay)
         if self.learning_offset_ is None:
             of_all = minibatch.n_documents / (self.n_documents_seen_ + minibatch.n_documents)
-            self.learning_offset_ = offset_for(self.learning_offset, decay, of_all)
+            self.learning_offset_ = self._offset(of_all)
         size = step_size(self.n_steps_ + 1, decay, self.learning_offset_)
         share, topics = total / minibatch.n_documents, self.components_.T
         topics, found = step(minibatch, topics, priors, size, share, self._local(), executor)
         self.components_, self._mean_log = np.ascontiguousarray(topics.T), moved(self._mean_log, found.mean_log, size)
         priors = learned(priors, self.learn, topics, self._mean_log)
         self.topic_prior_, self.alpha_, self.eta_ = priors.a, priors.alpha, priors.eta
-        return Lap(found.bound / float(minibatch.n_tokens), priors.a.size, False, priors.row())
+        return Lap(first.bound / float(minibatch.n_tokens), priors.a.size, False, priors.row())

@@ -1,40 +1,16 @@
-"""The laps of LDA as the run of a fit sees them, whatever the inference."""
+"""The laps of LDA as the run of a fit sees them."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from numpy.typing import NDArray
 
+from stickbreak.baselines.lda.variational import Variational
 from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
-from stickbreak.numerics.arrays import Float
 from stickbreak.sparse_gibbs.dirichlet import FIRST_LAP
 from stickbreak.sparse_gibbs.priors import Priors
-
-
-class Inference(Protocol):
-    """How topics are found."""
-
-    window: int  # laps whose mean objective tells when to stop
-
-    def begin(self) -> None:
-        """Make the start."""
-
-    def lap(self, number: int, priors: Priors) -> float:
-        """Visit all documents; the first lap has the number 1. Return the objective, in nats per token."""
-
-    def learned(self, priors: Priors, names: Collection[str], number: int) -> Priors:
-        """Return the priors after a lap, those that are not named as they were."""
-
-    def counts(self) -> Float:
-        """Return the expected counts of words in topics, without pseudo-counts, (W, K)."""
-
-    def snapshot(self) -> Packed:
-        """Return all that the next laps depend on."""
-
-    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> None:
-        """Take up what `snapshot` returned; raise a ValueError if it cannot be of these documents."""
 
 
 class LDALaps:
@@ -42,7 +18,7 @@ class LDALaps:
 
     Parameters
     ----------
-    inference : Inference
+    inference : Variational
     priors : Priors
         To begin with.
     learn : tuple of {"alpha", "eta"}
@@ -51,7 +27,7 @@ class LDALaps:
         Of the fit.
     """
 
-    def __init__(self, inference: Inference, priors: Priors, learn: tuple[str, ...], seed: int) -> None:
+    def __init__(self, inference: Variational, priors: Priors, learn: tuple[str, ...], seed: int) -> None:
         self.inference, self.priors, self._learn, self.seed = inference, priors, learn, seed
         self.window = inference.window
 

@@ -26,7 +26,7 @@ from stickbreak.model.topic_model import TopicEstimator
 from stickbreak.model.word_prior import base_of
 from stickbreak.numerics.streams import seed_from
 
-COLLAPSED = "collapsed"
+LDA = "lda"
 
 
 class OnlineEstimator(FittedOnline):
@@ -67,7 +67,7 @@ class OnlineEstimator(FittedOnline):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_init(self.init, (RANDOM, *STARTS))
-        self._check_start_of_seeds(RANDOM, COLLAPSED)
+        self._check_start_of_seeds(RANDOM, LDA)
 
     @property
     def _finds_topics(self) -> bool:
@@ -82,7 +82,7 @@ class OnlineEstimator(FittedOnline):
             int(np.diff(corpus.counts.indptr).max(initial=0)),
         )
         rows = corpus.n_words + (MOST_SHARDS + 3) * min(corpus.n_words, entries * min(batch_size, corpus.n_documents))
-        start = sample_bytes(corpus) if isinstance(self.init, str) and self.init == COLLAPSED else 0.0
+        start = sample_bytes(corpus) if isinstance(self.init, str) and self.init == LDA else 0.0
         check_memory(n_topics, corpus.n_words, start + 8.0 * n_topics * rows)
         self._settled_topics(corpus, stream=stream)
 

@@ -15,9 +15,9 @@ _SMALLEST, _LARGEST = 1e-200, 1e200  # of a product, whose logarithm is taken on
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def add_words(counts, eta, gains):
-    """Add sum_w f(n_kw + n_lw) - f(n_kw) - f(n_lw) to gains[k, l], k > l, f(n) = log Gamma(n + eta_w) - log Gamma(eta_w).
+    """Add sum_w f(n_kw + n_lw) - f(n_kw) - f(n_lw) to gains[k, l], k > l.
 
-    `counts` are of whole tokens, (W, K).
+    f(n) = log Gamma(n + eta_w) - log Gamma(eta_w). `counts` are of whole tokens, (W, K).
     """
     W, K = counts.shape
     topics = np.empty(K, np.int64)

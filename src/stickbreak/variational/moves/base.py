@@ -36,7 +36,7 @@ class Proposal(NamedTuple):
 
 
 class Proposals(ABC):
-    """Where the trials of one move get whole sets of topics from: of words by collapsed inference, of vectors by seeds.
+    """Where the trials of one move get whole sets of topics from: of words by Gibbs sampling, of vectors by seeds.
 
     A trial calls `begin` at the start of a lap, `note` for every visited batch, and `propose` when it is due.
     """

@@ -14,7 +14,7 @@ class Birth(Trial):
     """Try more topics than there are, as many as the data want, and keep them where the whole objective is higher.
 
     Where they come from is the affair of the proposals. Topics of words are found from the start, or each is cut in
-    two, by collapsed inference. For vectors up to ten components are found in those that lose most under the present
+    two, by Gibbs sampling. For vectors up to ten components are found in those that lose most under the present
     ones (Hughes and Sudderth 2013); after a rejected birth the next one looks at others. Once all were looked at,
     births rest until the topics change.
 

@@ -1,4 +1,4 @@
-"""Refine: the same topics, found again by collapsed inference (a trial)."""
+"""Refine: the same topics, found again by Gibbs sampling (a trial)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from stickbreak.variational.moves.trial import Trial
 
 
 class Refine(Trial):
-    """Run collapsed inference (CVB0, 20 sweeps, 3 x eta) from the present topics, then mean field from what it finds.
+    """Run 20 passes of Gibbs sampling from the present topics, then mean field from what they find.
 
-    Mean field leaves a document only the topics that it has chosen, and so keeps topics as they once formed. Collapsed
-    inference does not: it mends topics that share or lack words. Needs the memory of the collapsed start (a sample of
-    the documents above 1 GiB).
+    Mean field leaves a document only the topics that it has chosen, and so keeps topics as they once formed. Sampling
+    does not: it mends topics that share or lack words. It takes a sample of the documents above four million tokens.
 
     Parameters
     ----------

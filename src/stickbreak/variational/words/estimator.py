@@ -81,7 +81,7 @@ class VariationalHDP(StartedHDP):
         more the larger it is. eta is learned in passes that leave the set of topics as it is.
     seeds : dict of str to list of str, optional
         Words of topics that you expect, by the names of these topics. They come first, in this order, and keep their
-        numbers and names. The fit starts with them and with `n_topics` others, by collapsed inference.
+        numbers and names. The fit starts with them and with `n_topics` others, by Gibbs sampling.
     seed_tokens : float, default=100.0
         How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (C18)).
     bound : {"surrogate", "quadratic", "point"}, default="surrogate"
@@ -89,19 +89,19 @@ class VariationalHDP(StartedHDP):
         tight for alpha well below 1; "quadratic" is never below it, and nearly tight unless one topic dominates.
         "point" keeps only the best value of the corpus weights, as earlier work did. Its objective rewards empty topics
         if gamma is above 1, and cannot be compared with those of the other two (math.md (V23)).
-    init : {"collapsed", "near-uniform", "documents", "anchors"} or given topics, default="collapsed"
-        Where the topics start. "collapsed": a short collapsed run (CVB0); "near-uniform": nearly uniform topics;
+    init : {"lda", "near-uniform", "documents", "anchors"} or given topics, default="lda"
+        Where the topics start. "lda": a short run of LDA by Gibbs sampling; "near-uniform": nearly uniform topics;
         "documents": K random documents (the paper's start); "anchors": K anchor words (Arora et al. 2013). You can also
         give topics: word distributions, expected counts, or a fitted model of any family over the same words.
         `n_topics` is then ignored.
     init_sweeps : int, default=50
-        Number of sweeps of the collapsed start.
+        Number of sweeps of the start "lda".
     moves : sequence of {"merge", "delete", "birth", "refine", "reorder"}
         Moves that are tried after each pass, each kept only if the whole objective rises. They are always tried in the
         order above. Default: ("merge", "delete", "birth", "refine", "reorder"). "merge" makes one topic of two;
         "delete" removes a topic and infers its documents again; "birth" tries a whole new set of topics: once a
-        collapsed start, unless the fit began with one of that size or with given topics, and, where passes gain next to
-        nothing, two halves of every topic; "refine" finds the present topics again by collapsed inference, once passes
+        start "lda", unless the fit began with one of that size or with given topics, and, where passes gain next to
+        nothing, two halves of every topic; "refine" finds the present topics again by Gibbs sampling, once passes
         gain little; "reorder" sorts them by size. Without "birth" there are never more topics than `n_topics`. An empty
         sequence keeps the number of topics. The stochastic schedule tries only "reorder", and `partial_fit` tries no
         moves.
@@ -138,7 +138,7 @@ class VariationalHDP(StartedHDP):
         converge above 0.5. (Paper: kappa = 0.5.)
     learning_offset : float, default=1.0
         A larger offset makes the first steps smaller. (Paper: delay 1.) With 1 the first batches overwrite the start;
-        after a good start, such as "collapsed", 100 is better.
+        after a good start, such as "lda", 100 is better.
     stick_rule : {"interpolate", "natural"}, default="interpolate"
         How stochastic steps move the corpus weights. "interpolate": towards the optimum for the batch, scaled up;
         "natural": along the natural gradient, which is unbiased, and which bound="point" does not have.
@@ -250,7 +250,7 @@ class VariationalHDP(StartedHDP):
         seeds: Seeds | None = None,
         seed_tokens: float = 100.0,
         bound: str = SURROGATE,
-        init: str | NDArray = "collapsed",
+        init: str | NDArray = "lda",
         init_sweeps: int = 50,
         moves: Sequence[str] = ("merge", "delete", "birth", "refine", "reorder"),
         delete_documents: int | None = 500,
@@ -333,7 +333,7 @@ class VariationalHDP(StartedHDP):
             threads=count_jobs(self.n_jobs),
             beside=beside,
             cells=sees_cells(self.likelihood),
-            collapsed=beside > 0 or (self._finds_topics and self.init == "collapsed"),
+            sampled=beside > 0 or (self._finds_topics and self.init == "lda"),
         )
         n_topics = self.starting_topics(corpus) if self._finds_topics else number_given(self.init)
         check_sizes(corpus, n_topics + self._n_seeded, plan)

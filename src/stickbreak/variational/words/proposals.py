@@ -1,47 +1,42 @@
-"""Topics that trials propose, found in words by collapsed inference (CVB0)."""
+"""Topics that trials propose, found in words by Gibbs sampling."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import islice
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from scipy import sparse
 
-from stickbreak.collapsed import COUNT_BYTES
-from stickbreak.collapsed.starting_weights import StartingWeights
-from stickbreak.collapsed.state import MOST_TOPICS
-from stickbreak.collapsed.steering import UNSTEERED, expected
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.engine import engine_of
-from stickbreak.initialization import RESPONSIBILITY_BYTES, Start, StartSettings, make_start, smoothed_cvb0
+from stickbreak.initialization import MOST_TOKENS, Start, StartSettings, make_start, resampled
 from stickbreak.likelihoods import DirichletMultinomial, WordLikelihood
-from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.arrays import Int
 from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.numerics.streams import stream
-from stickbreak.variational.documents import DocumentTopics
 from stickbreak.variational.model import Inference, Model, Schedule
 from stickbreak.variational.moves import Birth, Proposal, Proposals, Refine
 from stickbreak.variational.words.batch import Batch
 from stickbreak.variational.words.observed import starting_parameters
 
 EMPTY = 1e-3  # tokens: topics with fewer after the sweeps are left out
+MOST_TOPICS = 1 << 16
 REFINE_SWEEPS = 20
 
 
 class WordBirths(Proposals):
     """All topics found from the start, once; then every topic cut in two.
 
-    The first proposal is a collapsed start, whatever the fit itself has started from: the optima of mean field that
-    other starts lead to are lower, and far from each other. In later proposals each document gives what it has of a
-    topic to one of its two halves, drawn at random, and collapsed sweeps decide which halves come to differ. Merges in
-    the laps of the trial make one of those that do not.
+    The first proposal is a start by Gibbs sampling, whatever the fit itself has started from: the optima of mean field
+    that other starts lead to are lower, and far from each other. In later proposals each document gives what it has of
+    a topic to one of its two halves, drawn at random, and sampling decides which halves come to differ. Merges in the
+    laps of the trial make one of those that do not.
 
     Parameters
     ----------
     fresh : StartSettings or None
-        Settings of the collapsed start that is proposed first. None: the first proposal cuts topics, as later ones do.
+        Settings of the start that is proposed first. None: the first proposal cuts topics, as later ones do.
     """
 
     merges = True
@@ -55,23 +50,20 @@ class WordBirths(Proposals):
 
     def propose(self, state: Inference, schedule: Schedule, tries: int, seed: int) -> Proposal | None:
         """Return topics found from the start, or the halves of the present ones."""
-        corpus, documents = sample(state, schedule)
+        corpus = sample(state, schedule)
         if corpus.n_tokens == 0:
             return None
         if not self.waits(seed):
             assert self._fresh is not None
             fresh = replace(self._fresh, engine=engine_of(schedule.executor))
-            start = scaled(make_start("collapsed", corpus, fresh), state, corpus)
+            start = scaled(make_start("lda", corpus, fresh), state, corpus)
             names = state.next_id + np.arange(start.weights.size)
             names[: state.model.n_kept] = state.topic_ids[: state.model.n_kept]
             return proposal(schedule.model, start, names, state)
         n_topics, rng = state.topic_ids.size, stream(schedule.seed, f"birth {seed}")
         if 2 * n_topics > MOST_TOPICS:
             return None
-        half = documents.topic + n_topics * rng.integers(2, size=documents.topic.size)
-        n_dk = replace(documents, topic=half).table(2 * n_topics)
-        weights = np.tile(state.parameters.expected_beta[:-1] / 2.0, 2)
-        start = refined(state, schedule, corpus, np.tile(state.parameters.tau, 2), weights, n_dk)
+        start = refined(state, schedule, corpus, halves=rng)
         used = start.counts.sum(axis=0) > EMPTY
         used[: state.model.n_kept] = True
         if not used.any():
@@ -82,18 +74,16 @@ class WordBirths(Proposals):
 
 
 class Refinement(Proposals):
-    """The present topics, found again by collapsed inference."""
+    """The present topics, found again by Gibbs sampling."""
 
     def propose(self, state: Inference, schedule: Schedule, tries: int, seed: int) -> Proposal | None:
         """Return the topics after the sweeps."""
-        corpus, documents = sample(state, schedule)
-        weights, n_topics = state.parameters.expected_beta[:-1], state.topic_ids.size
-        start = refined(state, schedule, corpus, state.parameters.tau, weights, documents.table(n_topics))
+        start = refined(state, schedule, sample(state, schedule))
         return proposal(state.model, start, state.topic_ids, state)
 
 
 def word_proposals(fresh: StartSettings | None) -> dict[str, Proposals]:
-    """Return what moves propose topics by; `fresh` are the settings of the collapsed start that is tried, if any."""
+    """Return what moves propose topics by; `fresh` are the settings of the start that is tried, if any."""
     return {Birth.name: WordBirths(fresh), Refine.name: Refinement()}
 
 
@@ -114,10 +104,8 @@ def _hyperparameters(state: Inference) -> tuple[float, float, Eta]:
     return values["alpha"], values["gamma"], cast(DirichletMultinomial, state.model.likelihood).eta
 
 
-def refined(
-    state: Inference, schedule: Schedule, corpus: Corpus, tau: Float, weights: Float, n_dk: sparse.csr_array
-) -> Start:
-    """Return the topics that `REFINE_SWEEPS` sweeps of collapsed inference lead to.
+def refined(state: Inference, schedule: Schedule, corpus: Corpus, halves: np.random.Generator | None = None) -> Start:
+    """Return the topics that `REFINE_SWEEPS` passes of Gibbs sampling lead to, from the present ones or their halves.
 
     Parameters
     ----------
@@ -125,39 +113,31 @@ def refined(
     schedule : Schedule
     corpus : Corpus
         All documents or a sample of them.
-    tau : ndarray of shape (W, K)
-    weights : ndarray of shape (K,)
-        Corpus weights.
-    n_dk : csr_array of shape (D', K)
-        Expected counts of the documents of `corpus`.
+    halves : Generator, optional
+        Draws halves of the topics, from which it begins.
     """
     alpha, gamma, eta = _hyperparameters(state)
-    start = state.model.likelihood.mean(tau), StartingWeights(alpha * weights, n_dk), weights
-    engine = engine_of(schedule.executor)
-    steering = UNSTEERED if state.model.pseudo is None else expected(state.model.pseudo)
-    settings: dict[str, Any] = {"start": start, "engine": engine, "steering": steering}
-    states = smoothed_cvb0(corpus, weights.size, alpha=alpha, gamma=gamma, eta=eta, **settings)
-    *_, found = islice(states, REFINE_SWEEPS)
-    return scaled(Start(np.maximum(found.S, 0.0), found.beta), state, corpus)
+    weights, pseudo, engine = state.parameters.expected_beta[:-1], state.model.pseudo, engine_of(schedule.executor)
+    given = weights.size, alpha, gamma, eta, schedule.seed, REFINE_SWEEPS
+    settings = StartSettings(*given, engine=engine, pseudo=pseudo)
+    topics = np.ascontiguousarray(state.model.likelihood.mean(state.parameters.tau).T)
+    return scaled(resampled(corpus, topics, alpha * weights, settings, halves), state, corpus)
 
 
-def sample(state: Inference, schedule: Schedule) -> tuple[Corpus, DocumentTopics]:
-    """Return the documents, or as many of each batch as fit in the memory set aside, with their expected counts.
+def sample(state: Inference, schedule: Schedule) -> Corpus:
+    """Return the documents, or as many of each batch as topics are found in.
 
     They are spread evenly over the batch: documents may stand in an order that says what they are about.
     """
-    most = RESPONSIBILITY_BYTES // COUNT_BYTES
-    share = most / max(sum(load().word.size for load in schedule.batches), 1)
-    parts, documents = [], []
-    for load, found in zip(schedule.batches, state.documents, strict=True):
+    share = MOST_TOKENS / max(float(state.totals.N.sum()), 1.0)
+    parts = []
+    for load in schedule.batches:
         batch = load()
         assert isinstance(batch, Batch)
-        assert isinstance(found, DocumentTopics)
         size = batch.n_documents if share >= 1 else max(1, int(share * batch.n_documents))
         rows = np.arange(size) * batch.n_documents // size
         parts.append(batch.selected(rows))
-        documents.append(found.selected(rows))
-    return as_corpus(Batch.joined(parts), state.totals.S.shape[0]), DocumentTopics.joined(documents)
+    return as_corpus(Batch.joined(parts), state.totals.S.shape[0])
 
 
 def as_corpus(batch: Batch, n_words: int) -> Corpus:

@@ -67,7 +67,7 @@ class Plan:
     threads: int = 1
     beside: int = 0  # topics of a second state that a move tries beside the first, in units of K
     cells: bool = False  # every document has an observation of every word (`CountLikelihood`)
-    collapsed: bool = True  # collapsed inference finds topics in a sample of the documents
+    sampled: bool = True  # Gibbs sampling finds topics in a sample of the documents
 
     @property
     def in_memory(self) -> int:
@@ -102,11 +102,11 @@ def check_sizes(corpus: Corpus, n_topics: int, plan: Plan) -> None:
 def bytes_needed(corpus: Corpus, n_topics: int, plan: Plan) -> float:
     """Estimate the memory of a fit, without the documents themselves and the program.
 
-    That is the largest of two: the sample of collapsed inference beside the state; visits, the state, and the second
+    That is the largest of two: the sample of a start beside the state; visits, the state, and the second
     state of a trial. A state is S in total, tau, and what is kept of the batches.
     """
     states = _state(corpus, n_topics, plan)
-    sample = sample_bytes(corpus) if plan.collapsed else 0.0
+    sample = sample_bytes(corpus) if plan.sampled else 0.0
     second = _state(corpus, n_topics * plan.beside, plan) if plan.beside else 0.0
     return max(states + sample, states + second + plan.visits * _visit(corpus, n_topics * max(1, plan.beside), plan))
 

@@ -32,7 +32,7 @@ class StartedHDP(FittedHDP):
         super()._check_parameters()
         check_names("learn", self.learn or (), LEARNABLE)
         check_init(self.init, STARTS)
-        self._check_start_of_seeds("collapsed")
+        self._check_start_of_seeds("lda")
         if not isinstance(self.likelihood, str) or self.likelihood != "multinomial":
             self._refuse_topics("a likelihood other than 'multinomial'")
 
@@ -55,16 +55,17 @@ class StartedHDP(FittedHDP):
         return tuple(self.learn)
 
     def _proposals(self, documents: Corpus, seed: int) -> dict[str, Proposals]:
-        """Return what births and refinements propose topics by; collapsed inference is for tokens."""
+        """Return what births and refinements propose topics by; Gibbs sampling is for tokens."""
         if sees_cells(self.likelihood_):
             return {}
         n_topics, usual = self.starting_topics(documents), adapted_topics(self.default_topics, documents)
-        fresh = self._finds_topics and (self.init != "collapsed" or n_topics < usual)
+        fresh = self._finds_topics and (self.init != "lda" or n_topics < usual)
         return word_proposals(self._start_settings(max(n_topics, usual), seed) if fresh else None)
 
     def _start_settings(self, n_topics: int, seed: int) -> StartSettings:
         priors = self.alpha, self.gamma, base_of(self.eta)
-        return StartSettings(n_topics + self._n_kept, *priors, seed, self.init_sweeps, pseudo=self._pseudo)
+        given = n_topics + self._n_kept, *priors, seed, self.init_sweeps
+        return StartSettings(*given, pseudo=self._pseudo, are_words=self.seeds is not None)
 
     def _begin(self, corpus: Corpus, seed: int, engine: Engine, report: Callback, stop: Stop) -> GlobalParameters:
         """Return the global parameters at the start."""

@@ -26,7 +26,7 @@ class SplitMergeOnlineHDP(OnlineEstimator):
     Tokens have topics directly, and the corpus weights are a point estimate. After each minibatch topics merge or split
     where the bound of this minibatch, scaled up to all documents, rises by it. A minibatch is taken for all documents,
     so that moves are accepted too easily: the number of topics grows to `max_topics` on some collections, and stays
-    small on others. For work of your own take `CollapsedHDP`, whose splits held-out tokens decide, or
+    small on others. For work of your own take `TopicModel`, which finds their number, or
     `VariationalHDP`, whose moves all documents decide.
 
     Parameters
@@ -48,15 +48,15 @@ class SplitMergeOnlineHDP(OnlineEstimator):
         topics: these keep their numbers as those of seeds do, and other topics have its smallest number for every word.
     seeds : dict of str to list of str, optional
         Words of topics that you expect, by the names of these topics. They come first, in this order, and keep their
-        numbers and names. The fit starts with them and with `n_topics` others. The start is "random" or "collapsed".
+        numbers and names. The fit starts with them and with `n_topics` others. The start is "random" or "lda".
     seed_tokens : float, default=100.0
         How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (O16)).
-    init : {"random", "collapsed", "near-uniform", "documents", "anchors"} or given topics, default="random"
+    init : {"random", "lda", "near-uniform", "documents", "anchors"} or given topics, default="random"
         Where the topics start. "random" draws every topic from a Dirichlet distribution. The others find topics first
         (see `VariationalHDP`). You can also give topics: word distributions, expected counts, or a fitted model of
         topics over the same words.
     init_sweeps : int, default=50
-        Number of sweeps of the collapsed start.
+        Number of sweeps of the start "lda".
     n_laps : int, default=5
         Maximum number of passes over the data. A pass ("lap" in names) visits every document once. The fit does all of
         them unless you interrupt it.

@@ -22,7 +22,7 @@ class OnlineHDP(OnlineEstimator):
 
     Each document has tables, each table one topic, and each token one table: the Chinese restaurant franchise as
     two levels of sticks. Mean field over both finds poorer topics than the methods that give tokens topics directly,
-    and costs more. For work of your own take `CollapsedHDP`, or `VariationalHDP` for a bound, or `HybridHDP` for
+    and costs more. For work of your own take `TopicModel`, or `VariationalHDP` for a bound, or `HybridHDP` for
     streams. Here are the start and the steps of the paper, at the speed of the others.
 
     Parameters
@@ -41,15 +41,15 @@ class OnlineHDP(OnlineEstimator):
         topics: these keep their numbers as those of seeds do, and other topics have its smallest number for every word.
     seeds : dict of str to list of str, optional
         Words of topics that you expect, by the names of these topics. They come first, in this order, and keep their
-        numbers and names. The fit starts with them and with `n_topics` others. The start is "random" or "collapsed".
+        numbers and names. The fit starts with them and with `n_topics` others. The start is "random" or "lda".
     seed_tokens : float, default=100.0
         How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (O16)).
-    init : {"random", "collapsed", "near-uniform", "documents", "anchors"} or given topics, default="random"
+    init : {"random", "lda", "near-uniform", "documents", "anchors"} or given topics, default="random"
         Where the topics start. "random", the paper's start, draws every topic from a Dirichlet distribution. The others
         find topics first (see `VariationalHDP`). You can also give topics: word distributions, expected counts, or a
         fitted model of topics over the same words.
     init_sweeps : int, default=50
-        Number of sweeps of the collapsed start.
+        Number of sweeps of the start "lda".
     table_start : {"topics", "even"}, default="topics"
         Where the tables of a document start. "topics": with the topics that the document has most of. "even": every
         word at all tables alike, as in the code of the paper, from where tables hardly come apart.

@@ -1,1 +1,0 @@
-"""Compiled kernels; their slow twins are in `tests/`."""
