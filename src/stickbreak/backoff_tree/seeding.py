@@ -49,7 +49,7 @@ class KnownWords:
         return WordCounts(table.indptr.astype(np.int64), table.indices.astype(np.int32), table.data.astype(np.int32))
 
     def start(self, blocks: Blocks, shape: Shape, rng: np.random.Generator) -> Iterator[Int32]:
-        """Yield leaves of the tokens of each block: of seeds, or at random.                   math.md (C18), (T16)"""
+        """Yield leaves of the tokens of each block: of seeds, or at random.                   math.md (L17), (T16)"""
         leaves = self.leaves_in(shape)
         for job in blocks.jobs():
             seed = self._near(job, rng)

@@ -44,7 +44,7 @@ def objective_of_topics(topics: Topics, eta: Eta, pseudo: sparse.csr_array | Non
 
 
 def of_pseudo(topics: Topics, eta: Eta, pseudo: sparse.csr_array) -> Float:
-    """Return what pseudo-counts b in S and in the prior add to the bound of their topics, (n_kept,).     math.md (C18)
+    """Return what pseudo-counts b in S and in the prior add to the bound of their topics, (n_kept,).     math.md (L17)
 
     c_D(eta + b_k) - c_D(eta) + sum_w b_kw E log phi_kw.
     """
@@ -60,7 +60,7 @@ def of_pseudo(topics: Topics, eta: Eta, pseudo: sparse.csr_array) -> Float:
 
 
 def give_back(topics: Topics, pseudo: sparse.csr_array, step: float) -> None:
-    """Give pseudo-counts back what a step has taken of them: S has them as they are.                   math.md (C18)"""
+    """Give pseudo-counts back what a step has taken of them: S has them as they are.                   math.md (L17)"""
     entries = pseudo.tocoo()
     topics.counts[entries.row, entries.col] += (step / topics.scale) * entries.data
     topics.tokens[: pseudo.shape[1]] += step * pseudo.sum(axis=0)

@@ -29,7 +29,7 @@ def check_room(n_known: int, n_topics: int, known: str) -> None:
 
 
 def expected_near_seeds(corpus: Corpus, pseudo: sparse.csr_array) -> Float:
-    """Return the expected tokens of the topics of seeds where tokens begin near them, (W, n_kept).    math.md (C18)
+    """Return the expected tokens of the topics of seeds where tokens begin near them, (W, n_kept).    math.md (L17)
 
     Tokens of a word of seeds are theirs alike. Others begin as near to seeds as their document is.
     """
@@ -42,7 +42,7 @@ def expected_near_seeds(corpus: Corpus, pseudo: sparse.csr_array) -> Float:
 
 
 def seeds_of_tokens(corpus: Corpus, tokens: ByWord, pseudo: sparse.csr_array, rng: np.random.Generator) -> Int32:
-    """Draw the topic of a seed for each token, word by word, or -1.                                  math.md (C18)"""
+    """Draw the topic of a seed for each token, word by word, or -1.                                  math.md (L17)"""
     near, found = NearSeeds(corpus, pseudo), np.empty(tokens.n_tokens, np.int32)
     for first in range(0, found.size, SEEDED_AT_ONCE):
         last = min(first + SEEDED_AT_ONCE, found.size)

@@ -169,9 +169,9 @@ def _how_many(result: FitResult) -> str:
     if _is_given(result):
         return "; their number was set before the fit"
     started = getattr(result.model, "started_", None)
-    return (
-        "" if started is None else f"; the fit began with {started}, and topics merged that explain words better as one"
-    )
+    if started is None:
+        return ""
+    return f"; the fit began with {started}, and those that explain their words better as one were merged"
 
 
 def _is_given(result: FitResult) -> bool:

@@ -21,7 +21,7 @@ def take_step(
 
     Pairs of the minibatch's words that have decayed to little are rounded at random, to nothing or to the least that is
     kept: LEAST_TOKENS, or half of what a token adds now, so that what a step adds is there in the next. What is known
-    of topics before is no less than that, and a step takes nothing of it.                           math.md (C18)
+    of topics before is no less than that, and a step takes nothing of it.                           math.md (L17)
 
     Parameters
     ----------

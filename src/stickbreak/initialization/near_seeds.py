@@ -1,4 +1,4 @@
-"""Where the topics of tokens begin that seeds say something of (math.md (C18))."""
+"""Where the topics of tokens begin that seeds say something of (math.md (L17))."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stickbreak.numerics.arrays import Int
 
 
 def nearness(counts: Any, pseudo: sparse.csr_array) -> sparse.csr_array:
-    """Return how near documents are to seeds, (D, n_seeds): the share of each in tokens of no seed.     math.md (C18)
+    """Return how near documents are to seeds, (D, n_seeds): the share of each in tokens of no seed.     math.md (L17)
 
     Such a token begins at a seed in proportion to the tokens of its words in the document, and at none in proportion
     to 1, so that rows sum to less than 1.
@@ -61,7 +61,7 @@ class NearSeeds:
     def draw(self, word: NDArray[np.integer], document: NDArray[np.integer], rng: np.random.Generator) -> Int:
         """Draw a seed for each token, or -1: one that has its word, else one whose words its document has.
 
-        math.md (C18)
+        math.md (L17)
 
         Parameters
         ----------

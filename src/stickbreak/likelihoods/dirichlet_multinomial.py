@@ -131,7 +131,7 @@ class DirichletMultinomial(TokenLikelihood):
         return self._learned(lambda family: family.evidence_slope(S, N))
 
     def learned_beside(self, S: Float, N: Float, known: Float) -> Self:
-        """Do as `learned`, where S holds pseudo-counts, (W, K), which say nothing of eta.            math.md (C18)"""
+        """Do as `learned`, where S holds pseudo-counts, (W, K), which say nothing of eta.            math.md (L17)"""
         of_known = known.sum(axis=0)
         return self._learned(lambda family: family.evidence_slope(S, N) - family.evidence_slope(known, of_known))
 

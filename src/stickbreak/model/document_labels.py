@@ -1,4 +1,4 @@
-"""Labels of documents: one or several for each, given in a column or a list, each of them a topic (math.md (C19))."""
+"""Labels of documents: one or several for each, given in a column or a list, each of them a topic (math.md (L10))."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How probable a label is, given the weight of its topic (math.md (C20))."""
+"""How probable a label is, given the weight of its topic (math.md (L18))."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def log_odds(weights: Float) -> Float:
 
 
 def fitted_curve(weights: Float, has: Float) -> list[float]:
-    """Return a and b of P(label | weight) = 1 / (1 + exp(-a - b log_odds)), by Newton's method.         math.md (C20)
+    """Return a and b of P(label | weight) = 1 / (1 + exp(-a - b log_odds)), by Newton's method.         math.md (L18)
 
     Parameters
     ----------
@@ -53,5 +53,5 @@ def fitted_curve(weights: Float, has: Float) -> list[float]:
 
 
 def probabilities(weights: Float, curve: list[float]) -> Float:
-    """Return the probability of each label, (D, n_labels).                                            math.md (C20)"""
+    """Return the probability of each label, (D, n_labels).                                            math.md (L18)"""
     return np.asarray(expit(curve[0] + curve[1] * log_odds(weights)))

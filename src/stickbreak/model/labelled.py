@@ -59,7 +59,7 @@ class LabelledDocuments(TopicPriors):
         """Return how probable each label of the fit is for each document.
 
         A logistic curve of the expected weight of the label's topic, the same for all labels, learned from the labelled
-        documents of the fit (math.md (C20)). A document can have several labels, so rows need not sum to one.
+        documents of the fit (math.md (L18)). A document can have several labels, so rows need not sum to one.
 
         Parameters
         ----------

@@ -23,7 +23,7 @@ def told_of_seeds(
     n_tokens: float,
     eta: Eta,
 ) -> str:
-    """Say which seeded topics are not what their seeds say; empty where all are.                   math.md (C18)
+    """Say which seeded topics are not what their seeds say; empty where all are.                   math.md (L17)
 
     The words of a topic moved on where few of its tokens in the documents are its seeds. It holds little but its seeds
     where it has fewer tokens in the documents than pseudo-tokens.

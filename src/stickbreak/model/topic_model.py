@@ -168,7 +168,7 @@ class TopicEstimator(Prepared, TakesTexts, SteeredTopics, ClassNamePrefixFeature
         labels : str or sequence of length D, optional
             Labels of the documents, for `TopicModel` and `GibbsHDP(representation="direct")`: a column beside
             them or of the data frame, or a text or list of texts for each (None, "" and [] are none). They say which
-            topics a document has (math.md (C19), (L10), (G16)).
+            topics a document has (math.md (L10), (G16)).
         text : str or int, optional
             The column of the texts, where X is a data frame. Later the model takes this column of any data frame.
         options : TextOptions, optional

@@ -20,7 +20,7 @@ class TopicPriors(SeededTopics):
     """The side of a model that knows something of the words of its topics beforehand.
 
     Topics with a prior of their own, those of seeds or of the rows of `eta`, come first and keep their numbers. A fit
-    counts their pseudo-counts as if tokens had been seen (math.md (C18)); `components_` holds them.
+    counts their pseudo-counts as if tokens had been seen (math.md (L17)); `components_` holds them.
     """
 
     eta: Any

@@ -58,7 +58,7 @@ class GibbsHDP(FittedGibbs):
         Words of topics that you expect, by the names of these topics. They come first, in this order, and keep their
         numbers and names. Chains start with them and with `n_topics` others, and never split or merge them.
     seed_tokens : float, default=100.0
-        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (C18)). Here
+        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (L17)). Here
         each word has a whole number of them (math.md (G15)).
     learn : sequence of {"alpha", "gamma", "eta"}, default=("alpha", "gamma")
         Hyperparameters that are learned from the data. They are sampled after each sweep, under Gamma priors.

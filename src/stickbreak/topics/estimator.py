@@ -73,7 +73,7 @@ class TopicModel(FittedTopics):
         its number and its name, as its label: others may join it, and it joins none. Words that the documents lack are
         left out, and a warning names them.
     seed_tokens : float, default=100.0
-        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (C18)).
+        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (L17)).
     n_laps : int, default=300
         Maximum number of passes over the data. A pass ("lap" in names) visits every token once.
     tolerance : float or None, default=1e-4

@@ -137,13 +137,13 @@ class TopicLaps:
             yield Lap(objective, int((self.chain.sizes() > 0).sum()), moved, self.priors.row())
 
     def _learn(self, lap: int) -> None:
-        """Learn the priors, where this is due.                                                   math.md (L4), (L5)"""
+        """Learn the priors, where this is due.                                                   math.md (L4), (L19)"""
         if "alpha" in self.rules.learn:
             self.priors = self.chain.with_weights(self.priors, lap)
         if "eta" in self.rules.learn and is_due(lap):
-            self.priors = replace(
-                self.priors, eta=best_eta(self.chain.last()[:, self.priors.n_kept :], self.priors.eta)
-            )
+            assert not isinstance(self.priors.eta, np.ndarray)
+            eta = best_eta(self.chain.last()[:, self.priors.n_kept :], self.priors.eta)
+            self.priors = replace(self.priors, eta=eta)
 
     @property
     def _merges(self) -> bool:

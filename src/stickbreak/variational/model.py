@@ -56,7 +56,7 @@ class Model(ABC, Generic[AnyDocuments]):
         return 0 if self.pseudo is None else int(self.pseudo.shape[1])
 
     def known(self, n_rows: int, n_topics: int) -> Summary:
-        """Return the summary of no documents, with what is known of topics before.                   math.md (C18)"""
+        """Return the summary of no documents, with what is known of topics before.                   math.md (L17)"""
         totals, pseudo = Summary.zeros(n_rows, n_topics), self.pseudo
         if pseudo is not None:
             totals.S[:, : self.n_kept] = pseudo.toarray()

@@ -78,7 +78,7 @@ class StreamState:
         self.tokens = (1.0 - step) * self.tokens + step * tokens
 
     def keep_known(self, pseudo: sparse.csr_array, step: float) -> None:
-        """Give pseudo-counts back what a step has taken of them: S has them as they are.              math.md (C18)"""
+        """Give pseudo-counts back what a step has taken of them: S has them as they are.              math.md (L17)"""
         entries = pseudo.tocoo()
         self.counts[entries.row, entries.col] += (step / self.scale) * entries.data
         self.tokens[: pseudo.shape[1]] += step * pseudo.sum(axis=0)

@@ -65,7 +65,7 @@ class LDA(FittedLDA):
         order, and each keeps its number and its name, as its label. Words that the documents lack are left out, and a
         warning names them.
     seed_tokens : float, default=100.0
-        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (C18)).
+        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (L17)).
     n_laps : int, default=300
         Maximum number of passes over the data. A pass ("lap" in names) visits every token once.
     tolerance : float or None, default=1e-4
@@ -304,4 +304,4 @@ class LDA(FittedLDA):
         self.components_, self._mean_log = np.ascontiguousarray(topics.T), moved(self._mean_log, found.mean_log, size)
         priors = learned(priors, self.learn, topics, self._mean_log)
         self.topic_prior_, self.alpha_, self.eta_ = priors.a, priors.alpha, priors.eta
-        return Lap(first.bound / float(minibatch.n_tokens), priors.a.size, False, priors.row())
+        return Lap(found.bound / float(minibatch.n_tokens), priors.a.size, False, priors.row())

@@ -134,7 +134,7 @@ class Pachinko(_PachinkoEstimator):
         order, and each keeps its number and its name, as its label. Words that the documents lack are left out, and a
         warning names them.
     seed_tokens : float, default=100.0
-        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (C18)).
+        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (L17)).
     estimate : {"average", "last"}, default="average"
         What the topics are made of: the mean over every fifth pass, in which late ones weigh more, or the last pass.
     n_laps : int, default=500
@@ -245,7 +245,7 @@ class HierarchicalPachinko(_PachinkoEstimator):
         order, and each keeps its number and its name, as its label. Words that the documents lack are left out, and a
         warning names them.
     seed_tokens : float, default=100.0
-        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (C18)).
+        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (L17)).
     estimate : {"average", "last"}, default="average"
         What the topics are made of: the mean over every fifth pass, in which late ones weigh more, or the last pass.
     n_laps : int, default=500

@@ -62,7 +62,7 @@ class Gibbs:
         self._z: NDArray[np.uint32]  # (N,)  paths, word by word
 
     def begin(self) -> None:
-        """Draw a path for each token, all alike, or one that leads to the topic of a seed.     math.md (C18), (L9)"""
+        """Draw a path for each token, all alike, or one that leads to the topic of a seed.     math.md (L17), (L9)"""
         rng, paths, n_tokens = stream(self._seed, "start of Pachinko"), self.paths, self._tokens.n_tokens
         numbers = paths.numbers()
         z = numbers[rng.integers(numbers.size, size=n_tokens)]
@@ -107,7 +107,7 @@ class Gibbs:
         exchange(self._begins, self._order, self._z, *of_lists, self._n_super, priors.a, priors.b, key)
 
     def learned(self, priors: Priors, names: Collection[str], number: int) -> Priors:
-        """Return the priors after a lap.                                                      math.md (P4), (C7)"""
+        """Return the priors after a lap.                                                      math.md (P4), (L19)"""
         if number < FIRST_LAP or not is_due(number):
             return priors
         if "alpha" in names:

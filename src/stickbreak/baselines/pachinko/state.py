@@ -137,7 +137,7 @@ class Priors:
         return replace(self, b=np.where(self.b > 0.0, within, 0.0))
 
     def with_eta_of(self, S: Float) -> Priors:
-        """Return the same with the eta that maximises its posterior for counts S (W, T).              math.md (C7)
+        """Return the same with the eta that maximises its posterior for counts S (W, T).              math.md (L19)
 
         Topics with pseudo-counts say nothing of it.
         """

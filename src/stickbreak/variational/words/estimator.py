@@ -83,7 +83,7 @@ class VariationalHDP(StartedHDP):
         Words of topics that you expect, by the names of these topics. They come first, in this order, and keep their
         numbers and names. The fit starts with them and with `n_topics` others, by Gibbs sampling.
     seed_tokens : float, default=100.0
-        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (C18)).
+        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (L17)).
     bound : {"surrogate", "quadratic", "point"}, default="surrogate"
         Which lower bound of the expected log normaliser of the weights the objective has. "surrogate", the paper's, is
         tight for alpha well below 1; "quadratic" is never below it, and nearly tight unless one topic dominates.
