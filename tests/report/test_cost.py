@@ -1,7 +1,8 @@
 """How often a report asks a model for the words of all topics, which costs as much as a pass."""
 
-from stickbreak import CollapsedHDP
 from stickbreak.collapsed.streaming import Topics
+
+from stickbreak import CollapsedHDP
 from stickbreak.corpus import toy_bars
 from stickbreak.report import build_report
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from stickbreak.collapsed import COUNT_BYTES
 
 from stickbreak import VariationalHDP
-from stickbreak.collapsed import COUNT_BYTES
 from stickbreak.corpus import Corpus, planted_lda, toy_bars
 from stickbreak.exceptions import InputError
 from stickbreak.variational.words.requirements import STORED_BYTES, Plan, bytes_needed, stored_entries

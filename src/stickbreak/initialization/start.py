@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -26,6 +27,7 @@ from stickbreak.topics.laps import Rules, TopicLaps
 logger = logging.getLogger("stickbreak")
 
 ALPHA = 5.0  # to begin with; it is learned
+SMOOTHING = 4.0  # times eta in the start "lda": a topic that repeats another gives up its words
 MOST_TOKENS = 1 << 22  # in which a start finds topics
 TOKEN_BYTES = 64.0  # of each
 FIRST_MERGES = 5  # a fifth of the sweeps is over when topics begin to merge
@@ -34,7 +36,7 @@ MOST_TOPICS = 1000  # of a start that finds the number
 
 def lda(corpus: Corpus, settings: StartSettings) -> Start:
     """Start from `sweeps` passes of LDA by Gibbs sampling (math.md (L2)), the number of topics given."""
-    return _sampled(corpus, settings, settings.n_topics)
+    return _sampled(corpus, replace(settings, eta=SMOOTHING * settings.eta), settings.n_topics)
 
 
 def topic_model(corpus: Corpus, settings: StartSettings) -> Start:

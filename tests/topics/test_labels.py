@@ -1,4 +1,4 @@
-"""LDA of documents with labels: the exact posterior, learned priors, and labels of new documents."""
+"""Topics of documents with labels: the exact posterior, learned priors, and labels of new documents."""
 
 from itertools import product
 from typing import Any
@@ -6,27 +6,26 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.special import gammaln
-from tests.collapsed.steered_problems import labelled_documents, matched
 from tests.sampling.laws import ALARM, chi_square
+from tests.steered_problems import labelled_documents, matched
 
 import stickbreak
-from stickbreak import LDA
-from stickbreak.baselines.lda.labelled import LabelledGibbs
+from stickbreak import LDA, TopicModel
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.model.document_labels import DocumentLabels
-from stickbreak.model.word_prior import in_order
 from stickbreak.numerics.kernel_random import open_stream, uniform
 from stickbreak.numerics.keys import key_of
 from stickbreak.sparse_gibbs.priors import Priors
+from stickbreak.topics.labelled import LabelledChain
 
 from . import reference
 
 
-def chain_of(corpus: Corpus, n_topics: int, rows: list[list[int]], n_labels: int, seed: int = 0) -> LabelledGibbs:
-    labels = DocumentLabels.of(rows, n_labels)
-    nothing = in_order(None, [-1] * n_labels, corpus.n_words)
-    return LabelledGibbs(corpus, n_topics, seed, "last", nothing, labels)
+def chain_of(corpus: Corpus, n_topics: int, rows: list[list[int]], n_labels: int, seed: int = 0) -> LabelledChain:
+    chain = LabelledChain(corpus, n_topics, seed, DocumentLabels.of(rows, n_labels))
+    chain.begin_near(np.ones((n_topics, corpus.n_words)))
+    return chain
 
 
 def prior_of(rows: list[list[int]], a: np.ndarray, n_labels: int) -> np.ndarray:
@@ -73,7 +72,6 @@ def test_sweeps_draw_what_the_twin_draws(n_topics: int, n_labels: int, seed: int
     rows = [sorted(rng.choice(n_labels, d % 3, replace=False).tolist()) for d in range(25)]
     a = rng.uniform(0.01, 0.5, n_topics)
     chain = chain_of(corpus, n_topics, rows, n_labels, seed)
-    chain.begin()
     z = chain.snapshot()[0]["z"]
     for number in (1, 2):
         key = key_of(seed, number, "sweep of LDA")
@@ -116,7 +114,6 @@ def test_learned_weights_maximise_their_posterior(n_topics: int, seed: int) -> N
     corpus, _ = planted_lda(60, 30, n_topics=4, mean_tokens=25, seed=seed)
     rows = [[[], [0], [1, 2], [2]][d % 4] for d in range(60)]
     chain, priors = chain_of(corpus, n_topics, rows, 3, seed), Priors.even(n_topics, 2.0, 0.1)
-    chain.begin()
     chain.lap(1, priors)
     for _ in range(60):
         priors = chain.with_weights(priors, 10)
@@ -152,19 +149,19 @@ def planted() -> tuple[Any, list[Any]]:
 
 
 @pytest.fixture(scope="module")
-def model(planted: tuple[Any, list[Any]]) -> LDA:
+def model(planted: tuple[Any, list[Any]]) -> TopicModel:
     corpus, labels = planted
-    return LDA(n_laps=60, **SHORT).fit(corpus, labels=labels)
+    return TopicModel(n_laps=60, **SHORT).fit(corpus, labels=labels)
 
 
-def test_topics_of_labels_are_the_planted_ones(model: LDA) -> None:
+def test_topics_of_labels_are_the_planted_ones(model: TopicModel) -> None:
     assert model.labels_ == dict(enumerate(["L0", "L1", "L2", "L3"]))
     assert model.label_names_ == ["L0", "L1", "L2", "L3"]
     assert matched(model, 6)[:4] == [0, 1, 2, 3]
     assert {4, 5} <= set(matched(model, 6)[4:])
 
 
-def test_labels_of_new_documents_are_predicted_with_probabilities_that_hold(model: LDA, tmp_path: Any) -> None:
+def test_labels_of_new_documents_are_predicted_with_probabilities_that_hold(model: TopicModel, tmp_path: Any) -> None:
     corpus, labels = labelled_documents(300, 2)
     found, p = model.predict_labels(corpus), model.label_probabilities(corpus).to_numpy()
     has = np.array([[name in row for name in model.label_names_] for row in labels])
@@ -180,8 +177,8 @@ def test_a_checkpoint_a_saved_model_and_seeds_change_no_bit(planted: tuple[Any, 
     corpus, labels = planted
     given = {**SHORT, "seeds": {"L1": ["b0"], "free": ["e0", "e1"]}}
 
-    def fitted(n_laps: int, **options: Any) -> LDA:
-        return LDA(n_laps=n_laps, **given).fit(corpus, labels=labels, **options)
+    def fitted(n_laps: int, **options: Any) -> TopicModel:
+        return TopicModel(n_laps=n_laps, **given).fit(corpus, labels=labels, **options)
 
     one = fitted(12)
     assert list(one.labels_.values()) == ["L0", "L1", "L2", "L3", "free"]
@@ -193,12 +190,12 @@ def test_a_checkpoint_a_saved_model_and_seeds_change_no_bit(planted: tuple[Any, 
         np.testing.assert_array_equal(other.components_, one.components_)
         assert (other.label_names_, other.label_curve_) == (one.label_names_, one.label_curve_)
     with pytest.raises(InputError, match="labels"):
-        LDA(n_laps=12, **given).fit(corpus, labels=labels[::-1], checkpoint=tmp_path / "c", resume=True)
+        TopicModel(n_laps=12, **given).fit(corpus, labels=labels[::-1], checkpoint=tmp_path / "c", resume=True)
 
 
 def test_state_with_a_topic_that_a_document_cannot_have_is_refused(planted: tuple[Any, list[Any]]) -> None:
     corpus, labels = planted
-    model = LDA(n_laps=3, **SHORT).fit(corpus, labels=labels)
+    model = TopicModel(n_laps=3, **SHORT).fit(corpus, labels=labels)
     model._kept.arrays["z"][:] = 0
     with pytest.raises(ModelFormatError, match="label that its document lacks"):
         model.continue_fit(corpus, n_laps=1)
@@ -206,16 +203,15 @@ def test_state_with_a_topic_that_a_document_cannot_have_is_refused(planted: tupl
 
 def test_joined_topics_and_a_fit_without_labels_have_none_to_predict(planted: tuple[Any, list[Any]]) -> None:
     corpus, labels = planted
-    model = LDA(n_laps=3, **SHORT).fit(corpus, labels=labels)
-    for other in (model.joined([[0, 1]]), LDA(n_laps=2, **SHORT).fit(corpus)):
+    model = TopicModel(n_laps=3, **SHORT).fit(corpus, labels=labels)
+    for other in (model.joined([[0, 1]]), TopicModel(n_laps=2, **SHORT).fit(corpus)):
         with pytest.raises(InputError, match="no labels to predict"):
             other.predict_labels(corpus)
-    assert model.partial_fit(corpus[:50]).label_names_ == ["L0", "L1", "L2", "L3"]
 
 
 def test_as_many_topics_as_labels_leave_none_free(planted: tuple[Any, list[Any]]) -> None:
     corpus, labels = planted
-    model = LDA(n_laps=12, learn=("alpha", "eta"), **{**SHORT, "n_topics": 4}).fit(corpus, labels=labels)
+    model = TopicModel(n_laps=12, learn=("alpha", "eta"), **{**SHORT, "n_topics": 4}).fit(corpus, labels=labels)
     assert (model.n_topics_, len(model.labels_)) == (4, 4)
     assert np.isfinite(model.score(corpus))
     z = model._kept.arrays["z"]
@@ -225,15 +221,17 @@ def test_as_many_topics_as_labels_leave_none_free(planted: tuple[Any, list[Any]]
     )
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"inference": "cvb0"}, "set inference='gibbs'"),
-        ({"inference": "variational"}, "set inference='gibbs'"),
-        ({"n_topics": 3}, "labels are 4, but the fit has 3 topics"),
-    ],
-)
-def test_what_labels_do_not_go_with_is_refused(planted: Any, options: Any, message: str) -> None:
+def test_what_labels_do_not_go_with_is_refused(planted: Any) -> None:
     corpus, labels = planted
-    with pytest.raises(InputError, match=message):
-        LDA(**{**SHORT, **options}).fit(corpus, labels=labels)
+    with pytest.raises(InputError, match="are 4 topics, but the fit has 3 at most"):
+        TopicModel(**{**SHORT, "n_topics": 3}).fit(corpus, labels=labels)
+    with pytest.raises(InputError, match=r"take TopicModel\(n_topics="):
+        LDA(n_topics=7).fit(corpus, labels=labels)
+
+
+def test_free_topics_beside_labels_are_few_and_the_planted_ones(planted: Any) -> None:
+    corpus, labels = planted
+    model = TopicModel(random_state=0).fit(corpus, labels=labels)
+    assert matched(model, 6)[:4] == [0, 1, 2, 3]
+    assert {4, 5} == set(matched(model, 6)[4:6])
+    assert model.topic_shares_[:6].sum() > 0.9  # no topic of documents may join one of a label, which some lack

@@ -7,13 +7,12 @@ import pytest
 from scipy.special import gammaln
 from tests.sampling.laws import ALARM, chi_square, largest_z, z_scores
 
-from stickbreak.baselines.lda.gibbs import Gibbs
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.initialization.companions import beside_words
 from stickbreak.numerics.keys import key_of
 from stickbreak.sparse_gibbs.by_word import ByWord
 from stickbreak.sparse_gibbs.chain import Chain
+from stickbreak.sparse_gibbs.dirichlet import best_eta
 from stickbreak.sparse_gibbs.priors import Priors
 
 from . import reference
@@ -21,9 +20,17 @@ from . import reference
 
 def chain_at(corpus, z, n_topics, seed=0):
     """Return a chain at given topics, word by word."""
-    chain = Gibbs(corpus, n_topics, seed, "last")
+    chain = Chain(corpus, n_topics, seed)
     no_mean = {"n_samples": 0, "last_is_sample": False}
     chain.restore({"z": np.asarray(z, np.uint16), "mean": np.zeros((0, 0))}, no_mean)
+    return chain
+
+
+def begun(corpus, n_topics, seed):
+    """Return a chain at random topics."""
+    chain = Chain(corpus, n_topics, seed)
+    z = np.random.default_rng(seed).integers(n_topics, size=chain.tokens.n_tokens)
+    chain.take(z.astype(np.uint16))
     return chain
 
 
@@ -44,8 +51,7 @@ def test_sweeps_draw_what_the_twin_draws(n_topics, mean_tokens, seed):
     corpus, _ = planted_lda(25, 30, n_topics=5, mean_tokens=mean_tokens, seed=seed)
     word, document = reference.by_word(corpus)
     priors = priors_of(np.random.default_rng(seed).uniform(0.01, 0.5, n_topics), 0.07)
-    chain = Gibbs(corpus, n_topics, seed, "last")
-    chain.begin()
+    chain = begun(corpus, n_topics, seed)
     z = topics(chain)
     for number in (1, 2):
         key = key_of(seed, number, "sweep of LDA")
@@ -60,10 +66,10 @@ def test_parts_that_share_no_word_are_swept_as_if_the_others_stood_still(threads
     word, document = reference.by_word(corpus)
     priors = priors_of(np.random.default_rng(seed).uniform(0.01, 0.5, 40), 0.07)
     with ThreadExecutor(threads) as executor:
-        chain = Chain(corpus, 40, seed, averages=False, n_parts=3, executor=executor)
+        chain = Chain(corpus, 40, seed, n_parts=3, executor=executor)
         chain.take(np.random.default_rng(seed).integers(40, size=word.size).astype(np.uint16))
         parts = []  # of the words and of the documents of each token
-        for of_tokens, cuts in ((word, chain._tokens.word_cuts), (document, chain._tokens.document_cuts)):
+        for of_tokens, cuts in ((word, chain.tokens.word_cuts), (document, chain.tokens.document_cuts)):
             parts.append(np.searchsorted(cuts[1:], of_tokens, side="right"))
             tokens = np.bincount(of_tokens)
             assert all(abs(tokens[a:b].sum() - word.size / 3) <= tokens.max() for a, b in pairwise(cuts))
@@ -98,13 +104,12 @@ def test_one_large_document_is_a_part_and_the_others_are_the_rest():
 def test_counts_are_those_of_the_topics_of_the_tokens_after_many_sweeps(seed):
     corpus, _ = planted_lda(30, 20, n_topics=4, mean_tokens=40, seed=seed)
     word, document = reference.by_word(corpus)
-    chain = Gibbs(corpus, 12, seed, "last")
-    chain.begin()
+    chain = begun(corpus, 12, seed)
     for number in range(1, 30):
         chain.lap(number, Priors.even(12, 1.0, 0.1))
     n_dk, n_wk, _ = reference.counts_of(word, document, topics(chain), shape_of(corpus, 12))
-    np.testing.assert_array_equal(chain.counts(), n_wk)
-    topic, n, times = chain._tokens.pairs(chain._lists)
+    np.testing.assert_array_equal(chain.last(), n_wk)
+    topic, n, times = chain.tokens.pairs(chain.lists)
     found = np.zeros((12, n_dk.max() + 1), int)
     found[topic, n] = times
     expected = np.array([np.bincount(column, minlength=n_dk.max() + 1) for column in n_dk.T])
@@ -205,21 +210,20 @@ def test_chain_and_prior_have_the_same_joint_law():
 
 def test_lists_of_long_documents_and_many_topics_are_wide(seed):
     corpus, n_topics = Corpus.from_counts(np.array([[40_000, 10, 0, 3], [1, 1, 1, 1]])), 1 << 16
-    assert Gibbs(corpus, 1 << 14, seed, "last")._tokens._empty.dtype == np.uint32
+    assert Chain(corpus, 1 << 14, seed).tokens._empty.dtype == np.uint32
     chain = chain_at(corpus, np.full(int(corpus.n_tokens), n_topics - 1), n_topics, seed)
-    assert chain._lists.dtype == np.uint64
+    assert chain.lists.dtype == np.uint64
     chain.lap(1, Priors.even(n_topics, 0.5, 0.1))
     n_wk = reference.counts_of(*reference.by_word(corpus), topics(chain), shape_of(corpus, n_topics))[1]
-    np.testing.assert_array_equal(chain.counts(), n_wk)
+    np.testing.assert_array_equal(chain.last(), n_wk)
 
 
 def test_alpha_is_a_fixed_point_that_maximises_the_probability_of_the_topics(seed):
     corpus, _ = planted_lda(200, 20, n_topics=3, mean_tokens=40, seed=seed)
-    chain = Gibbs(corpus, 3, seed, "last")
-    chain.begin()
+    chain = begun(corpus, 3, seed)
     priors = Priors.even(3, 5.0, 0.1)
     for _ in range(60):
-        priors = chain.learned(priors, ("alpha",), 10)
+        priors = chain.with_weights(priors, 10)
     word, document = reference.by_word(corpus)
     shape = shape_of(corpus, 3)
 
@@ -243,40 +247,46 @@ def opened_terms(n_dk, a):
 
 def test_nothing_is_learned_before_its_lap(seed):
     corpus, _ = planted_lda(20, 20, n_topics=3, seed=seed)
-    chain = Gibbs(corpus, 3, seed, "last")
-    chain.begin()
-    priors = Priors.even(3, 5.0, 0.1)
-    assert chain.learned(priors, ("alpha", "eta"), 9) is priors
-    assert chain.learned(priors, ("alpha", "eta"), 11) is priors
-    learned = chain.learned(priors, ("eta",), 10)
-    assert learned.alpha == 5.0
-    assert learned.eta != 0.1
+    chain, priors = begun(corpus, 3, seed), Priors.even(3, 5.0, 0.1)
+    assert chain.with_weights(priors, 9) is priors
+    assert chain.with_weights(priors, 11) is priors
+    assert chain.with_weights(priors, 10).alpha != 5.0
+
+
+def test_eta_maximises_the_probability_of_whole_counts(seed):
+    counts = np.random.default_rng(seed).poisson(np.random.default_rng(seed + 1).gamma(0.3, 8.0, (30, 5))).astype(float)
+    counts[0] += 50.0  # pairs of many tokens
+
+    def log_posterior(eta):
+        of_words = (gammaln(counts + eta) - gammaln(eta)).sum()
+        return of_words - (gammaln(counts.sum(axis=0) + 30 * eta) - gammaln(30 * eta)).sum() + np.log(eta) - eta
+
+    best = best_eta(counts, 0.1)
+    assert all(log_posterior(best) > log_posterior(factor * best) for factor in (0.98, 1.02))
+    assert best_eta(np.zeros((30, 0)), 0.1) == 0.1
 
 
 @pytest.mark.parametrize("n_laps", [3, 5, 20, 22])
 def test_mean_of_the_topics_holds_each_sample_once_and_weighs_late_ones_more(n_laps, seed):
     corpus, _ = planted_lda(20, 15, n_topics=3, mean_tokens=30, seed=seed)
-    chain, last = Gibbs(corpus, 4, seed, "average"), Gibbs(corpus, 4, seed, "last")
-    chain.begin()
-    last.begin()
+    chain, last = begun(corpus, 4, seed), begun(corpus, 4, seed)
     samples = []
     for number in range(1, n_laps + 1):
         for each in (chain, last):
             each.lap(number, Priors.even(4, 1.0, 0.1))
         if number % 5 == 0 or number == n_laps:
-            samples.append(last.counts())
+            samples.append(last.last())
     weights = np.array([(s + 1) * (s + 2) * (s + 3) for s in range(len(samples))], float)
     expected = np.tensordot(weights / weights.sum(), samples, 1)
     np.testing.assert_allclose(chain.counts(), expected, rtol=1e-12, atol=1e-12)
-    restored = Gibbs(corpus, 4, seed, "average")
+    restored = Chain(corpus, 4, seed)
     restored.restore(*chain.snapshot())
     np.testing.assert_array_equal(restored.counts(), chain.counts())
 
 
 def test_a_chain_that_goes_on_does_not_change_what_it_said_of_itself(seed):
     corpus, _ = planted_lda(20, 15, n_topics=3, mean_tokens=30, seed=seed)
-    chain = Gibbs(corpus, 4, seed, "average")
-    chain.begin()
+    chain = begun(corpus, 4, seed)
     for number in range(1, 11):
         chain.lap(number, Priors.even(4, 1.0, 0.1))
     arrays, counts = chain.snapshot()[0], chain.counts()
@@ -289,31 +299,11 @@ def test_a_chain_that_goes_on_does_not_change_what_it_said_of_itself(seed):
     assert not np.array_equal(chain.counts(), counts)
 
 
-def test_words_beside_words_are_near_planted_topics_before_the_first_pass():
-    corpus, truth = planted_lda(1500, 400, n_topics=15, mean_tokens=50, alpha=0.1, seed=2)
-    chain = Gibbs(corpus, 15, 0, "last")
-    chain.begin()
-    found = chain.counts()
-    assert found.sum() == corpus.n_tokens
-    near = np.abs(truth.topic_word[:, None] - (found / found.sum(axis=0)).T[None]).sum(axis=2).min(axis=1)
-    assert np.median(near) < 1.1  # two different topics are nearly 2 apart, and one and a random one 1.6
-
-
-def test_topics_are_random_where_too_few_words_are_in_enough_documents():
-    corpus = planted_lda(30, 20, n_topics=3, mean_tokens=20, seed=0)[0]
-    assert beside_words(corpus, 19, 4) is None
-    assert beside_words(corpus, 1100, 4) is None
-    chain = Gibbs(corpus, 19, 4, "last")
-    chain.begin()
-    n = np.bincount(topics(chain), minlength=19)
-    assert ((n - n.mean()) ** 2 / n.mean()).sum() < 50  # 18 degrees of freedom
-
-
 def test_topics_of_tokens_are_drawn_in_proportion_to_given_ones():
     corpus = Corpus.from_counts(np.array([[6000, 0, 4000], [0, 3, 0]]))
-    chain = Gibbs(corpus, 3, 1, "last")
+    chain = Chain(corpus, 3, 1)
     chain.begin_near(np.array([[1.0, 0.0, 3.0], [3.0, 0.0, 0.0], [4.0, 2.0, 1.0]]))
-    counts = chain.counts()
+    counts = chain.last()
     np.testing.assert_allclose(counts[0] / 6000, [1 / 8, 3 / 8, 4 / 8], atol=0.03)  # five standard errors
     np.testing.assert_array_equal(counts[1], [0, 0, 3])
     np.testing.assert_allclose(counts[2] / 4000, [0.75, 0.0, 0.25], atol=0.035)
