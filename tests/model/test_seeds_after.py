@@ -12,7 +12,7 @@ from stickbreak import LDA, BackoffTreeTopics, CollapsedHDP
 from stickbreak.corpus import Corpus
 from stickbreak.model.seeds_after import LEAST, moved_on
 
-from ..collapsed.steered_problems import documents
+from ..steered_problems import documents
 
 KEPT = ["a0", "a1"]
 RARE = ["g0", "g1"]  # of a theme that no document has

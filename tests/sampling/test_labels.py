@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.collapsed.steered_problems import labelled_documents, matched
+from tests.steered_problems import labelled_documents, matched
 
 import stickbreak
 from stickbreak import GibbsHDP

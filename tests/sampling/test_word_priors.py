@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.special import gammaln
-from tests.collapsed.steered_problems import WORDS, documents, matched, topics
+from tests.steered_problems import WORDS, documents, matched, topics
 
 import stickbreak
 from stickbreak import GibbsHDP

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.special import gammaln
-from tests.collapsed.steered_problems import WORDS, documents, matched, topics
+from tests.steered_problems import WORDS, documents, matched, topics
 
 import stickbreak
 from stickbreak import VariationalHDP

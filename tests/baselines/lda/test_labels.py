@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.special import gammaln
-from tests.collapsed.steered_problems import labelled_documents, matched
+from tests.steered_problems import labelled_documents, matched
 from tests.sampling.laws import ALARM, chi_square
 
 import stickbreak

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 from scipy.special import gammaln, psi
 from tests.baselines.steered import check_a_table_says_what_seeds_say, check_fits_go_on
-from tests.collapsed.steered_problems import WORDS, documents, matched
+from tests.steered_problems import WORDS, documents, matched
 from tests.sampling.laws import ALARM, chi_square
 
 import stickbreak

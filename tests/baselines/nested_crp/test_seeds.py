@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
-from tests.collapsed.steered_problems import WORDS, documents, matched
+from tests.steered_problems import WORDS, documents, matched
 from tests.sampling.laws import ALARM, chi_square
 
 import stickbreak

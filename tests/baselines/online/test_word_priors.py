@@ -8,7 +8,7 @@ from scipy import sparse
 from tests.baselines.online.direct import twin as direct_twin
 from tests.baselines.online.franchise import twin as franchise_twin
 from tests.baselines.steered import check_a_table_says_what_seeds_say, check_fits_go_on
-from tests.collapsed.steered_problems import WORDS, documents, matched
+from tests.steered_problems import WORDS, documents, matched
 
 import stickbreak
 from stickbreak import OnlineHDP, SplitMergeOnlineHDP

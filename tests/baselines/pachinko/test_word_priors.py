@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from tests.baselines.lda.reference import by_word
-from tests.collapsed.steered_problems import WORDS, documents, topics
+from tests.steered_problems import WORDS, documents, topics
 from tests.sampling.laws import ALARM, chi_square
 
 import stickbreak
