@@ -9,7 +9,7 @@ from benchmarks.harness import systems
 
 from stickbreak import (
     BackoffTreeTopics,
-    CollapsedHDP,
+    TopicModel,
     GibbsHDP,
     HierarchicalPachinko,
     HybridHDP,
@@ -100,7 +100,7 @@ def test_answer_is_a_distribution(name, make, corpus):
     [
         ("variational", VariationalHDP, {"n_laps": 12}),
         ("variational-stochastic", VariationalHDP, {"n_laps": 12, "schedule": "stochastic"}),
-        ("collapsed", CollapsedHDP, {"n_laps": 25}),
+        ("collapsed", TopicModel, {"n_laps": 25}),
         ("hybrid", HybridHDP, {"n_laps": 6}),
         ("gibbs", GibbsHDP, {"n_laps": 60}),
         ("gibbs", GibbsHDP, {"n_laps": 45, "burn_in": 15}),

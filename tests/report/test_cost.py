@@ -1,6 +1,6 @@
 """How often a report asks a model for the words of all topics, which costs as much as a pass."""
 
-from stickbreak import CollapsedHDP
+from stickbreak import TopicModel
 from stickbreak.collapsed.streaming import Topics
 from stickbreak.corpus import toy_bars
 from stickbreak.report import build_report
@@ -8,7 +8,7 @@ from stickbreak.report import build_report
 
 def test_a_report_makes_the_words_of_all_topics_a_few_times(monkeypatch):
     corpus, _ = toy_bars(n_documents=50, seed=0)
-    model = CollapsedHDP(n_topics=10, n_laps=5, random_state=0).fit(corpus)
+    model = TopicModel(n_topics=10, n_laps=5, random_state=0).fit(corpus)
     asked, expected = [], Topics.expected
 
     def counted(self):
