@@ -120,7 +120,17 @@ def digest(model: Model, data: Any) -> str:
     for name, column in sorted(model.trace_.items()):
         if not name.startswith("seconds"):
             found.update(name.encode() + np.asarray(column, np.float64).tobytes())
-    for name in ("components_", "topic_prior_", "tables_", "weights_", "means_", "topic_weights_", "alpha_", "gamma_", "eta_"):
+    for name in (
+        "components_",
+        "topic_prior_",
+        "tables_",
+        "weights_",
+        "means_",
+        "topic_weights_",
+        "alpha_",
+        "gamma_",
+        "eta_",
+    ):
         if hasattr(model, name):
             found.update(name.encode() + np.ascontiguousarray(getattr(model, name), np.float64).tobytes())
     return f"{found.hexdigest()[:16]}/{len(model.trace_['lap'])}"

@@ -9,7 +9,6 @@ from benchmarks.harness import systems
 
 from stickbreak import (
     BackoffTreeTopics,
-    TopicModel,
     GibbsHDP,
     HierarchicalPachinko,
     HybridHDP,
@@ -18,6 +17,7 @@ from stickbreak import (
     OnlineHDP,
     Pachinko,
     SplitMergeOnlineHDP,
+    TopicModel,
     VariationalHDP,
 )
 from stickbreak.corpus import planted_lda

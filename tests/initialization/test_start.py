@@ -4,8 +4,8 @@ from itertools import islice
 
 import numpy as np
 import pytest
-
 from stickbreak.collapsed import ALONE, COUNT_BYTES, cvb0
+
 from stickbreak.corpus import Corpus, toy_bars
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.engine import Engine

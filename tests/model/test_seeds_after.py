@@ -61,7 +61,7 @@ def test_a_topic_of_nearly_its_pseudo_tokens_alone_is_named(corpus, caplog):
         LDA(n_topics=5, seeds={"a": KEPT, "c": ["c0"]}, n_laps=30, random_state=0),
         BackoffTreeTopics(branching=(4, 2), seeds={"a": KEPT, "c": ["c0"]}, n_laps=30, random_state=0),
     ],
-    ids=["collapsed", "lda", "tree"],
+    ids=["topics", "lda", "tree"],
 )
 def test_topics_that_kept_their_seeds_are_not_named(model, corpus, caplog):
     assert told(model, corpus, caplog) == ""

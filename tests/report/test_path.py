@@ -23,7 +23,7 @@ def documents():
 
 @pytest.fixture(scope="module")
 def fitted(documents):
-    model = TopicModel(n_topics=12, n_laps=6, merge_laps=0, random_state=0).fit(documents)
+    model = TopicModel(n_topics=12, n_laps=6, random_state=0).fit(documents)
     model.find_path(documents)
     return model
 

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 import stickbreak
 from stickbreak import (
     BackoffTreeTopics,
-    TopicModel,
     Corpus,
     GaussianDPMixture,
     GaussianHDP,
     GibbsHDP,
     GroupedVectors,
     HybridHDP,
+    TopicModel,
     VariationalHDP,
 )
 from stickbreak.evaluation import Evaluation, evaluate

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-
 from stickbreak.baselines.lda.cvb0 import CVB0
+
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import ThreadExecutor

@@ -5,12 +5,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from scipy.special import gammaln
+from stickbreak.baselines.lda.gibbs import Gibbs
+from stickbreak.initialization.companions import beside_words
 from tests.sampling.laws import ALARM, chi_square, largest_z, z_scores
 
-from stickbreak.baselines.lda.gibbs import Gibbs
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.initialization.companions import beside_words
 from stickbreak.numerics.keys import key_of
 from stickbreak.sparse_gibbs.by_word import ByWord
 from stickbreak.sparse_gibbs.chain import Chain

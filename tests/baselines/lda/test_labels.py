@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.special import gammaln
-from tests.steered_problems import labelled_documents, matched
+from stickbreak.baselines.lda.labelled import LabelledGibbs
 from tests.sampling.laws import ALARM, chi_square
+from tests.steered_problems import labelled_documents, matched
 
 import stickbreak
 from stickbreak import LDA
-from stickbreak.baselines.lda.labelled import LabelledGibbs
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.model.document_labels import DocumentLabels

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.special import gammaln, psi
+from stickbreak.baselines.lda.cvb0 import CVB0
+from stickbreak.baselines.lda.gibbs import Gibbs
 from tests.baselines.steered import check_a_table_says_what_seeds_say, check_fits_go_on
-from tests.steered_problems import WORDS, documents, matched
 from tests.sampling.laws import ALARM, chi_square
+from tests.steered_problems import WORDS, documents, matched
 
 import stickbreak
 from stickbreak import LDA
 from stickbreak.baselines.lda import objective
-from stickbreak.baselines.lda.cvb0 import CVB0
-from stickbreak.baselines.lda.gibbs import Gibbs
 from stickbreak.baselines.lda.variational import Local, best_eta, near_uniform, step
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError

@@ -7,8 +7,8 @@ from copy import deepcopy
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
-
 from stickbreak.collapsed import COUNT_BYTES
+
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.variational.global_step import sticks_of
