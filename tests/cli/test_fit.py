@@ -76,7 +76,7 @@ def test_the_held_out_documents_are_scored_and_not_fitted(run, documents, tmp_pa
     out = tmp_path / "model"
     found = json.loads(run("fit", documents, "--out", out, "--held-out", "0.2", "--json", *fast).stdout)
     train, held = read(documents).split(0.2, seed=1)
-    model = stickbreak.CollapsedHDP(n_topics=5, n_laps=4, random_state=1).fit(train)
+    model = stickbreak.TopicModel(n_topics=5, n_laps=4, random_state=1).fit(train)
     assert np.array_equal(stickbreak.load(out).topic_word_, model.topic_word_)
     expected = document_completion(model, *held.halves(seed=1))
     assert found["held_out"]["active"] == pytest.approx(expected.active, rel=1e-12)

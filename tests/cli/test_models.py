@@ -32,7 +32,7 @@ def without_collapsed():
 @pytest.mark.usefixtures("without_collapsed")
 def test_family_without_a_row_is_a_sentence_that_leads_to_python(refuse, model, documents, tmp_path, command):
     line = refuse(*arguments(command, model, documents, tmp_path))
-    assert "holds a CollapsedHDP, which the commands do not know" in line
+    assert "holds a TopicModel, which the commands do not know" in line
     assert "stickbreak.load(" in line
     assert list(tmp_path.iterdir()) == []
 

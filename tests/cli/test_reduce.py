@@ -164,7 +164,7 @@ def test_fit_of_a_tree_has_no_path(run, tmp_path, documents):
 
 def test_interrupted_path_leaves_the_model(run, documents, tmp_path, fast, monkeypatch):
     monkeypatch.setattr(
-        "stickbreak.CollapsedHDP.find_path", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt), raising=False
+        "stickbreak.TopicModel.find_path", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt), raising=False
     )
     told = run("fit", documents, "--out", tmp_path / "m", "--no-report", *fast)
     assert "interrupted: the model is written, without a path of joined topics" in told.stderr

@@ -148,7 +148,7 @@ def test_labels_of_sampled_topics_are_predicted(run, refuse, labelled, tmp_path)
     assert {(document.split("-")[0], label) for document, label in best.items()} == {
         (theme, theme) for theme in ("sea", "kitchen", "law")
     }
-    assert "take a CollapsedHDP" in refuse("update", tmp_path / "m", labelled, "--out", tmp_path / "n", "--quiet")
+    assert "take a TopicModel" in refuse("update", tmp_path / "m", labelled, "--out", tmp_path / "n", "--quiet")
 
 
 @pytest.mark.parametrize("method", ["lda", "variational", "hybrid"])

@@ -44,7 +44,7 @@ def test_the_command_refuses_both(refuse, documents, tmp_path):
 def test_a_scratch_folder_alone_is_for_fits(tmp_path):
     with workers_of(None, None, tmp_path, scratch_alone=True) as workers:
         assert workers is None
-    assert check_workers("CollapsedHDP", None, None, tmp_path) == {"scratch": tmp_path}
+    assert check_workers("TopicModel", None, None, tmp_path) == {"scratch": tmp_path}
     assert check_workers("BackoffTreeTopics", 2, None, tmp_path) == {"scratch": tmp_path}
     assert check_workers("GibbsHDP", None, None, None) == {}
 

@@ -11,7 +11,7 @@ import pytest
 from scipy.special import gammaln
 from sklearn.base import clone
 
-from stickbreak import BackoffTreeTopics, CollapsedHDP, GibbsHDP, HybridHDP, VariationalHDP
+from stickbreak import BackoffTreeTopics, GibbsHDP, HybridHDP, TopicModel, VariationalHDP
 
 from ..sampling.laws import BLOCKS, largest_z, z_scores
 
@@ -19,7 +19,7 @@ N_WORDS, N_TOPICS, N_SEEDS = 6, 3, 2 * BLOCKS
 FAMILIES = {
     "variational": VariationalHDP(n_topics=N_TOPICS, n_laps=3, init_sweeps=2),
     "variational stochastic": VariationalHDP(n_topics=N_TOPICS, n_laps=3, init_sweeps=2, schedule="stochastic"),
-    "collapsed": CollapsedHDP(n_topics=N_TOPICS, n_laps=5, learn=()),
+    "topics": TopicModel(n_topics=N_TOPICS, n_laps=5, learn=()),
     "gibbs": GibbsHDP(n_topics=N_TOPICS, n_laps=4, burn_in=1, estimate="last"),
     "gibbs best": GibbsHDP(n_topics=N_TOPICS, n_laps=4, burn_in=1, estimate="best", representation="franchise"),
     "hybrid": HybridHDP(n_topics=N_TOPICS, n_laps=2, batch_size=10),
