@@ -6,7 +6,6 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
-from stickbreak.collapsed import streamed as collapsed
 from tests.contract.small import OF_WORDS, SMALL, attributes, bits, data_of, fitted, frozen, raising, unfitted
 
 from stickbreak.corpus import Corpus

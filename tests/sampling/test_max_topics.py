@@ -119,7 +119,7 @@ def many() -> Corpus:
     return planted_lda(80, 60, n_topics=12, mean_tokens=40, seed=3)[0]
 
 
-@pytest.mark.parametrize("init", ["births", "random", "sequential", "single", "collapsed", "documents"])
+@pytest.mark.parametrize("init", ["topic-model", "random", "sequential", "single", "lda", "documents"])
 def test_no_sweep_and_no_start_has_more(many: Corpus, init: str) -> None:
     model = GibbsHDP(max_topics=5, init=init, init_sweeps=10, n_laps=12, split_merge_trials=3, random_state=0).fit(many)
     assert model.trace_["n_topics"].max() == 5, "twelve topics want more"
@@ -130,7 +130,7 @@ def test_no_sweep_and_no_start_has_more(many: Corpus, init: str) -> None:
 
 def test_births_find_no_more_than_there_may_be(many: Corpus) -> None:
     free, few = (
-        GibbsHDP(max_topics=most, init="births", n_laps=1, subtopic_trials=0, estimate="last", random_state=0).fit(many)
+        GibbsHDP(max_topics=most, init="topic-model", n_laps=1, subtopic_trials=0, estimate="last", random_state=0).fit(many)
         for most in (None, 5)
     )
     assert free.n_topics_ > 5 >= few.n_topics_ > 1

@@ -5,8 +5,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from scipy.special import gammaln
-from stickbreak.baselines.lda.gibbs import Gibbs
-from stickbreak.initialization.companions import beside_words
 from tests.sampling.laws import ALARM, chi_square, largest_z, z_scores
 
 from stickbreak.corpus import Corpus, planted_lda

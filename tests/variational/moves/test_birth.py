@@ -28,7 +28,7 @@ def test_first_birth_is_a_collapsed_start_with_the_hyperparameters_of_the_beginn
     made, state, _ = before_trial(move, corpus, 2, 1, learned=("eta",))
     assert state.model.likelihood.eta != ETA
     found = move.propose(state, made)
-    start = make_start("collapsed", corpus, StartSettings(6, ALPHA, GAMMA, ETA, 0, 20))
+    start = make_start("lda", corpus, StartSettings(6, ALPHA, GAMMA, ETA, 0, 20))
     expected = starting_parameters(start, made.model.likelihood, GAMMA, corpus.n_documents)
     assert found.model is made.model
     np.testing.assert_allclose(found.parameters.tau, expected.tau, rtol=1e-12)
@@ -157,7 +157,7 @@ def test_accepted_birth_raises_what_it_is_judged_by_on_random_corpora(seed, fres
 def test_every_start_ends_at_the_same_objective_with_the_same_number_of_topics(seed):
     """Within 0.01 nats per token; without births they end up to 1.3 apart."""
     corpus, truth = toy_bars(150, size=10, n_bars=10, tokens=80, seed=seed)
-    starts = [{"init": name} for name in ("collapsed", "documents", "near-uniform", "anchors")]
+    starts = [{"init": name} for name in ("lda", "documents", "near-uniform", "anchors")]
     starts += [{"n_topics": 1}, {"n_topics": 3, "init": "documents"}]
     settings = {"n_laps": 60, "random_state": seed}
     fits = [VariationalHDP(**start, **settings).fit(corpus) for start in starts]
