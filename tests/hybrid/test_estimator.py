@@ -185,7 +185,7 @@ def test_unseen_words_and_a_tiny_eta_are_no_trouble(corpus):
     ("parameters", "words"),
     [
         ({"eta": 0.001, "phi_weight": "mean_field"}, "eta is 0.001"),
-        ({"init": "luck"}, "init is 'luck'; give one of 'random', 'collapsed'"),
+        ({"init": "luck"}, "init is 'luck'; give one of 'random', 'lda'"),
         ({"init": "lda", "n_topics": 10**5}, "n_topics is 100000"),
         ({"n_topics": 10**11}, "more than"),
     ],
@@ -286,9 +286,7 @@ def test_stream_keeps_its_offset(corpus, tmp_path):
 
 def test_defaults_predict_at_least_as_well_as_a_random_start():
     corpus, _ = planted_lda(300, 200, n_topics=12, mean_tokens=60, seed=5)
-    found, random = (
-        HybridHDP(n_topics=30, init=init, random_state=0).fit(corpus[:250]) for init in ("lda", "random")
-    )
+    found, random = (HybridHDP(n_topics=30, init=init, random_state=0).fit(corpus[:250]) for init in ("lda", "random"))
     assert found.score(corpus[250:]) > random.score(corpus[250:])
 
 

@@ -8,7 +8,15 @@ from stickbreak.corpus.tokens import rounded
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.initialization import STARTS, StartSettings, make_start, resampled, start, start_from_topics, topic_model
+from stickbreak.initialization import (
+    STARTS,
+    StartSettings,
+    make_start,
+    resampled,
+    start,
+    start_from_topics,
+    topic_model,
+)
 from stickbreak.initialization.base import ALONE
 
 

@@ -25,8 +25,8 @@ def chain_at(corpus, z, n_topics):
     return chain
 
 
-def merger(chain, *, n_kept=0, n_labels=0, are_words=False, seed=0):
-    return Merger(n_labels, n_kept, chain.tokens.by_document(), are_words, seed, ThreadExecutor(1))
+def merger(chain, *, n_kept=0, n_labels=0, are_counts=True, seed=0):
+    return Merger(n_labels, n_kept, chain.tokens.by_document(), are_counts, seed, ThreadExecutor(1))
 
 
 def random_state(n_topics, seed):
@@ -160,9 +160,9 @@ def test_seeds_count_as_one_token_a_word_in_a_gain():
     chain, table = chain_at(corpus, z, 4), np.zeros((corpus.n_words, 1))
     table[:4] = 25.0
     gains = []
-    for strong, are_words in ((25.0, True), (1.0, False), (25.0, False)):
+    for strong, are_counts in ((25.0, False), (1.0, True), (25.0, True)):
         priors = Priors(a, float(a.sum()), 0.1, sparse.csr_array(table / 25.0 * strong))
-        given = merger(chain, n_kept=1, are_words=are_words)
+        given = merger(chain, n_kept=1, are_counts=are_counts)
         gains.append(given.gains(chain, priors, np.arange(4), 1)[1])
     np.testing.assert_array_equal(gains[0], gains[1])
     assert not np.array_equal(gains[0], gains[2])

@@ -51,7 +51,7 @@ def _sampled(corpus: Corpus, settings: StartSettings, n_topics: int | None) -> S
     priors = Priors(np.zeros(0), ALPHA, settings.eta, settings.pseudo)
     most = max(settings.max_topics or MOST_TOPICS, settings.n_kept + 1)
     first = max(1, settings.sweeps // FIRST_MERGES)
-    rules = Rules(n_topics, most, priors, ("alpha",), settings.seed, settings.are_words, labels, None, first)
+    rules = Rules(n_topics, most, priors, ("alpha",), settings.seed, labels, None, first)
     laps = TopicLaps(sample, rules, settings.engine)
     laps.begin(lambda row: None, lambda: False)
     for done, _ in enumerate(islice(laps.laps(0), settings.sweeps), 1):
@@ -150,9 +150,8 @@ def resampled(
         Cuts each topic in two first: every document puts what it has of a topic into one of its halves, drawn at
         random. The halves of topic k are the topics k and K + k.
     """
-    corpus = rounded(corpus, settings.seed)
-    K, parts = len(topics), 1 if halves is None else 2
-    chain = Chain(corpus, parts * K, settings.seed, executor=settings.engine)
+    K, parts, whole = len(topics), 1 if halves is None else 2, _whole(corpus, settings.seed)
+    chain = Chain(whole, parts * K, settings.seed, executor=settings.engine)
     z = chain.near(topics * a[:, None] + np.finfo(np.float64).tiny)
     if halves is not None:
         document = np.searchsorted(chain.tokens.heads, chain.tokens.where)
@@ -161,9 +160,9 @@ def resampled(
             z[own] += (K * halves.integers(2, size=corpus.n_documents)[document[own]]).astype(np.uint16)
     chain.take(z)
     priors = Priors(np.tile(a / parts, parts), float(a.sum()), settings.eta, settings.pseudo)
-    for number in range(1, settings.sweeps + 1):
+    for number in range(1, settings.sweeps + 1 if whole.n_tokens else 1):
         chain.lap(number, priors)
-    counts = chain.counts()
+    counts = chain.counts() * (corpus.n_tokens / max(whole.n_tokens, 1.0))
     if settings.pseudo is not None:
         counts[:, : settings.n_kept] += settings.pseudo.toarray()
     return Start(np.ascontiguousarray(counts), weights_of(counts.sum(axis=0) + SMALLEST))
@@ -178,12 +177,14 @@ def documents_that_fit(corpus: Corpus, seed: int) -> tuple[Corpus, Int | None]:
         logger.info("the start uses %d of %d documents", max(1, n_fit), corpus.n_documents)
         rows = np.sort(order[: max(1, n_fit)])
         sample = corpus[rows]
-    whole = rounded(sample, seed)
-    return (whole if whole.n_tokens else _of_ones(sample)), rows
+    return _whole(sample, seed), rows
 
 
-def _of_ones(corpus: Corpus) -> Corpus:
-    """Return a corpus with a token for each stored count: weights may be so small that none becomes one."""
+def _whole(corpus: Corpus, seed: int) -> Corpus:
+    """Return a corpus of whole counts, rounded at random; a token for each where none is left."""
+    whole = rounded(corpus, seed)
+    if whole.n_tokens:
+        return whole
     counts = corpus.counts.copy()
     counts.data = np.ones_like(counts.data)
     return Corpus(counts, corpus.vocabulary)

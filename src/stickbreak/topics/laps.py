@@ -16,6 +16,7 @@ from stickbreak.fitting.executor import Executor
 from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
 from stickbreak.model.document_labels import DocumentLabels
 from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.ranges import SMALLEST
 from stickbreak.sparse_gibbs.chain import Chain, Past
 from stickbreak.sparse_gibbs.dirichlet import FIRST_LAP, best_eta, is_due
 from stickbreak.sparse_gibbs.priors import Priors
@@ -42,8 +43,6 @@ class Rules:
         Of the topics that are known; more have none but eta.
     learn : collection of {"alpha", "eta"}
     seed : int
-    are_words : bool
-        Whether pseudo-counts are of a few words, whose companions tell of a topic, too.
     labels : DocumentLabels, optional
     past : Past, optional
     first_merges : int
@@ -55,7 +54,6 @@ class Rules:
     priors: Priors
     learn: Collection[str]
     seed: int
-    are_words: bool = False
     labels: DocumentLabels | None = None
     past: Past | None = None
     first_merges: int = FIRST_MERGES
@@ -109,13 +107,9 @@ class TopicLaps:
         pseudo = self.priors.pseudo
         if pseudo is None:
             return np.zeros((0, self._corpus.n_words))
-        rows = pseudo.T.toarray()
-        for k in range(len(rows) if self.rules.are_words else 0):
-            words = found.has(np.flatnonzero(rows[k]))
-            rows[k] /= max(rows[k].sum(), 1.0)
-            if words.size:
-                rows[k] += found.topics(words).mean(axis=0)
-        return np.asarray(rows)
+        shares = pseudo.T.toarray()
+        shares /= np.maximum(shares.sum(axis=1, keepdims=True), SMALLEST)
+        return shares + found.beside(shares)
 
     def _chain_of(self, n_topics: int) -> Chain:
         """Return a chain of that many topics."""
@@ -168,7 +162,7 @@ class TopicLaps:
     def _merger(self) -> Merger:
         n_labels = 0 if self.rules.labels is None else self.rules.labels.n_labels
         tokens = self.chain.tokens.by_document()
-        return Merger(n_labels, self.priors.n_kept, tokens, self.rules.are_words, self.seed, self._executor)
+        return Merger(n_labels, self.priors.n_kept, tokens, self.rules.past is not None, self.seed, self._executor)
 
     def snapshot(self) -> Packed:
         """Return all that the next laps depend on."""

@@ -65,9 +65,11 @@ class BesideWords:
         rows = np.maximum(self._seen.rows(words), 0.0)
         return np.asarray(rows / rows.sum(axis=1, keepdims=True))
 
-    def has(self, words: Int) -> Int:
-        """Return those of some words that ever stand beside another."""
-        return words[self._seen.mass[words] > 0]
+    def beside(self, shares: Float) -> Float:
+        """Return the mean of the companions of words, of each topic in its shares, (n, W)."""
+        seen = self._seen
+        scaled = np.divide(shares, seen.mass, out=np.zeros_like(shares), where=seen.mass > 0)
+        return np.maximum(seen.right.T @ (seen.left.T @ scaled.T) - seen.itself[:, None] * scaled.T, 0.0).T
 
     def _signs(self, n: int) -> Float32:
         """Draw a table of -1 and 1, (W, n): a projection by these keeps distances as one by normal numbers does."""

@@ -124,7 +124,7 @@ def test_rejected_birth_rests_until_the_topics_change():
 
 @pytest.mark.parametrize("fresh", [None, 4])
 def test_birth_without_tokens_proposes_nothing(monkeypatch, fresh):
-    monkeypatch.setattr(proposals, "RESPONSIBILITY_BYTES", 1)  # one document of the batch, which is empty
+    monkeypatch.setattr(proposals, "MOST_TOKENS", 1)  # one document of the batch, which is empty
     move = made_move(Birth, fresh=fresh)
     made, state, _ = before_trial(move, Corpus.from_counts(np.vstack([np.zeros((1, 4)), np.eye(4) * 3])), 2, 1)
     standing = state.standing()
