@@ -302,7 +302,7 @@ def test_a_chain_that_goes_on_does_not_change_what_it_said_of_itself(seed):
 def test_topics_of_tokens_are_drawn_in_proportion_to_given_ones():
     corpus = Corpus.from_counts(np.array([[6000, 0, 4000], [0, 3, 0]]))
     chain = Chain(corpus, 3, 1)
-    chain.begin_near(np.array([[1.0, 0.0, 3.0], [3.0, 0.0, 0.0], [4.0, 2.0, 1.0]]))
+    chain.begin(chain.near(np.array([[1.0, 0.0, 3.0], [3.0, 0.0, 0.0], [4.0, 2.0, 1.0]])))
     counts = chain.last()
     np.testing.assert_allclose(counts[0] / 6000, [1 / 8, 3 / 8, 4 / 8], atol=0.03)  # five standard errors
     np.testing.assert_array_equal(counts[1], [0, 0, 3])

@@ -24,7 +24,7 @@ from . import reference
 
 def chain_of(corpus: Corpus, n_topics: int, rows: list[list[int]], n_labels: int, seed: int = 0) -> LabelledChain:
     chain = LabelledChain(corpus, n_topics, seed, DocumentLabels.of(rows, n_labels))
-    chain.begin_near(np.ones((n_topics, corpus.n_words)))
+    chain.begin(chain.near(np.ones((n_topics, corpus.n_words))))
     return chain
 
 

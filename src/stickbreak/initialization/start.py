@@ -26,7 +26,6 @@ from stickbreak.topics.laps import Rules, TopicLaps
 
 logger = logging.getLogger("stickbreak")
 
-ALPHA = 5.0  # to begin with; it is learned
 SMOOTHING = 4.0  # times eta in the start "lda": a topic that repeats another gives up its words
 MOST_TOKENS = 1 << 22  # in which a start finds topics
 TOKEN_BYTES = 64.0  # of each
@@ -48,7 +47,7 @@ def _sampled(corpus: Corpus, settings: StartSettings, n_topics: int | None) -> S
     """Return topics of Gibbs sampling over a corpus, or over a sample of its documents, scaled up to the corpus."""
     sample, rows = documents_that_fit(corpus, settings.seed)
     labels = settings.labels if rows is None or settings.labels is None else settings.labels.sample(rows)
-    priors = Priors(np.zeros(0), ALPHA, settings.eta, settings.pseudo)
+    priors = Priors(np.zeros(0), settings.alpha, settings.eta, settings.pseudo)
     most = max(settings.max_topics or MOST_TOPICS, settings.n_kept + 1)
     first = max(1, settings.sweeps // FIRST_MERGES)
     rules = Rules(n_topics, most, priors, ("alpha",), settings.seed, labels, None, first)
@@ -138,6 +137,8 @@ def resampled(
 ) -> Start:
     """Return the topics that `sweeps` passes of Gibbs sampling lead to from present ones, in their order.
 
+    They are the mean over the second half of the passes.
+
     Parameters
     ----------
     corpus : Corpus
@@ -160,9 +161,12 @@ def resampled(
             z[own] += (K * halves.integers(2, size=corpus.n_documents)[document[own]]).astype(np.uint16)
     chain.take(z)
     priors = Priors(np.tile(a / parts, parts), float(a.sum()), settings.eta, settings.pseudo)
+    counts, n = np.zeros((corpus.n_words, parts * K)), 0
     for number in range(1, settings.sweeps + 1 if whole.n_tokens else 1):
         chain.lap(number, priors)
-    counts = chain.counts() * (corpus.n_tokens / max(whole.n_tokens, 1.0))
+        if 2 * number > settings.sweeps:
+            counts, n = counts + chain.last(), n + 1
+    counts *= corpus.n_tokens / max(n * whole.n_tokens, 1.0)
     if settings.pseudo is not None:
         counts[:, : settings.n_kept] += settings.pseudo.toarray()
     return Start(np.ascontiguousarray(counts), weights_of(counts.sum(axis=0) + SMALLEST))

@@ -42,10 +42,10 @@ class LabelledChain(Chain):
         self._labels, tokens = labels, self.tokens
         self._document = np.searchsorted(tokens.heads, tokens.where).astype(np.uint32)  # (N,)
 
-    def begin_near(self, topics: Float) -> None:
-        """Begin as a chain does; of a document with labels, each label is as likely as what a token would have."""
-        rng, free = stream(self._seed, "labels of LDA"), self.near(topics).astype(np.int64)
-        self.take(self._labels.allowed(free, self._document, rng).astype(np.uint16))
+    def begin(self, z: NDArray[np.uint16]) -> None:
+        """Begin with these topics of tokens; in a document with labels each of these is as likely as the given one."""
+        rng = stream(self._seed, "labels of LDA")
+        self.take(self._labels.allowed(z.astype(np.int64), self._document, rng).astype(np.uint16))
 
     def scale(self, priors: Priors) -> Float:
         """Return how often a_k of a free topic counts in each document, (D,).                         math.md (L10)"""

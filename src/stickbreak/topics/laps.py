@@ -16,13 +16,14 @@ from stickbreak.fitting.executor import Executor
 from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
 from stickbreak.model.document_labels import DocumentLabels
 from stickbreak.numerics.arrays import Float
-from stickbreak.numerics.ranges import SMALLEST
+from stickbreak.numerics.streams import stream
 from stickbreak.sparse_gibbs.chain import Chain, Past
 from stickbreak.sparse_gibbs.dirichlet import FIRST_LAP, best_eta, is_due
+from stickbreak.sparse_gibbs.near_seeds import seeds_of_tokens, typical
 from stickbreak.sparse_gibbs.priors import Priors
 from stickbreak.topics.labelled import LabelledChain
 from stickbreak.topics.merging import Merger
-from stickbreak.topics.start import LITTLE, BesideWords, n_to_begin_with
+from stickbreak.topics.start import n_to_begin_with, of_tokens, rough_topics
 
 FIRST_MERGES, MERGE_EVERY = 40, 5  # passes before the first merges, and from round to round
 QUIET, LAST_MERGES = 3, 240  # rounds without a merge, or passes, that end the merges
@@ -85,31 +86,30 @@ class TopicLaps:
 
     def begin(self, report: Callback, stop: Stop) -> None:
         """Give each token one of many rough topics: a few seconds, which are neither reported nor stopped."""
-        rules, n_kept = self.rules, self.priors.n_kept
-        found, M, D = BesideWords(self._corpus, rules.seed), self._corpus.counts.nnz, self._corpus.n_documents
-        n = n_to_begin_with(M, D, rules.max_topics - n_kept) if rules.n_topics is None else rules.n_topics - n_kept
-        corners = found.corners(n) if n else np.zeros(0, np.int64)
-        if corners.size == n or (corners.size and rules.n_topics is None):
-            free = found.topics(corners)
+        rules, corpus, n_kept = self.rules, self._corpus, self.priors.n_kept
+        if rules.n_topics is None:
+            n = n_to_begin_with(corpus.counts.nnz, corpus.n_documents, rules.max_topics - n_kept)
         else:
-            free = np.ones((n, self._corpus.n_words))
-        topics = np.vstack([self._known(found), free])
-        self.started = len(topics)
+            n = rules.n_topics - n_kept
+        free = rough_topics(corpus, n, rules.seed, fewer=rules.n_topics is None)
+        self.started = n_kept + len(free)
         a = np.full(self.started, self.priors.alpha / self.started)
         a[: self.priors.a.size] = self.priors.a  # those that a model of before has learned
         self.priors = self.priors.with_weights(a)
-        tokens = topics.sum(axis=1, keepdims=True) * (self.started / self._corpus.n_tokens)
         self.chain = self._chain_of(self.started)
-        self.chain.begin_near(np.divide(topics, tokens, out=np.zeros_like(topics), where=tokens > 0.0) + LITTLE)
+        self.chain.begin(self._first_topics(free))
 
-    def _known(self, found: BesideWords) -> Float:
-        """Return the topics that are known, with the companions of their words, (n_kept, W)."""
-        pseudo = self.priors.pseudo
+    def _first_topics(self, free: Float) -> NDArray[np.uint16]:
+        """Draw the first topic of each token: near the topics that are known, or one of the free topics."""
+        pseudo, chain = self.priors.pseudo, self.chain
         if pseudo is None:
-            return np.zeros((0, self._corpus.n_words))
-        shares = pseudo.T.toarray()
-        shares /= np.maximum(shares.sum(axis=1, keepdims=True), SMALLEST)
-        return shares + found.beside(shares)
+            return chain.near(free)
+        if self.rules.past is not None:
+            return chain.near(np.vstack([of_tokens(pseudo.T.toarray(), self._corpus.n_tokens / self.started), free]))
+        known = np.full((self.priors.n_kept, self._corpus.n_words), float(not len(free)))
+        z = chain.near(np.vstack([known, free]))
+        near = seeds_of_tokens(self._corpus, chain.tokens, typical(pseudo), stream(self.seed, "tokens near seeds"))
+        return np.where(near >= 0, near, z).astype(np.uint16)
 
     def _chain_of(self, n_topics: int) -> Chain:
         """Return a chain of that many topics."""

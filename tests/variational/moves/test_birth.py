@@ -57,30 +57,6 @@ def test_birth_of_halves_is_due_when_a_lap_gained_next_to_nothing(gain, due):
     assert move.candidates(state) == due
 
 
-def test_each_document_gives_what_it_has_of_a_topic_to_one_half(monkeypatch):
-    kept = []
-    original = proposals.refined
-
-    def watched(state, schedule, corpus, tau, weights, n_dk):
-        kept.append((tau, weights, n_dk.toarray()))
-        return original(state, schedule, corpus, tau, weights, n_dk)
-
-    monkeypatch.setattr(proposals, "refined", watched)
-    move = made_move(Birth)
-    made, state, _ = before_trial(move, small_bars(1), 3)
-    move.propose(state, made)
-    move.propose(state, made)
-    (tau, weights, n_dk), (_, _, other) = kept
-    left, right = n_dk[:, :3], n_dk[:, 3:]
-    whole = np.concatenate([documents.dense(3) for documents in state.documents])
-    np.testing.assert_array_equal(left + right, whole)
-    assert not (left * right).any()
-    assert 0.3 < (left > 0).sum() / (whole > 0).sum() < 0.7
-    assert not np.array_equal(other, n_dk)  # the next birth cuts them elsewhere
-    np.testing.assert_array_equal(tau, np.hstack([state.parameters.tau] * 2))
-    np.testing.assert_allclose(weights[:3] + weights[3:], state.parameters.expected_beta[:-1])
-
-
 def test_halves_keep_the_names_and_add_new_ones_for_all_tokens():
     move, again = made_move(Birth), made_move(Birth)
     made, state, _ = before_trial(move, small_bars(1), 3)

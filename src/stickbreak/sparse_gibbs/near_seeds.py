@@ -9,7 +9,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from stickbreak.corpus import Corpus
-from stickbreak.numerics.arrays import Int
+from stickbreak.numerics.arrays import Int, Int32
+from stickbreak.sparse_gibbs.by_word import ByWord
+
+SEEDED_AT_ONCE = 1 << 20  # tokens, of which there are a dozen numbers each
 
 
 def nearness(counts: Any, pseudo: sparse.csr_array) -> sparse.csr_array:
@@ -38,6 +41,13 @@ def words_of_seeds(pseudo: sparse.csr_array) -> sparse.csr_array:
 def _of_documents(counts: Any, seeds: sparse.csr_array) -> sparse.csr_array:
     """Return the tokens of the words of each seed in each document, (D, n_seeds)."""
     return sparse.csr_array(sparse.csr_array(counts) @ seeds)
+
+
+def typical(pseudo: sparse.csr_array) -> sparse.csr_array:
+    """Return the pseudo-counts above the mean of their topic over all words: those of words that tell of it."""
+    entries = pseudo.tocoo()
+    own = entries.data > np.asarray(pseudo.mean(axis=0)).ravel()[entries.col]
+    return sparse.csr_array((entries.data[own], (entries.row[own], entries.col[own])), shape=pseudo.shape)
 
 
 class NearSeeds:
@@ -78,3 +88,13 @@ class NearSeeds:
         n_seeds = np.diff(self._first)[word]
         place = self._first[word] + (rng.random(word.size) * n_seeds).astype(np.int64)
         return np.where(n_seeds > 0, self._of_words[place], near)
+
+
+def seeds_of_tokens(corpus: Corpus, tokens: ByWord, pseudo: sparse.csr_array, rng: np.random.Generator) -> Int32:
+    """Draw the topic of a seed for each token, word by word, or -1.                                  math.md (L17)"""
+    near, found = NearSeeds(corpus, pseudo), np.empty(tokens.n_tokens, np.int32)
+    for first in range(0, found.size, SEEDED_AT_ONCE):
+        last = min(first + SEEDED_AT_ONCE, found.size)
+        word = np.searchsorted(tokens.start, np.arange(first, last), side="right") - 1
+        found[first:last] = near.draw(word, np.searchsorted(tokens.heads, tokens.where[first:last]), rng)
+    return found
