@@ -177,7 +177,7 @@ def test_flags_and_names_are_read(run, documents, tmp_path):
         ("held-out = 'half'\n", "c.toml: held-out is 'half'; give a number"),
         ("vocabulary = 3\n", "c.toml: vocabulary is 3; give a path as text"),
         ("stop-words = ['a']\n", "c.toml: stop-words is ['a']; give a text"),
-        ("thin = 2\n", "--thin needs --method gibbs, but the method is collapsed"),
+        ("thin = 2\n", "--thin needs --method gibbs, but the method is topics"),
         ("method = 'luck'\n", "--method is 'luck'"),
         ("topics = \n", "c.toml is not a TOML file (Invalid value (at line 1, column 10)); write lines such as"),
     ],

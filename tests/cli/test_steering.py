@@ -115,7 +115,7 @@ def test_what_cannot_be_steered_is_said_in_one_sentence(refuse, documents, tmp_p
     said = refuse("fit", documents, *out, "--method", "gaussian-hdp", "--seeds", "x.toml")
     assert "online-hdp or split-merge-online, but --method is gaussian-hdp; leave it out" in said
     said = refuse("fit", documents, *out, "--method", "hybrid", "--labels", "theme")
-    assert "--labels is for --method collapsed, gibbs or lda, but --method is hybrid" in said
+    assert "--labels is for --method topics or gibbs, but --method is hybrid" in said
     assert "without --labels" in refuse("fit", documents, *out, "--label-separator", ";")
     assert "'none'" in refuse("fit", documents, *out, "--labels", "none")
 
