@@ -79,7 +79,7 @@ def fingerprint(folder):
 @pytest.mark.parametrize(
     "options",
     [
-        "--topics 5 --laps 4 --seed 3 --held-out 0.1 --held-back 0.30000000000000004 --learn alpha,gamma",
+        "--topics 5 --laps 4 --seed 3 --held-out 0.1 --alpha 0.30000000000000004 --learn alpha,eta",
         "--method variational --topics 5 --laps 2 --moves merge,birth --init documents --tolerance 1e-7",
         "--method gibbs --topics 5 --laps 4 --alpha-prior 2,0.1 --burn-in 1",
         "--method tree --branching 3,2,2 --laps 3 --alpha 0.3,0.2,0.1 --learn none",

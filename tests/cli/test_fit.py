@@ -18,7 +18,7 @@ def test_results_go_to_stdout_and_messages_to_stderr(run, documents, tmp_path, f
     result = run("fit", documents, "--out", out, "--held-out", "0.1", *fast)
     assert result.stdout.startswith("topic    share  words\n    ")
     wrote, next_ = (line for line in result.stdout.splitlines() if line.startswith(("Wrote  ", "Next   ")))
-    assert "Found  " in result.stdout
+    assert "Fitted 5 topics" in result.stdout
     assert wrote == f"Wrote  {out}/report.html (open it in a browser) and {out} (the model)"
     assert next_.startswith("Next   ")
     assert "reading" in result.stderr

@@ -180,15 +180,6 @@ def test_update_takes_a_step_on_each_minibatch_of_models_of_streams(run, refuse,
     assert "update knows no --checkpoint" in refuse("update", *both, tmp_path / "x", "--checkpoint", tmp_path / "c")
 
 
-def test_labels_of_lda_are_predicted(run, refuse, labelled, tmp_path):
-    lda = ("--labels", "theme", "--method", "lda", "--topics", "4")
-    assert "--inference gibbs" in refuse("fit", labelled, "--out", tmp_path / "m", *FIT, *lda, "--inference", "cvb0")
-    run("fit", labelled, "--out", tmp_path / "m", *FIT, *lda, "--laps", "12")
-    told = json.loads(run("predict-labels", tmp_path / "m", labelled, "--quiet", "--json").stdout)["rows"]
-    best = {row["document"]: row["label"] for row in reversed(told)}
-    assert sum(document.split("-")[0] == label for document, label in best.items()) > 80
-
-
 def test_models_without_labels_predict_none(refuse, model, documents):
     assert "no labels to predict" in refuse("predict-labels", model, documents, "--quiet")
 
