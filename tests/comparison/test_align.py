@@ -39,7 +39,7 @@ class Permuted:
 
 @pytest.fixture(scope="module")
 def model():
-    return stickbreak.TopicModel(n_laps=20, random_state=0).fit(CORPUS)
+    return stickbreak.TopicModel(n_topics=12, n_laps=40, random_state=0).fit(CORPUS)
 
 
 @pytest.fixture(scope="module")

@@ -51,7 +51,8 @@ def probability(model, words):
     """p(words): topics of all tokens, weights of the document integrated out."""
     rest = 1.0 - model.topic_weights_.sum()
     a = model.alpha_ * np.append(model.topic_weights_, rest)
-    phi = np.vstack([model.topic_word_, np.full(N_WORDS, 1 / N_WORDS)])
+    phi = np.vstack([model.topic_word_, np.full(N_WORDS, 1 / N_WORDS)])[a > 1e-12]
+    a = a[a > 1e-12]  # some families have no further topics
     z = np.array(list(itertools.product(range(a.size), repeat=words.size)))
     n = (z[:, :, None] == np.arange(a.size)).sum(axis=1)
     log_prior = (gammaln(a + n) - gammaln(a)).sum(axis=1) + gammaln(a.sum()) - gammaln(a.sum() + words.size)
