@@ -115,7 +115,7 @@ class TopicLaps:
         """Return a chain of that many topics."""
         rules = self.rules
         if rules.labels is not None:
-            return LabelledChain(self._corpus, n_topics, rules.seed, rules.labels)
+            return LabelledChain(self._corpus, n_topics, rules.seed, rules.labels, rules.past)
         n_parts = min(max(1, int(self._corpus.n_tokens) // PART), MOST_PARTS)
         return Chain(self._corpus, n_topics, rules.seed, n_parts=n_parts, executor=self._executor, past=rules.past)
 
