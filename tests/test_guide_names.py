@@ -15,7 +15,7 @@ from tests.test_imports import ROOMS
 
 PACKAGE = ROOT / "src" / "stickbreak"
 PAGES = ("design", "laps", "add-a-likelihood", "add-a-move", "add-a-family")
-FAMILIES = ("collapsed", "variational", "variational", "hybrid", "sampling", "backoff_tree", "baselines/lda")
+FAMILIES = ("topics", "variational", "variational", "hybrid", "sampling", "backoff_tree", "baselines/lda")
 """The folders of the columns of the table in laps.md."""
 
 FORBIDDEN = {"utils.py"}
@@ -178,20 +178,20 @@ def test_order_of_imports_is_that_of_the_rooms():
 @pytest.mark.parametrize(
     ("text", "gone"),
     [
-        ("`laps.py`: `CollapsedLaps`", []),
-        ("`laps.py`: `CollapsedLap`", ["CollapsedLap"]),
-        ("`cvb0.py`: `CollapsedLaps`", ["CollapsedLaps"]),
-        ("`merging.py`; `CollapsedLaps`", []),
-        ("`merged.py`, by tokens held back", ["merged.py"]),
-        ("`kernels/shares.py`, `initialization/`", []),
-        ("`shares.py`", ["shares.py"]),
-        ("`CollapsedLaps.restore`", []),
-        ("`CollapsedLaps.restored`", ["CollapsedLaps.restored"]),
+        ("`laps.py`: `TopicLaps`", []),
+        ("`laps.py`: `TopicLap`", ["TopicLap"]),
+        ("`start.py`: `TopicLaps`", ["TopicLaps"]),
+        ("`merging.py`; `TopicLaps`", []),
+        ("`merged.py`, by evidence", ["merged.py"]),
+        ("`kernels/merging.py`, `initialization/`", []),
+        ("`kernels/merged.py`", ["kernels/merged.py"]),
+        ("`TopicLaps.restore`", []),
+        ("`TopicLaps.restored`", ["TopicLaps.restored"]),
         ("`HybridLaps`", ["HybridLaps"]),
     ],
 )
 def test_check_of_a_cell_finds_what_is_not_there(text, gone):
-    assert [mention.what for mention in missing_in_cell(text, "collapsed")] == gone
+    assert [mention.what for mention in missing_in_cell(text, "topics")] == gone
 
 
 @pytest.mark.parametrize(

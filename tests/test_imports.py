@@ -24,10 +24,10 @@ ROOMS = [  # from the bottom to the top; a module imports from its own room and 
     {"plots", "questions", "sparse_gibbs"},
     {"path"},
     {"model"},
-    {"collapsed"},
+    {"topics"},
     {"initialization"},
     {module.split(".")[1] for module in (stickbreak.ESTIMATORS | stickbreak.VECTOR_ESTIMATORS).values()}
-    - {"collapsed"},
+    - {"topics"},
     {"comparison", "evaluation", "report"},
     {"cli"},
     {"__main__"},
