@@ -97,11 +97,11 @@ def words() -> Figure:
     return figure
 
 
-def collapsed() -> Figure:
-    """Draw the trace of collapsed inference on bars."""
+def topics() -> Figure:
+    """Draw the trace of the default on bars."""
     corpus, _ = toy_bars(400, seed=0)
     model = stickbreak.TopicModel(random_state=0).fit(corpus)
-    return _trace(model, "leave-one-out log-likelihood, nats per token")
+    return _trace(model, "log-likelihood, nats per token")
 
 
 def variational() -> Figure:
@@ -205,7 +205,7 @@ def standard_library() -> Figure:
 def digits() -> Figure:
     """Draw topics of images of digits, and some of the images."""
     images = load_digits()
-    model = stickbreak.TopicModel(max_topics=24, n_laps=80, random_state=0).fit(images.data.astype(int))
+    model = stickbreak.TopicModel(n_topics=24, random_state=0).fit(images.data.astype(int))
     figure, places = plt.subplots(4, 8, figsize=(8, 4.2), layout="constrained")
     shown = [*model.topic_word_[:16], *images.data[:16]]
     for place, pixels in zip(places.ravel(), shown, strict=True):
@@ -372,7 +372,7 @@ PICTURES: dict[str, Callable[[], Figure | str]] = {
     "concepts/hdp-stick.svg": stick,
     "concepts/hdp-documents.svg": documents,
     "concepts/hdp-words.svg": words,
-    "method-topics.svg": collapsed,
+    "method-topics.svg": topics,
     "method-variational.svg": variational,
     "method-gibbs.svg": gibbs,
     "method-hybrid.svg": hybrid,
