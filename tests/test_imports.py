@@ -26,8 +26,7 @@ ROOMS = [  # from the bottom to the top; a module imports from its own room and 
     {"model"},
     {"topics"},
     {"initialization"},
-    {module.split(".")[1] for module in (stickbreak.ESTIMATORS | stickbreak.VECTOR_ESTIMATORS).values()}
-    - {"topics"},
+    {module.split(".")[1] for module in (stickbreak.ESTIMATORS | stickbreak.VECTOR_ESTIMATORS).values()} - {"topics"},
     {"comparison", "evaluation", "report"},
     {"cli"},
     {"__main__"},
