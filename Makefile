@@ -38,7 +38,7 @@ demo: $(VENV)/run.stamp
 
 # Kernels are compiled before the workers would each compile their own: by two processes, while the rest of the
 # environment is installed and the source is checked. A file stays whole: its tests share fits.
-FIRST = collapsed variational hybrid gibbs lda
+FIRST = topics variational hybrid gibbs lda
 SECOND = tree pachinko hierarchical-pachinko nested-crp nested-hdp online-hdp split-merge-online vectors
 # Some environments forbid Python to keep what it compiles of our own source: then each of hundreds of processes would
 # compile it again.

@@ -188,7 +188,7 @@ def _checkpoint(name: str) -> Output:
 def _weights(ending: str) -> Output:
     from stickbreak.cli.weights import document_weights, write_weights
 
-    model, name = _fitted("collapsed"), f"weights.{ending}"
+    model, name = _fitted("topics"), f"weights.{ending}"
     return Output(
         lambda folder: (folder / name).write_bytes(b"old"),
         lambda folder: write_weights(document_weights(model, _words()), folder / name),
@@ -199,7 +199,7 @@ def _weights(ending: str) -> Output:
 def _report() -> Output:
     from stickbreak.report import build_report, write_report
 
-    data = build_report(_fitted("collapsed"), _words())
+    data = build_report(_fitted("topics"), _words())
     return Output(
         lambda folder: (folder / "report.html").write_text("old"),
         lambda folder: write_report(data, folder / "report.html"),
@@ -297,7 +297,7 @@ def _repeated(work: Callable[[int], Any], ends: float) -> int:
 
 def read_only() -> list[str]:
     """Save into a folder that this user may not write to, and read from it; return what went wrong."""
-    model, data = _fitted("collapsed"), documents("words")
+    model, data = _fitted("topics"), documents("words")
     expected = digest(model, data)
     with tempfile.TemporaryDirectory(prefix="read-only-") as name:
         folder = Path(name)

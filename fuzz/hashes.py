@@ -10,6 +10,7 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy as np
 
 import stickbreak
 from fuzz.models import ALL_MOVES, ALL_PRIORS, FITS, Fit, digest
-from stickbreak.corpus import Corpus, toy_bars
+from stickbreak.corpus import Corpus, planted_lda, toy_bars
 
 Work = Callable[[], str]
 
@@ -27,13 +28,8 @@ TOPICS = np.random.default_rng(5).dirichlet(np.full(25, 0.3), 4)
 _PATHS = ["a/1", "a/2", "b/1/x", "b/1/y", "b/2", "c"]
 
 VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
-    "collapsed": {
-        "no learning": {"learn": ()},
-        "all learned": {"learn": ALL_PRIORS},
-        "dense": {"smallest_share": 0.0},
-        "two threads": {"n_jobs": 2},
-        "tolerance": {"tolerance": 1e-2},
-    },
+    "topics": {"no learning": {"learn": ()}, "tolerance": {"tolerance": 1e-2}},
+    "topics found": {"no learning": {"learn": ()}, "stops in merges": {"n_laps": 42}},
     "variational": {
         "quadratic bound": {"bound": "quadratic"},
         "no moves": {"moves": ()},
@@ -91,8 +87,21 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
 }
 """Fit of `fuzz.models` -> name -> parameters that differ.."""
 
+SEEDS = {"one": ["w0", "w1"], "two": ["w7"]}
+
+MERGING = {
+    "found": {},
+    "few to begin with": {"max_topics": 30},
+    "given": {"n_topics": 12, "n_laps": 60},
+    "all learned": {"learn": ("alpha", "eta")},
+    "seeds": {"seeds": SEEDS},
+    "seeds, given": {"seeds": SEEDS, "n_topics": 12, "n_laps": 60},
+    "rows of eta": {"eta": np.random.default_rng(5).gamma(0.5, 0.2, (3, 300)) + 0.01},
+}
+"""Parameters of fits of the default to documents of a dozen topics, of which it begins with many more."""
+
 DEFAULTS = {
-    "CollapsedHDP": {},
+    "TopicModel": {},
     "VariationalHDP": {"n_topics": 30, "n_laps": 8},
     "GibbsHDP": {"n_laps": 20},
     "HybridHDP": {"n_topics": 30, "n_laps": 3},
@@ -138,8 +147,17 @@ def works() -> Iterator[tuple[str, Work]]:
     weighted = Corpus.from_counts(corpus.counts * 0.5)
     for estimator, parameters in DEFAULTS.items():
         yield f"{estimator}, defaults", lambda e=estimator, p=parameters: _default(e, p, corpus)
-        if estimator in ("CollapsedHDP", "VariationalHDP"):
+        if estimator == "VariationalHDP":
             yield f"{estimator}, weights", lambda e=estimator, p=parameters: _default(e, p, weighted)
+    for name, parameters in MERGING.items():
+        yield f"merging, {name}", lambda p=parameters: _merged(p)
+    for name, parameters in (("found", {}), ("given", {"n_topics": 12, "n_laps": 60}), ("seeds", {"seeds": SEEDS})):
+        yield f"merging, labels, {name}", lambda p=parameters: _merged(p, labels=_labels())
+        yield f"merging, updated, {name}", lambda p=parameters: _updated(p)
+        yield f"merging, labels, updated, {name}", lambda p=parameters: _updated(p, labels=_labels())
+    for n_jobs in (1, 2):
+        for name, parameters in (("found", {"max_topics": 40}), ("given", {"n_topics": 12, "n_laps": 30})):
+            yield f"merging, {n_jobs} threads, {name}", lambda p=parameters, n=n_jobs: _merged(p | {"n_jobs": n}, 2000)
 
 
 def _fitted(fit: Fit, **parameters: Any) -> str:
@@ -181,6 +199,32 @@ def _more(fit: Fit, call: str) -> str:
         part = data[begin : begin + 20] if fit.data == "words" else data
         streamed.partial_fit(part)
     return f"{digest(model.partial_fit(data), data)} {digest(streamed, data)}"
+
+
+@cache
+def _many(mean_tokens: int) -> Corpus:
+    """Return documents of a dozen topics; with 2000 tokens each they are two parts, for two threads."""
+    return planted_lda(300, 300, n_topics=12, mean_tokens=mean_tokens, seed=0)[0]
+
+
+def _labels() -> list[list[str]]:
+    """Return none to two labels for each of these documents, by the words that they hold."""
+    counts = _many(60).counts.toarray()
+    return [[f"word {w}" for w in (3, 5, 8) if row[w]][:2] for row in counts]
+
+
+def _merged(parameters: dict[str, Any], mean_tokens: int = 60, labels: Any = None) -> str:
+    X = _many(mean_tokens)
+    model = stickbreak.TopicModel(random_state=0, **parameters).fit(X, labels=labels)
+    return f"{digest(model, X)} {model.started_} {model.n_topics_}"
+
+
+def _updated(parameters: dict[str, Any], labels: Any = None) -> str:
+    """Fit half of the documents, and update by the other half."""
+    X = _many(60)
+    of = [None, None] if labels is None else [labels[:150], labels[150:]]
+    model = stickbreak.TopicModel(random_state=0, **parameters).fit(X[:150], labels=of[0])
+    return f"{digest(model.update(X[150:], labels=of[1]), X)} {model.started_} {model.n_topics_}"
 
 
 def _default(estimator: str, parameters: dict[str, Any], corpus: Corpus) -> str:

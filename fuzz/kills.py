@@ -29,9 +29,9 @@ SIGNALS = {"KILL": ("KILL",), "INT": ("INT", "INT", "INT INT")}  # kind -> what 
 ROUNDS = (1, 1, 2, 3)  # how often a fit is cut before it may end
 COMMAND_SHARE = 5  # every so many trials one is of the command line, which takes seconds to load
 COMMANDS = {
-    "command collapsed": ("collapsed", "--topics 8 --laps 60 --merge-laps 8"),
+    "command topics": ("topics", "--max-topics 9 --laps 60"),
     "command variational": ("variational", "--topics 6 --laps 30 --batches 3"),
-    "command gibbs": ("gibbs", "--topics 6 --sweeps 60 --burn-in 5 --init collapsed"),
+    "command gibbs": ("gibbs", "--topics 6 --sweeps 60 --burn-in 5 --init lda"),
     "command hybrid": ("hybrid", "--topics 6 --laps 20 --batch-size 15"),
     "command tree": ("tree", "--branching 3,2 --laps 40"),
 }
@@ -177,7 +177,7 @@ def _command(name: str, place: Path) -> Subject:
     """Fit by the command line; the documents are written as a file of counts."""
     method, options = COMMANDS[name]
     documents = place / "documents.ldac"
-    corpus = FITS["collapsed"].documents()
+    corpus = FITS["topics"].documents()
     assert isinstance(corpus, Corpus)
     documents.write_text("".join(_ldac(row) for row in corpus.counts))
     start = partial(_run_command, [str(documents), "--method", method, *options.split()], corpus)

@@ -53,7 +53,8 @@ def _fit(estimator: str, n: int, data: str = "words", **fixed: Any) -> Fit:
 
 
 FITS = {
-    "collapsed": _fit("CollapsedHDP", 24, n_topics=8, init_sweeps=3, tolerance=None, merge_laps=8),
+    "topics": _fit("TopicModel", 24, n_topics=8, tolerance=None),
+    "topics found": _fit("TopicModel", 60, max_topics=9, tolerance=None, learn=("alpha", "eta")),
     "variational": _fit(
         "VariationalHDP", 14, n_topics=6, n_batches=3, init_sweeps=3, tolerance=1e-300, moves=ALL_MOVES,
         learn=ALL_PRIORS,
@@ -77,7 +78,7 @@ FITS = {
     "gibbs": _fit(
         "GibbsHDP", 24, n_topics=6, burn_in=5, thin=2, n_chains=2, learn=ALL_PRIORS
     ),
-    "gibbs collapsed start": _fit("GibbsHDP", 16, n_topics=6, burn_in=5, thin=2, init="collapsed"),
+    "gibbs lda start": _fit("GibbsHDP", 16, n_topics=6, burn_in=5, thin=2, init="lda"),
     "gibbs franchise": _fit(
         "GibbsHDP", 20, n_topics=6, burn_in=5, thin=2, n_shards=2, representation="franchise",
         init="sequential",
@@ -88,10 +89,8 @@ FITS = {
     "gibbs partially collapsed": _fit(
         "GibbsHDP", 20, n_topics=6, burn_in=5, thin=2, representation="partially-collapsed", learn=ALL_PRIORS
     ),
-    "lda": _fit("LDA", 24, n_topics=6, tolerance=None, learn=("alpha", "eta")),
-    "lda cvb0": _fit("LDA", 16, n_topics=6, tolerance=None, inference="cvb0", learn=("alpha", "eta")),
-    "lda variational": _fit("LDA", 14, n_topics=6, tolerance=1e-300, inference="variational", learn=("alpha", "eta")),
-    "lda online": _fit("LDA", 10, n_topics=6, inference="variational", batch_size=15),
+    "lda": _fit("LDA", 14, n_topics=6, tolerance=1e-300, learn=("alpha", "eta")),
+    "lda online": _fit("LDA", 10, n_topics=6, batch_size=15),
     "pachinko": _fit("Pachinko", 60, n_super=3, n_topics=6, tolerance=None, learn=("alpha", "sub_alpha", "eta")),
     "hierarchical pachinko": _fit("HierarchicalPachinko", 16, n_super=3, n_topics=4, tolerance=None, estimate="last"),
     "nested crp": _fit("NestedCRP", 16, n_levels=3, learn=("gamma",)),
@@ -121,7 +120,17 @@ def digest(model: Model, data: Any) -> str:
     for name, column in sorted(model.trace_.items()):
         if not name.startswith("seconds"):
             found.update(name.encode() + np.asarray(column, np.float64).tobytes())
-    for name in ("components_", "tables_", "weights_", "means_", "topic_weights_", "alpha_", "gamma_", "eta_"):
+    for name in (
+        "components_",
+        "topic_prior_",
+        "tables_",
+        "weights_",
+        "means_",
+        "topic_weights_",
+        "alpha_",
+        "gamma_",
+        "eta_",
+    ):
         if hasattr(model, name):
             found.update(name.encode() + np.ascontiguousarray(getattr(model, name), np.float64).tobytes())
     return f"{found.hexdigest()[:16]}/{len(model.trace_['lap'])}"

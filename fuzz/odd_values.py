@@ -25,7 +25,7 @@ NONSENSE: dict[str, Any] = {
 """Name -> value; what is sound for some parameters (0, 0.5, True) is tried as well."""
 
 SMALL = {
-    "CollapsedHDP": "collapsed", "VariationalHDP": "variational", "HybridHDP": "hybrid", "GibbsHDP": "gibbs",
+    "TopicModel": "topics", "VariationalHDP": "variational", "HybridHDP": "hybrid", "GibbsHDP": "gibbs",
     "LDA": "lda", "BackoffTreeTopics": "tree", "GaussianHDP": "gaussian", "GaussianDPMixture": "gaussian mixture",
 }  # fmt: skip
 """Estimator -> its small fit."""

@@ -69,9 +69,9 @@ def test_tokens_are_named_as_they_are_when_fewer_than_topics():
     assert "1481472 tokens" in text.replace(",", "")
 
 
-@pytest.mark.parametrize("init", ["kmeans", "Collapsed", ""])
+@pytest.mark.parametrize("init", ["kmeans", "LDA", ""])
 def test_unknown_init_is_refused_with_the_known_ones(init):
-    refused(lambda: small(init=init).fit(COUNTS), repr(init), "'collapsed'", "'near-uniform'", "'documents'")
+    refused(lambda: small(init=init).fit(COUNTS), repr(init), "'lda'", "'near-uniform'", "'documents'")
 
 
 @pytest.mark.parametrize(

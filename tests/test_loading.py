@@ -9,24 +9,24 @@ from stickbreak.model.topic_model import TopicEstimator
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
-    """Return the folder of a saved `CollapsedHDP`."""
+    """Return the folder of a saved `TopicModel`."""
     corpus, _ = stickbreak.corpus.toy_bars(n_documents=20, seed=0)
     folder = tmp_path_factory.mktemp("loading") / "bars"
-    stickbreak.CollapsedHDP(n_topics=5, n_laps=1, random_state=0).fit(corpus).save(folder)
+    stickbreak.TopicModel(n_topics=5, n_laps=1, random_state=0).fit(corpus).save(folder)
     return folder
 
 
-@pytest.mark.parametrize("kind", [None, stickbreak.CollapsedHDP, TopicEstimator])
+@pytest.mark.parametrize("kind", [None, stickbreak.TopicModel, TopicEstimator])
 def test_load_returns_the_saved_class(saved, kind):
-    assert type(stickbreak.load(saved, kind)) is stickbreak.CollapsedHDP
+    assert type(stickbreak.load(saved, kind)) is stickbreak.TopicModel
 
 
 def test_load_refuses_a_model_of_another_kind(saved):
-    with pytest.raises(ModelFormatError, match=r"holds a CollapsedHDP, not a GibbsHDP; give kind=stickbreak"):
+    with pytest.raises(ModelFormatError, match=r"holds a TopicModel, not a GibbsHDP; give kind=stickbreak"):
         stickbreak.load(saved, stickbreak.GibbsHDP)
 
 
-@pytest.mark.parametrize("kind", ["CollapsedHDP", dict, 3])
+@pytest.mark.parametrize("kind", ["TopicModel", dict, 3])
 def test_load_refuses_a_kind_that_is_not_an_estimator(saved, kind):
     with pytest.raises(InputError, match="give the class of the model, for example stickbreak"):
         stickbreak.load(saved, kind)

@@ -38,7 +38,7 @@ def test_typed_usage_and_examples_pass_strict_mypy(mypy):
 
 def test_mypy_sees_a_wrong_type(mypy, tmp_path):
     wrong = tmp_path / "wrong.py"
-    wrong.write_text("import stickbreak\nmodel: stickbreak.GibbsHDP = stickbreak.CollapsedHDP().fit([[1]])\n")
+    wrong.write_text("import stickbreak\nmodel: stickbreak.GibbsHDP = stickbreak.TopicModel().fit([[1]])\n")
     assert "Incompatible types in assignment" in mypy(wrong)
 
 

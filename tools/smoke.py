@@ -25,10 +25,10 @@ def main(version: str) -> None:
     assert version in said, said
 
     corpus, _ = stickbreak.corpus.toy_bars(n_documents=50, seed=0)
-    model = stickbreak.CollapsedHDP(n_topics=10, n_laps=5, random_state=0).fit(corpus)
+    model = stickbreak.TopicModel(n_topics=10, n_laps=5, random_state=0).fit(corpus)
     with tempfile.TemporaryDirectory() as name:
         model.save(Path(name) / "bars")
-        loaded = stickbreak.load(Path(name) / "bars", stickbreak.CollapsedHDP)
+        loaded = stickbreak.load(Path(name) / "bars", stickbreak.TopicModel)
         assert (loaded.transform(corpus) == model.transform(corpus)).all()
         texts = Path(name) / "texts.txt"
         texts.write_text("red green blue\nnorth south west\ntea milk water\n" * 20)

@@ -15,12 +15,12 @@ from collections.abc import Callable
 from importlib.util import find_spec
 
 import numpy as np
-
-from benchmarks.harness.peers import TomotopyLDA
-from benchmarks.harness.tables import table
 from stickbreak.collapsed.cvb0 import SMALLEST_SHARE, random_start, sweep
 from stickbreak.collapsed.shards import ONE_DRAW
 from stickbreak.collapsed.state import Priors
+
+from benchmarks.harness.peers import TomotopyLDA
+from benchmarks.harness.tables import table
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import ThreadExecutor

@@ -15,6 +15,8 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+from stickbreak.collapsed import laps, sampled_start
+from stickbreak.collapsed.state import Priors
 
 from benchmarks.collapsed.kinds import HELD_OUT, TOTALS, drawn
 from benchmarks.harness import corpora
@@ -22,8 +24,6 @@ from benchmarks.harness.ours import own_prior
 from benchmarks.harness.scores import completion
 from benchmarks.harness.tables import table
 from stickbreak import CollapsedHDP
-from stickbreak.collapsed import laps, sampled_start
-from stickbreak.collapsed.state import Priors
 from stickbreak.corpus import Corpus, planted_lda
 
 Row = dict[str, object]

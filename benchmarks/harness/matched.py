@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from stickbreak.collapsed import cvb0
 
 from benchmarks.harness.chains import make_chain, sweeps
 from benchmarks.harness.fits import after_each_lap
@@ -19,7 +20,6 @@ from benchmarks.harness.peers import ALPHA, DECAY, GAMMA, OFFSET
 from benchmarks.harness.records import Record
 from benchmarks.harness.units import Answer, Float, minibatches, processor_seconds, stream
 from stickbreak import HybridHDP, OnlineHDP, SplitMergeOnlineHDP, VariationalHDP
-from stickbreak.collapsed import cvb0
 from stickbreak.corpus import Corpus
 
 BURN_IN, SAVED = 5, 5

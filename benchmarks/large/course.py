@@ -15,6 +15,11 @@ import time
 from pathlib import Path
 from unittest.mock import patch
 
+from stickbreak.collapsed import growing, plans, short_start
+from stickbreak.collapsed.cvb0 import corpus_weights
+from stickbreak.collapsed.laps import CollapsedLaps
+from stickbreak.collapsed.state import Priors
+
 from benchmarks.harness import scores
 from benchmarks.harness.corpora import Split, load_split, splits
 from benchmarks.harness.processes import apart
@@ -22,10 +27,6 @@ from benchmarks.harness.records import Record
 from benchmarks.harness.tables import table
 from benchmarks.large.fits import prepared
 from stickbreak import LDA, CollapsedHDP
-from stickbreak.collapsed import growing, plans, short_start
-from stickbreak.collapsed.cvb0 import corpus_weights
-from stickbreak.collapsed.laps import CollapsedLaps
-from stickbreak.collapsed.state import Priors
 from stickbreak.corpus import open_corpus
 from stickbreak.fitting.alive import alive
 from stickbreak.fitting.laps import Callback, Stop

@@ -13,13 +13,13 @@ from functools import partial
 from importlib.util import find_spec
 
 import numpy as np
+from stickbreak.baselines.lda.gibbs import Gibbs
 
 from benchmarks.harness.corpora import load
 from benchmarks.harness.ours import TOTAL_ALPHA
 from benchmarks.harness.peers import ETA, TomotopyLDA
 from benchmarks.harness.tables import table
 from benchmarks.harness.units import processor_seconds
-from stickbreak.baselines.lda.gibbs import Gibbs
 from stickbreak.corpus import Corpus
 from stickbreak.sparse_gibbs.priors import Priors
 

@@ -76,8 +76,8 @@ def measure(key: Record) -> Record:
     chain = make_chain(
         corpus,
         seed=key["seed"],
-        concentrations=(BEGIN, BEGIN, ETA),
-        learn=("alpha", "gamma"),
+        concentrations=(key.get("fixed") or BEGIN, key.get("fixed") or BEGIN, ETA),
+        learn=() if key.get("fixed") else ("alpha", "gamma"),
         prior=PRIOR,
         representation=key["representation"],
         split_merge=key["trials"],

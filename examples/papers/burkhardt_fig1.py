@@ -18,7 +18,7 @@ from benchmarks.harness.records import Record
 
 from stickbreak.corpus import planted_lda
 
-from .study import TINY, Claim, Study, Verdict, in_all, main
+from .study import TINY, Claim, Study, Verdict, in_all, main, number
 
 PAPER = {
     "corpora": ["nips", "20news"],
@@ -100,6 +100,24 @@ def ahead(records: list[Record]) -> Verdict:
     return text + f"{max(gains[1]):+.2f})", in_all([g > 0 for g in gains[0] + gains[1]])
 
 
+def loses(rows: list[Record]) -> Verdict:
+    """Judge whether small minibatches cost the mean field 0.1 nats a word or more, and the hybrid 0.05 less."""
+    kept = [row for row in rows if "documents of a minibatch" in row]
+    texts, fine = [], []
+    for corpus in dict.fromkeys(row["corpus"] for row in kept):
+        lost = {}
+        for name, system in (("mean field", "gensim"), ("hybrid", "stickbreak")):
+            scores = {
+                int(row["documents of a minibatch"]): number(row["per-word log-likelihood"])
+                for row in kept
+                if (row["corpus"], row["system"]) == (corpus, system)
+            }
+            lost[name] = scores[max(scores)] - scores[min(scores)]
+        texts.append(f"{corpus}: mean field {lost['mean field']:.2f}, hybrid {lost['hybrid']:.2f}")
+        fine.append(lost["mean field"] > 0.1 and lost["mean field"] - lost["hybrid"] > 0.05)
+    return f"lost with 10 documents beside 1,000, nats a word: {'; '.join(texts)}", in_all(fine)
+
+
 def of_ends(records: list[Record], system: str, column: str) -> list[tuple[str, float, float]]:
     """Return what a system reaches with the smallest and with the largest value of a column, for each corpus."""
     out = []
@@ -107,14 +125,6 @@ def of_ends(records: list[Record], system: str, column: str) -> list[tuple[str, 
         runs = sorted((r for r in records if (r["system"], r["corpus"]) == (system, corpus)), key=lambda r: r[column])
         out.append((corpus, runs[0]["per word"], runs[-1]["per word"]))
     return out
-
-
-def depends(records: list[Record]) -> Verdict:
-    """Judge whether the mean field loses much more with small minibatches than the hybrid."""
-    lost = {s: [(c, big - small) for c, small, big in of_ends(records, s, "batch")] for s in SYSTEMS}
-    text = "; ".join(f"{s}: " + ", ".join(f"{c} {x:.2f}" for c, x in found) for s, found in lost.items())
-    worse = [a > b for (_, a), (_, b) in zip(lost["mean field"], lost["hybrid"], strict=True)]
-    return f"lost by the smallest beside the largest minibatch, nats a word: {text}", in_all(worse)
 
 
 def few_topics(records: list[Record]) -> Verdict:
@@ -150,8 +160,9 @@ STUDY = Study(
     (
         Claim("The hybrid predicts better than the mean field with every minibatch", "Fig. 1", ahead,
               "By completion not on KOS with ten documents, after 0.6 passes."),
-        Claim("The mean field gets much worse with small minibatches, the hybrid less so", "Fig. 1", depends,
-              "Both lose. With all these sizes the mean field has two to seven topics. Larger ones were not run."),
+        Claim("The mean field gets much worse with small minibatches, the hybrid less so", "Fig. 1", loses,
+              "gensim's mean field, after equal seconds, not 1,000 updates: with 1,000 documents it had made 7 to 14. "
+              "On 20 newsgroups both lose as much.", parts=("hybrid-batches",)),
         Claim("With small minibatches only a handful of the mean field's topics remain", "Sec. 4.5", few_topics),
     ),
     draw,

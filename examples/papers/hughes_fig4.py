@@ -131,7 +131,9 @@ def draw(records: list[Record], plt: Any) -> Any:
 
 STUDY = Study(
     "hughes_fig4", PAPER, QUICK,
-    "NIPS takes the place of Wikipedia. Topics are compared with those after the first lap.",
+    "NIPS takes the place of Wikipedia. Topics are compared with those after the first lap. "
+    "Merges come from three lists of pairs (topics of the same documents, topics of the same words, "
+    "small topics), not from correlations alone, and each document is also tried from a fresh start while that helps.",
     keys, measure, rows,
     (
         Claim("Variational updates improve anchor topics significantly", "Fig. 4, left", improved),

@@ -158,25 +158,27 @@ def beats(one: str, other: str) -> Any:
 
 
 def removes(records: list[Record]) -> Verdict:
-    """Judge whether merges and deletes remove many topics without loss of prediction."""
+    """Judge whether merges and deletes remove many topics and improve prediction."""
     texts, fine = [], []
     for start in ("rand", "anchors"):
         moved, fixed = ends(records, f"MOdm {start}"), ends(records, f"MOfix {start}")
-        for name, (score, K) in moved.items():
-            texts.append(f"{name[0]}, {start}: {name[1]} to {K} topics, {score - fixed[name][0]:+.3f}")
-            fine.append(score > fixed[name][0] - 0.01 and K < 0.9 * name[1])
-    return "; ".join(texts) + " nats per token beside MOfix", in_all(fine)
+        for name in (name for name in moved if name in fixed):
+            K, gain = moved[name][1], moved[name][0] - fixed[name][0]
+            texts.append(f"{name[0]}, {start}: {name[1]} to {K} topics, {gain:+.3f}")
+            fine.append(gain > 0 and K < 0.9 * name[1])
+    return ("; ".join(texts) + " nats per token beside MOfix", in_all(fine)) if fine else (NOT_RUN, None)
 
 
 def grows(records: list[Record]) -> Verdict:
     """Judge whether split-merge grows to its maximum without predicting better than MOdm."""
     grown, fixed = ends(records, "SOsm"), ends(records, "MOdm rand")
+    both = {name: end for name, end in grown.items() if name in fixed}
     text = "; ".join(
         f"{name[0]}: {K} of at most {name[1]} topics, {score - fixed[name][0]:+.3f} beside MOdm"
-        for name, (score, K) in grown.items()
+        for name, (score, K) in both.items()
     )
-    full = [K >= 0.95 * name[1] and score <= fixed[name][0] for name, (score, K) in grown.items()]
-    return (text, in_all(full)) if grown else (NOT_RUN, None)
+    full = [K >= 0.95 * name[1] and score <= fixed[name][0] for name, (score, K) in both.items()]
+    return (text, in_all(full)) if both else (NOT_RUN, None)
 
 
 def quicker(records: list[Record]) -> Verdict:
@@ -186,10 +188,11 @@ def quicker(records: list[Record]) -> Verdict:
     laps = {
         corpus: {m: spent / seconds[corpus, m] for m in METHODS if (corpus, m) in seconds}
         for (corpus, method), spent in seconds.items()
-        if method == "crfSOfix"
+        if method == "crfSOfix" and (corpus, "MOdm rand") in seconds
     }
+    shown = ("MOdm rand", "MOfix rand", "SOfix", "SOsm")
     texts = [
-        f"{corpus}, {most}: " + ", ".join(f"{m} {found[m]:.1f}" for m in ("MOdm rand", "MOfix rand", "SOfix", "SOsm"))
+        f"{corpus}, {most}: " + ", ".join(f"{m} {found[m]:.1f}" for m in shown if m in found)
         for corpus, found in laps.items()
     ]
     fine = in_all([found["MOdm rand"] >= 8 for found in laps.values()])
@@ -222,7 +225,9 @@ def draw(records: list[Record], plt: Any) -> Any:
 STUDY = Study(
     "hughes_fig6", PAPER, QUICK,
     "NIPS is here; KOS takes the place of Wikipedia, Science and the New York Times. A tenth is held out, not a fifth; "
-    "SOsm starts with one topic, as ours does.",
+    "SOsm starts with one topic, as ours does. "
+    "Merges come from three lists of pairs (topics of the same documents, topics of the same words, "
+    "small topics), not from correlations alone, and each document is also tried from a fresh start while that helps.",
     keys, measure, rows,
     (
         Claim("Anchor topics predict better than random ones (MOfix)", "Fig. 6", beats("MOfix anchors", "MOfix rand")),

@@ -25,10 +25,12 @@ from benchmarks.harness.tables import table
 
 RESULTS = Path(__file__).parent / "results"
 PICTURES = Path("docs/benchmarks/pictures")
+GENERATED = Path(__file__).parents[2] / "docs" / "benchmarks" / "generated"
 TINY = "planted:120:200:5:40"  # the documents of --quick
-NOT_RUN = "not run yet: it takes hours"
+NOT_RUN = "not run"
 PART = "in part"
-Outcome = bool | str | None  # confirmed, not, PART, or undecided
+NOT_DECIDED = "not decided"
+Outcome = bool | str | None  # confirmed, not, PART, or not decided
 Verdict = tuple[str, Outcome]
 
 
@@ -37,13 +39,16 @@ class Claim:
     """A claim of a paper in a line of ours, and how the runs judge it.
 
     `judge` takes the records and returns what was measured and whether that confirms the claim (`PART`: in some cases;
-    None: undecided).
+    None: not decided, and `decides` is what to set, after the name of another script, to decide it). With `parts` it
+    takes the rows of these tables of the pages of benchmarks in place of the records.
     """
 
     says: str
     figure: str
     judge: Callable[[list[Record]], Verdict]
     why: str = ""
+    decides: str = ""
+    parts: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -85,23 +90,36 @@ def change(settings: Record, words: Sequence[str]) -> Record:
     return changed
 
 
+def rows_of_parts(names: Sequence[str]) -> list[Record]:
+    """Return the rows of all tables in generated parts of the pages of benchmarks."""
+    rows: list[Record] = []
+    for name in names:
+        columns: list[str] = []
+        for line in (GENERATED / f"{name}.md").read_text(encoding="utf-8").splitlines():
+            cells = [cell.strip() for cell in line[1:-1].split("|")] if line.startswith("|") else []
+            if columns and cells and cells[0] != "---":
+                rows.append(dict(zip(columns, cells, strict=True)))
+            columns = columns or cells if cells else []
+    return rows
+
+
+def number(cell: str) -> float:
+    """Return the number that a cell of a table begins with."""
+    return float(cell.split()[0].replace(",", ""))
+
+
+def said(verdict: Outcome) -> str:
+    """Return a verdict in words."""
+    return NOT_DECIDED if verdict is None else PART if verdict == PART else "yes" if verdict else "no"
+
+
 def judged(study: Study, records: list[Record]) -> list[Record]:
     """Return a row for each claim: what was measured, and whether it is confirmed."""
-    words = {True: "yes", False: "no", PART: PART, None: "undecided"}
     out: list[Record] = []
     for claim in study.claims:
-        measured, verdict = claim.judge(records)
-        out.append(
-            {
-                "claim": claim.says,
-                "figure": claim.figure,
-                "measured": measured,
-                "confirmed": ""
-                if measured == NOT_RUN
-                else words[verdict if verdict in (PART, None) else bool(verdict)],
-                "why": claim.why,
-            }
-        )
+        measured, verdict = claim.judge(rows_of_parts(claim.parts) if claim.parts else records)
+        row = {"claim": claim.says, "figure": claim.figure, "measured": measured, "confirmed": said(verdict)}
+        out.append(row)
     return out
 
 
@@ -114,7 +132,7 @@ def keep(study: Study, settings: Record, records: list[Record], seconds: float) 
         "seconds": round(seconds),
         "date": datetime.now(tz=UTC).date().isoformat(),
         "commit": commit(),
-        "claims": judged(study, records),
+        "claims": [row for row, claim in zip(judged(study, records), study.claims, strict=True) if not claim.parts],
         "rows": study.rows(records),
     }
     path.parent.mkdir(exist_ok=True)

@@ -15,7 +15,7 @@ from benchmarks.harness.records import Record
 from benchmarks.samplers import split_merge
 from benchmarks.samplers.split_merge import at_time
 
-from .study import TINY, Claim, Study, Verdict, in_all, main
+from .study import TINY, Claim, Study, Verdict, in_all, main, number
 
 PAPER = {"corpora": ["ap", "kos", "nips"], "eta": [0.1, 0.2, 0.5], "sweeps": 500, "trials": 1, "runs": 20}
 QUICK = {"corpora": [TINY], "eta": [0.5], "sweeps": 5, "runs": 1}
@@ -85,11 +85,18 @@ def rows(records: list[Record]) -> list[Record]:
     return out
 
 
+def enough(records: list[Record]) -> bool:
+    """Return whether there are several pairs of runs for each corpus and eta."""
+    return min(len(both) for both in pairs(records).values()) > 1
+
+
 def never_worse(records: list[Record]) -> Verdict:
-    """Judge whether split-merge is at least as good at the end, within 0.01 nats."""
+    """Judge whether split-merge is at least as good at the end; one pair of runs is too few."""
     found = {name: gains(both, "mode", 1.0).mean() for name, both in pairs(records).items()}
     text = "; ".join(f"{corpus}, eta {eta:g}: {gain:+.4f}" for (corpus, eta), gain in found.items())
-    return f"gain in the mode at the end, nats per token: {text}", in_all([gain > -0.01 for gain in found.values()])
+    return f"gain in the mode at the end, nats per token: {text}", (
+        in_all([gain >= 0 for gain in found.values()]) if enough(records) else None
+    )
 
 
 def sometimes_faster(records: list[Record]) -> Verdict:
@@ -97,15 +104,14 @@ def sometimes_faster(records: list[Record]) -> Verdict:
     found = {name: gains(both, "mode", 0.1) for name, both in pairs(records).items()}
     text = "; ".join(f"{corpus}, eta {eta:g}: {gain.mean():+.4f}" for (corpus, eta), gain in found.items())
     ahead = any(gain.min() > 0 and gain.mean() > 0.005 for gain in found.values())
-    enough = min(gain.size for gain in found.values()) > 1
-    return f"gain in the mode after a tenth of the time: {text}", ahead if enough else None
+    return f"gain in the mode after a tenth of the time: {text}", ahead if enough(records) else None
 
 
-def accepted(records: list[Record]) -> Verdict:
-    """Judge whether about three in a hundred moves are accepted."""
-    moved = records[1::2]
-    n, of = sum(r["accepted"] for r in moved), sum(r["tried"] for r in moved)
-    return f"{n} of {of} ({n / max(of, 1):.1%})", 0.01 < n / max(of, 1) < 0.09
+def accepted(rows: list[Record]) -> Verdict:
+    """Judge whether 2 to 4 % of the moves are accepted on each corpus, in the mean of the values of eta."""
+    found = {row["corpus"]: [number(r["accepted"]) for r in rows if r["corpus"] == row["corpus"]] for row in rows}
+    text = "; ".join(f"{corpus} {np.mean(shares):.1f} %" for corpus, shares in found.items())
+    return text, in_all([2 <= np.mean(shares) <= 4 for shares in found.values()])
 
 
 def draw(records: list[Record], plt: Any) -> Any:
@@ -140,17 +146,21 @@ STUDY = Study(
     (
         Claim(
             "With split-merge, the sampler is never worse at the end", "Figs. 6, 7", never_worse,
-            "One pair of runs each. On KOS and NIPS it is not. On NIPS, and on KOS with eta 0.2 and 0.5, no move was "
-            "accepted, so both runs are one chain, and only their seconds differ. On AP with eta 0.2 and 0.5 the joint "
-            "soon falls: its best is one of the first sweeps. Held out, the ends differ by 0.016 at most.",
+            "One pair of runs each is too few. On NIPS, and on KOS with eta 0.2 and 0.5, no move was accepted, so both "
+            "runs are one chain, and only their seconds differ. On AP with eta 0.2 and 0.5 the joint soon falls: its "
+            "best is one of the first sweeps. Held out, the ends differ by 0.016 at most.",
+            decides="runs=5 corpora=[\"ap\",\"kos\"]",
         ),
         Claim(
             "With some settings split-merge reaches a better mode sooner", "Fig. 6", sometimes_faster,
             "One pair of runs each is too few. On AP with eta 0.5 a second pair, of an earlier run, had -0.038.",
+            decides="runs=5 corpora=[\"ap\",\"kos\"]",
         ),
         Claim(
             "About 3 % of the split-merge moves are accepted", "Sec. 4.2", accepted,
-            "On AP 4 of 150, on KOS 1, on NIPS none.",
+            "Table indicators, ten trials in each of the first 50 sweeps. With the franchise and one trial 5 of 450 "
+            "were (AP 4, KOS 1, NIPS none), which decides little.",
+            parts=("split-merge", "split-merge-reuters"),
         ),
     ),
     draw,

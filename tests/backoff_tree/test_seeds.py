@@ -5,7 +5,7 @@ import signal
 
 import numpy as np
 import pytest
-from tests.collapsed.steered_problems import WORDS, documents, topics
+from tests.steered_problems import WORDS, documents, topics
 
 import stickbreak
 from stickbreak import BackoffTreeTopics

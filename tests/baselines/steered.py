@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tests.collapsed.steered_problems import WORDS
+from tests.steered_problems import WORDS
 
 import stickbreak
 from stickbreak.corpus import Corpus

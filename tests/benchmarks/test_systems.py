@@ -9,7 +9,6 @@ from benchmarks.harness import systems
 
 from stickbreak import (
     BackoffTreeTopics,
-    CollapsedHDP,
     GibbsHDP,
     HierarchicalPachinko,
     HybridHDP,
@@ -18,6 +17,7 @@ from stickbreak import (
     OnlineHDP,
     Pachinko,
     SplitMergeOnlineHDP,
+    TopicModel,
     VariationalHDP,
 )
 from stickbreak.corpus import planted_lda
@@ -100,7 +100,7 @@ def test_answer_is_a_distribution(name, make, corpus):
     [
         ("variational", VariationalHDP, {"n_laps": 12}),
         ("variational-stochastic", VariationalHDP, {"n_laps": 12, "schedule": "stochastic"}),
-        ("collapsed", CollapsedHDP, {"n_laps": 25}),
+        ("collapsed", TopicModel, {"n_laps": 25}),
         ("hybrid", HybridHDP, {"n_laps": 6}),
         ("gibbs", GibbsHDP, {"n_laps": 60}),
         ("gibbs", GibbsHDP, {"n_laps": 45, "burn_in": 15}),

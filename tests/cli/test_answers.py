@@ -62,7 +62,7 @@ def test_words_are_searched_as_texts_were_counted(run, refuse, model, fitted, tm
     texts = ["Über Bär see", "bär SEE über", "see Über bär"] * 4
     for lowercase, strip, found in ((True, "unicode", True), (True, None, False), (False, "unicode", False)):
         options = TextOptions(lowercase=lowercase, strip_accents=strip, min_df=1, max_df=1.0)
-        counted = stickbreak.CollapsedHDP(n_topics=2, n_laps=2).fit(texts, options=options)
+        counted = stickbreak.TopicModel(n_topics=2, n_laps=2).fit(texts, options=options)
         if found:
             pd.testing.assert_frame_equal(counted.search("BÄR"), counted.search("bar"))
         else:

@@ -79,7 +79,7 @@ def fingerprint(folder):
 @pytest.mark.parametrize(
     "options",
     [
-        "--topics 5 --laps 4 --seed 3 --held-out 0.1 --held-back 0.30000000000000004 --learn alpha,gamma",
+        "--topics 5 --laps 4 --seed 3 --held-out 0.1 --alpha 0.30000000000000004 --learn alpha,eta",
         "--method variational --topics 5 --laps 2 --moves merge,birth --init documents --tolerance 1e-7",
         "--method gibbs --topics 5 --laps 4 --alpha-prior 2,0.1 --burn-in 1",
         "--method tree --branching 3,2,2 --laps 3 --alpha 0.3,0.2,0.1 --learn none",
@@ -177,7 +177,7 @@ def test_flags_and_names_are_read(run, documents, tmp_path):
         ("held-out = 'half'\n", "c.toml: held-out is 'half'; give a number"),
         ("vocabulary = 3\n", "c.toml: vocabulary is 3; give a path as text"),
         ("stop-words = ['a']\n", "c.toml: stop-words is ['a']; give a text"),
-        ("thin = 2\n", "--thin needs --method gibbs, but the method is collapsed"),
+        ("thin = 2\n", "--thin needs --method gibbs, but the method is topics"),
         ("method = 'luck'\n", "--method is 'luck'"),
         ("topics = \n", "c.toml is not a TOML file (Invalid value (at line 1, column 10)); write lines such as"),
     ],

@@ -23,11 +23,11 @@ def test_the_demo_tells_its_steps_and_what_to_type_next(run, tmp_path, small_lib
     for step in ("1. ", "2. ", "3. ", "90 documents", "starting with 4", "stickbreak fit mine.csv"):
         assert step in result.stderr
     assert all(word in result.stderr for word in DOCSTRING_STOP_WORDS)
-    for part in ("share  words", "Found  ", "Each held-out word", str(out / "report.html")):
+    for part in ("share  words", "Fitted 4 topics", "Each held-out word", str(out / "report.html")):
         assert part in result.stdout
     assert "<html" in (out / "report.html").read_text(encoding="utf-8")
     model = stickbreak.load(out)
-    assert (model.n_topics, model.trace_["n_topics"][0]) == (4, 4)  # topics are split from pass 3 on
+    assert (model.n_topics, model.trace_["n_topics"][0]) == (4, 4)
 
 
 def test_a_demo_replaces_an_earlier_demo_but_no_other_model(run, refuse, tmp_path, model, small_library):

@@ -50,13 +50,15 @@ def test_a_sample_stands_for_the_whole(run, inputs, monkeypatch):
 
 
 def test_memory_is_that_of_the_check_for_the_whole(run, inputs, monkeypatch):
-    """175 bytes for each pair of the default; a machine that has less is named, and nothing is refused."""
+    """64 bytes for each token of the default; a machine that has less is named, and nothing is refused."""
     monkeypatch.setattr("stickbreak.storage.memory.memory_installed", lambda: 1000.0)
     said = run("fit", inputs["a.npz"], "--estimate").stdout.splitlines()
     assert "more than the" in said[1]
-    assert "--scratch" in said[1]
+    assert "see --method hybrid, or give" in said[1]
+    said = run("fit", inputs["a.npz"], "--estimate", "--method", "variational").stdout.splitlines()
+    assert "see --scratch, or give" in said[1]
     told = json.loads(run("fit", inputs["a.npz"], "--estimate", "--json").stdout)
-    assert 0 <= told["bytes"] - estimate.PROGRAM - 175 * told["n_pairs"] < 100_000
+    assert 0 <= told["bytes"] - estimate.PROGRAM - 64 * told["n_tokens"] < 100_000
 
 
 @pytest.mark.parametrize("method", ["gibbs", "hybrid", "variational", "lda", "tree"])

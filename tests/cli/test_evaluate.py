@@ -40,7 +40,7 @@ def test_documents_that_were_held_out_are_not_in_the_frequencies(run, model, doc
 
 
 def test_without_frequencies_of_the_fit_there_is_no_comparison(run, documents, tmp_path):
-    stickbreak.CollapsedHDP(n_topics=3, n_laps=2, random_state=0).fit(read(documents)).save(tmp_path / "m")
+    stickbreak.TopicModel(n_topics=3, n_laps=2, random_state=0).fit(read(documents)).save(tmp_path / "m")
     assert "unigram" not in run("evaluate", tmp_path / "m", documents).stdout
     found = json.loads(run("evaluate", tmp_path / "m", documents, "--json").stdout)["completion"]
     assert found["unigram"] is found["times_better_than_unigram"] is None

@@ -8,7 +8,7 @@ import stickbreak
 from stickbreak.cli.methods import METHODS
 from stickbreak.corpus import read, write_corpus
 from stickbreak.initialization import STARTS
-from stickbreak.sampling.requirements import BIRTHS, CHAIN_STARTS
+from stickbreak.sampling.requirements import CHAIN_STARTS, TOPIC_MODEL
 
 VARIATIONAL = ["--method", "variational"]
 
@@ -18,7 +18,7 @@ def test_results_go_to_stdout_and_messages_to_stderr(run, documents, tmp_path, f
     result = run("fit", documents, "--out", out, "--held-out", "0.1", *fast)
     assert result.stdout.startswith("topic    share  words\n    ")
     wrote, next_ = (line for line in result.stdout.splitlines() if line.startswith(("Wrote  ", "Next   ")))
-    assert "Found  " in result.stdout
+    assert "Fitted 5 topics" in result.stdout
     assert wrote == f"Wrote  {out}/report.html (open it in a browser) and {out} (the model)"
     assert next_.startswith("Next   ")
     assert "reading" in result.stderr
@@ -76,7 +76,7 @@ def test_the_held_out_documents_are_scored_and_not_fitted(run, documents, tmp_pa
     out = tmp_path / "model"
     found = json.loads(run("fit", documents, "--out", out, "--held-out", "0.2", "--json", *fast).stdout)
     train, held = read(documents).split(0.2, seed=1)
-    model = stickbreak.CollapsedHDP(n_topics=5, n_laps=4, random_state=1).fit(train)
+    model = stickbreak.TopicModel(n_topics=5, n_laps=4, random_state=1).fit(train)
     assert np.array_equal(stickbreak.load(out).topic_word_, model.topic_word_)
     expected = document_completion(model, *held.halves(seed=1))
     assert found["held_out"]["active"] == pytest.approx(expected.active, rel=1e-12)
@@ -149,7 +149,7 @@ def test_numbers_for_experts_say_what_was_learned(run, documents, tmp_path, fast
 def test_unknown_choice_is_refused_with_those_that_the_estimator_knows(refuse, documents, tmp_path, option):
     name = option.replace("-", "_")
     constraints = stickbreak.VariationalHDP._parameter_constraints
-    known = {BIRTHS, *STARTS, *CHAIN_STARTS} if option == "init" else constraints[name][0].options
+    known = {TOPIC_MODEL, *STARTS, *CHAIN_STARTS} if option == "init" else constraints[name][0].options
     line = refuse("fit", documents, "--out", tmp_path / "m", f"--{option}", "luck")
     assert line.startswith(f"Error: --{option} is 'luck'; give ")
     assert set(line.split("give ")[1].replace(" or ", ", ").split(", ")) == known
@@ -177,7 +177,7 @@ def test_options_that_are_not_given_keep_the_estimators_defaults(run, documents,
 
     monkeypatch.setattr(stickbreak, METHODS[method].estimator, estimator)
     with pytest.raises(Stop):
-        run("fit", given, "--out", tmp_path / "m", *([] if method == "collapsed" else ["--method", method]), *groups)
+        run("fit", given, "--out", tmp_path / "m", *([] if method == "topics" else ["--method", method]), *groups)
 
 
 def test_text_options_change_the_vocabulary(run, documents, tmp_path, fast):

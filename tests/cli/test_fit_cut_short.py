@@ -26,7 +26,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing(documents, tmp_path, fas
         "import resource, signal, sys\n"
         "from stickbreak.cli import main\n"
         "import stickbreak\n"
-        "real = stickbreak.CollapsedHDP\n"
+        "real = stickbreak.TopicModel\n"
         "def limited(**parameters):\n"
         "    model = real(**parameters)\n"
         "    save = model.save\n"
@@ -36,7 +36,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing(documents, tmp_path, fas
         "        save(path)\n"
         "    model.save = small\n"
         "    return model\n"
-        "stickbreak.CollapsedHDP = limited\n"
+        "stickbreak.TopicModel = limited\n"
         "main()\n"
     )
     pytest.importorskip("resource")
@@ -94,7 +94,7 @@ import os, signal
 import stickbreak
 from stickbreak.cli import main
 
-class CollapsedHDP(stickbreak.CollapsedHDP):
+class TopicModel(stickbreak.TopicModel):
     def fit(self, X, y=None, *, callback=None, **options):
         def told(event):
             callback(event)
@@ -103,6 +103,6 @@ class CollapsedHDP(stickbreak.CollapsedHDP):
                     os.kill(os.getpid(), signal.SIGINT)
         return super().fit(X, y, callback=told, **options)
 
-stickbreak.CollapsedHDP = CollapsedHDP
+stickbreak.TopicModel = TopicModel
 main()
 """

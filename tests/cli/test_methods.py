@@ -13,7 +13,7 @@ from stickbreak.cli.methods import METHODS
 from stickbreak.cli.model_options import model_options
 from stickbreak.initialization import STARTS as FOUND
 from stickbreak.initialization.streams import RANDOM
-from stickbreak.sampling.requirements import BIRTHS, CHAIN_STARTS
+from stickbreak.sampling.requirements import CHAIN_STARTS, TOPIC_MODEL
 
 GIBBS = ["--method", "gibbs", "--laps", "6", "--jobs", "1", "--quiet"]
 
@@ -33,22 +33,22 @@ def test_help_says_what_each_method_is_for_and_with_how_many_topics_it_starts(ru
         given = model.get_params()
         if not {"n_topics", "n_components"} & set(given):
             continue  # it takes no number
-        births = name in ("collapsed", "split-merge-online")  # they begin with one topic
-        n_topics = 1 if births else given.get("n_topics", given.get("n_components")) or model.default_topics
-        together = {"split-merge-online": "collapsed and split-merge-online"}.get(name, name)
-        assert (f"{n_topics} for {together}" if n_topics != 100 else "100 for the others") in text
+        n_topics = given.get("n_topics", given.get("n_components")) or model.default_topics
+        said = {"topics": "it is found for topics", "split-merge-online": "1 for split-merge-online"}
+        usual = f"{n_topics} for {name}" if n_topics != 100 else "100 for the others"
+        assert said.get(name, usual) in text
 
 
 def test_option_of_another_family_without_a_method_names_the_one_that_it_needs(refuse, documents, tmp_path):
     line = refuse("fit", documents, "--out", tmp_path / "m", "--bound", "quadratic")
-    needs = "--bound needs --method variational or gaussian-hdp, but the method is collapsed"
+    needs = "--bound needs --method variational or gaussian-hdp, but the method is topics"
     assert line == f"Error: {needs}; give one of them, or leave --bound out"
     line = refuse("fit", documents, "--out", tmp_path / "m", "--document-weights", "collapsed")
-    needs = "--document-weights needs --method variational, but the method is collapsed"
+    needs = "--document-weights needs --method variational, but the method is topics"
     assert line == f"Error: {needs}; give that method, or leave --document-weights out"
     line = refuse("fit", documents, "--out", tmp_path / "m", "--init", "anchors")
     methods = "variational, gibbs, hybrid, online-hdp or split-merge-online"
-    needs = f"--init needs --method {methods}, but the method is collapsed"
+    needs = f"--init needs --method {methods}, but the method is topics"
     assert line == f"Error: {needs}; give one of them, or leave --init out"
 
 
@@ -57,14 +57,14 @@ def test_documents_that_no_memory_holds_are_refused_with_the_method_that_holds_f
 ):
     monkeypatch.setattr("stickbreak.fitting.requirements.memory_installed", lambda: 5e4)
     line = refuse("fit", documents, "--out", tmp_path / "m", "--topics", "20", "--jobs", "1")
-    assert "pairs of document and word" in line
-    assert "give fewer documents, or fit by HybridHDP (method hybrid)" in line
+    assert "a fit of 90 documents of 2700 tokens needs about" in line
+    assert "fit a sample, or take HybridHDP (--method hybrid)" in line
 
 
 def test_starts_are_those_of_the_estimators():
     init = model_options()["init"]
     assert set(init.parameters["variational"].names) == set(FOUND)
-    assert set(init.parameters["gibbs"].names) == {BIRTHS, *FOUND, *CHAIN_STARTS} == set(init.choices)
+    assert set(init.parameters["gibbs"].names) == {TOPIC_MODEL, *FOUND, *CHAIN_STARTS} == set(init.choices)
     assert set(init.parameters["hybrid"].names) == {*FOUND, RANDOM}
 
 
@@ -102,19 +102,17 @@ def test_options_reach_the_hybrid(run, documents, tmp_path):
     assert {name: found[name] for name in given} == given
 
 
-def test_options_reach_collapsed_inference(run, documents, tmp_path):
+@pytest.mark.parametrize("number", ["--topics 7", "--max-topics 9"])
+def test_options_reach_the_default(run, documents, tmp_path, number):
     options = (
-        "--topics 7 --alpha 0.6 --gamma 3 --eta 0.2 --learn alpha,gamma --laps 2 --smallest-share 0.2 --seed 5 "
-        "--merge-laps 30 --held-back 0.2 "
-        "--jobs 1 --held-out 0.2"
+        f"{number} --alpha 0.6 --eta 0.2 --learn alpha,eta --laps 2 --tolerance none --seed 5 --jobs 1 --held-out 0.2"
     )
-    place = ("--out", tmp_path / "m", "--method", "collapsed", "--quiet")
+    place = ("--out", tmp_path / "m", "--method", "topics", "--quiet")
     printed = run("fit", documents, *place, *options.split(), "--verbose").stdout
-    assert "(leave-one-out log-likelihood)" in printed
-    assert "(started with 7)" in printed
+    assert "(log-likelihood)" in printed
     given = {
-        "n_topics": 7, "alpha": 0.6, "gamma": 3.0, "eta": 0.2, "learn": ("alpha", "gamma"), "n_laps": 2,
-        "smallest_share": 0.2, "merge_laps": 30, "held_back": 0.2, "random_state": 5, "n_jobs": 1,
+        "n_topics": 7 if "7" in number else None, "max_topics": None if "7" in number else 9, "alpha": 0.6,
+        "eta": 0.2, "learn": ("alpha", "eta"), "n_laps": 2, "tolerance": None, "random_state": 5, "n_jobs": 1,
     }  # fmt: skip
     model = stickbreak.load(tmp_path / "m")
     assert {name: model.get_params()[name] for name in given} == given
@@ -125,7 +123,7 @@ def refused_options(method):
     """One option in four for each method, by turns, and those that few methods refuse: one line refuses them all."""
     shift, refused = list(METHODS).index(method), []
     for place, option in enumerate(model_options().values()):
-        by_turns = (place + shift) % 4 == 0 or len(METHODS) - len(option.parameters) < 5
+        by_turns = (place + shift) % 4 == 0 or len(METHODS) - len(option.parameters) < 7
         if method not in option.parameters and by_turns:
             refused.append(option)
     return refused
@@ -152,7 +150,7 @@ def test_option_of_another_method_is_refused(refuse, documents, tmp_path, method
 
 def test_start_of_another_method_is_refused(refuse, documents, tmp_path):
     line = refuse("fit", documents, "--out", tmp_path / "m", "--method", "variational", "--init", "single")
-    assert "--init is 'single', which --method variational does not know; give collapsed" in line
+    assert "--init is 'single', which --method variational does not know; give lda" in line
 
 
 @pytest.mark.parametrize(

@@ -10,15 +10,11 @@ from stickbreak.exceptions import InputError
 
 NOT_REACHABLE = {  # parameter -> methods, reason
     "total_documents": (
-        [m for m in METHODS if m not in ("gibbs", "tree", "pachinko", "hierarchical-pachinko", "nested-crp")],
+        [m for m in METHODS if m not in ("topics", "gibbs", "tree", "pachinko", "hierarchical-pachinko", "nested-crp")],
         "partial_fit, which no command calls",
     ),
     "grow_vocabulary": (["hybrid"], "partial_fit"),
-    "local_sweeps": (["collapsed"], "partial_fit"),
-    "init_sweeps": (["collapsed"], "partial_fit"),
-    "learning_decay": (["collapsed"], "partial_fit"),
-    "learning_offset": (["collapsed"], "partial_fit"),
-    "init": (["collapsed", "gaussian-hdp", "gaussian-mixture"], "one start by name; arrays and models are for Python"),
+    "init": (["gaussian-hdp", "gaussian-mixture"], "one start by name; arrays and models are for Python"),
 }
 
 
@@ -64,7 +60,7 @@ def test_topics_and_components_are_one_option():
 
 
 def test_a_value_is_checked_by_the_estimator_of_the_method():
-    assert parameters_of("collapsed", {"tolerance": "none"}) == {"tolerance": None}
+    assert parameters_of("topics", {"tolerance": "none"}) == {"tolerance": None}
     with pytest.raises(InputError, match="--tolerance is none; give a number from 0 up"):
         parameters_of("variational", {"tolerance": "none"})
     assert parameters_of("tree", {"alpha": "0.2,0.1"}) == {"alpha": (0.2, 0.1)}
@@ -78,7 +74,7 @@ def test_help_tells_differences_by_method():
     assert "With gaussian-hdp and gaussian-mixture: stop when" in text
     assert "none: never." in text
     assert "Default: 1e-05 for variational, gaussian-hdp and gaussian-mixture, 0.0001 for the others." in text
-    methods = "collapsed, variational, lda, pachinko, hierarchical-pachinko, nested-hdp, gaussian-hdp"
+    methods = "topics, variational, lda, pachinko, hierarchical-pachinko, nested-hdp, gaussian-hdp"
     assert f"Method: {methods} or gaussian-mixture." in text
 
 

@@ -17,22 +17,22 @@ def arguments(command, model, documents, folder):
 
 
 @pytest.fixture
-def without_collapsed():
+def without_the_default():
     """The table of methods lacks a row for the time of a test; afterwards its rows stand in their order again."""
     from stickbreak.cli.methods import METHODS
 
     rows = dict(METHODS)
-    del METHODS["collapsed"]
+    del METHODS["topics"]
     yield
     METHODS.clear()
     METHODS.update(rows)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.usefixtures("without_collapsed")
+@pytest.mark.usefixtures("without_the_default")
 def test_family_without_a_row_is_a_sentence_that_leads_to_python(refuse, model, documents, tmp_path, command):
     line = refuse(*arguments(command, model, documents, tmp_path))
-    assert "holds a CollapsedHDP, which the commands do not know" in line
+    assert "holds a TopicModel, which the commands do not know" in line
     assert "stickbreak.load(" in line
     assert list(tmp_path.iterdir()) == []
 

@@ -85,7 +85,7 @@ def takes(parameter: Parameter, text: str) -> bool:
     return True
 
 
-TOLERANCE = parameters_of_estimator("CollapsedHDP")["tolerance"]
+TOLERANCE = parameters_of_estimator("TopicModel")["tolerance"]
 PRIOR = parameters_of_estimator("GibbsHDP")["alpha_prior"]
 BRANCHING = parameters_of_estimator("BackoffTreeTopics")["branching"]
 DELETE = parameters_of_estimator("VariationalHDP")["delete_documents"]
@@ -126,7 +126,7 @@ def test_text_is_read_as_the_value(parameter, text, value):
             "as science/physics",
         ),
         (LEARN, "alpha;eta", "--x is 'alpha;eta'; give one or more of alpha, gamma or eta, as alpha,gamma, or none"),
-        (parameters_of_estimator("CollapsedHDP")["held_back"], "0", "--x is 0; give a number above 0 and at most 0.5"),
+        (parameters_of_estimator("TopicModel")["max_topics"], "0", "--x is 0; give a whole number from 1 to 65,536"),
     ],
 )
 def test_wrong_text_is_a_sentence_that_says_what_to_give(parameter, text, sentence):

@@ -135,6 +135,11 @@ def test_fit_names_the_numbers_of_topics_and_a_command_that_runs(run, records, t
     assert len(found["path"]["scores"]) == found["n_topics"]
 
 
+def result_of(path, method="topics"):
+    """The result of a fit that found the number of its topics (lda: that was given it)."""
+    return SimpleNamespace(path=path, out=Path("m"), method=method, model=SimpleNamespace(n_topics=None), options={})
+
+
 @pytest.mark.parametrize(
     ("n_topics", "best", "number", "said"),
     [
@@ -145,15 +150,15 @@ def test_fit_names_the_numbers_of_topics_and_a_command_that_runs(run, records, t
 )
 def test_a_smaller_number_is_named_only_where_it_predicts_better(n_topics, best, number, said):
     path = SimpleNamespace(scores=np.zeros(n_topics), best=best, overview=min(20, n_topics))
-    [told] = _other_numbers(SimpleNamespace(path=path, out=Path("m"), method="collapsed", options={}))
+    [told] = _other_numbers(result_of(path))
     command = ["stickbreak", "reduce", "m", "--topics", str(number), "--out", f"m-{number}"]
     assert told == (f"join these {n_topics} topics to fewer ({said})", command)
 
 
 def test_nothing_is_said_of_fewer_topics_where_none_predict_better_and_all_are_read_at_a_glance():
     path = SimpleNamespace(scores=np.zeros(12), best=12, smallest_within_one_error=9, overview=12)
-    for method in ("collapsed", "lda"):
-        assert not list(_other_numbers(SimpleNamespace(path=path, out=Path("m"), method=method, options={})))
+    for method in ("topics", "lda"):
+        assert not list(_other_numbers(result_of(path, method)))
 
 
 def test_fit_of_a_tree_has_no_path(run, tmp_path, documents):
@@ -164,7 +169,7 @@ def test_fit_of_a_tree_has_no_path(run, tmp_path, documents):
 
 def test_interrupted_path_leaves_the_model(run, documents, tmp_path, fast, monkeypatch):
     monkeypatch.setattr(
-        "stickbreak.CollapsedHDP.find_path", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt), raising=False
+        "stickbreak.TopicModel.find_path", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt), raising=False
     )
     told = run("fit", documents, "--out", tmp_path / "m", "--no-report", *fast)
     assert "interrupted: the model is written, without a path of joined topics" in told.stderr

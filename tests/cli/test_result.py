@@ -30,13 +30,13 @@ def line(lines, label):
 
 def test_the_result_compares_the_held_out_score_with_word_frequencies(quick, documents, tmp_path):
     train, held = read(documents).split(0.2, seed=1)
-    found = line(quick("--held-out", "0.2"), "Found  ")
+    found = line(quick("--held-out", "0.2"), "Fitted ")
     model = stickbreak.load(tmp_path / "m")
     halves = held.halves(seed=1)
     times = np.exp(document_completion(model, *halves).active - unigram_completion(train, *halves))
     assert found == (
-        f"Found  {model.n_topics_} topics in 72 documents. Each held-out word is guessed {times:.1f} times better than "
-        "by its frequency alone."
+        f"Fitted {model.n_topics_} topics in 72 documents; their number was set before the fit. Each held-out word is "
+        f"guessed {times:.1f} times better than by its frequency alone."
     )
 
 
@@ -60,7 +60,17 @@ def test_json_has_the_score_of_word_frequencies(quick):
 
 
 def test_without_held_out_documents_no_score_is_told(quick):
-    assert line(quick(), "Found  ").endswith("topics in 90 documents.")
+    assert line(quick(), "Fitted ").endswith("topics in 90 documents; their number was set before the fit.")
+
+
+def test_a_fit_that_found_the_number_of_topics_says_what_it_began_with(run, documents, tmp_path):
+    told = run("fit", documents, "--out", tmp_path / "m", "--no-report", "--laps", "60").stdout
+    model = stickbreak.load(tmp_path / "m")
+    assert 1 < model.n_topics_ < model.started_
+    assert line(told.splitlines(), "Found  ").startswith(
+        f"Found  {model.n_topics_} topics in 90 documents; the fit began with {model.started_}, and those that explain "
+        "their words better as one were merged."
+    )
 
 
 def test_a_fit_that_did_not_converge_says_what_to_do(quick):
@@ -118,7 +128,7 @@ def test_as_many_topics_as_asked_are_printed_and_the_rest_is_counted(quick, run,
 
 
 def test_no_topics_are_printed_if_none_are_asked_for(quick):
-    assert quick("--topics-shown", "0")[0].startswith("Found  ")
+    assert quick("--topics-shown", "0")[0].startswith("Fitted ")
 
 
 def test_numbers_for_experts_are_printed_only_if_asked(quick):
@@ -143,8 +153,9 @@ def test_a_fit_with_dates_names_the_command_that_asks_over_time(run, quick, reco
 
 def test_a_method_with_a_given_number_of_topics_offers_more_where_fewer_are_worse(run, quick, tmp_path):
     # three themes, and two topics: more of them predict better
-    lines = quick("--method", "lda", "--topics", "2", "--laps", "60")
+    for method in ("lda", "topics"):
+        lines = quick("--method", method, "--topics", "2", "--laps", "60")
+        assert [one for one in lines if "try more topics (these 2 predict" in one]
     command = next(one for one in lines if "try more topics (these 2 predict" in one)
     _, *words = shlex.split(command.split(": ", 1)[1])
     assert "Fitted 4 topics in 90 documents; their number was set before the fit." in run(*words).stdout
-    assert not [one for one in quick("--topics", "2") if "try more topics" in one]

@@ -115,7 +115,7 @@ def test_what_cannot_be_steered_is_said_in_one_sentence(refuse, documents, tmp_p
     said = refuse("fit", documents, *out, "--method", "gaussian-hdp", "--seeds", "x.toml")
     assert "online-hdp or split-merge-online, but --method is gaussian-hdp; leave it out" in said
     said = refuse("fit", documents, *out, "--method", "hybrid", "--labels", "theme")
-    assert "--labels is for --method collapsed, gibbs or lda, but --method is hybrid" in said
+    assert "--labels is for --method topics or gibbs, but --method is hybrid" in said
     assert "without --labels" in refuse("fit", documents, *out, "--label-separator", ";")
     assert "'none'" in refuse("fit", documents, *out, "--labels", "none")
 
@@ -148,7 +148,7 @@ def test_labels_of_sampled_topics_are_predicted(run, refuse, labelled, tmp_path)
     assert {(document.split("-")[0], label) for document, label in best.items()} == {
         (theme, theme) for theme in ("sea", "kitchen", "law")
     }
-    assert "take a CollapsedHDP" in refuse("update", tmp_path / "m", labelled, "--out", tmp_path / "n", "--quiet")
+    assert "take a TopicModel" in refuse("update", tmp_path / "m", labelled, "--out", tmp_path / "n", "--quiet")
 
 
 @pytest.mark.parametrize("method", ["lda", "variational", "hybrid"])
@@ -178,15 +178,6 @@ def test_update_takes_a_step_on_each_minibatch_of_models_of_streams(run, refuse,
     else:
         assert "update knows no --grow-vocabulary; leave it out" in refuse("update", *grow)
     assert "update knows no --checkpoint" in refuse("update", *both, tmp_path / "x", "--checkpoint", tmp_path / "c")
-
-
-def test_labels_of_lda_are_predicted(run, refuse, labelled, tmp_path):
-    lda = ("--labels", "theme", "--method", "lda", "--topics", "4")
-    assert "--inference gibbs" in refuse("fit", labelled, "--out", tmp_path / "m", *FIT, *lda, "--inference", "cvb0")
-    run("fit", labelled, "--out", tmp_path / "m", *FIT, *lda, "--laps", "12")
-    told = json.loads(run("predict-labels", tmp_path / "m", labelled, "--quiet", "--json").stdout)["rows"]
-    best = {row["document"]: row["label"] for row in reversed(told)}
-    assert sum(document.split("-")[0] == label for document, label in best.items()) > 80
 
 
 def test_models_without_labels_predict_none(refuse, model, documents):

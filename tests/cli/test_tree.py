@@ -103,7 +103,7 @@ def test_words_are_no_markup_and_steer_no_terminal(run, documents, tmp_path):
 
 
 def test_what_is_no_tree_or_not_in_it_is_one_sentence(refuse, model, tree_model):
-    assert "is a CollapsedHDP, whose topics do not form a tree; print them with stickbreak topics" in refuse(
+    assert "is a TopicModel, whose topics do not form a tree; print them with stickbreak topics" in refuse(
         "tree", model
     )
     assert "give one of them" in refuse("tree", tree_model, "--node", "0", "--leaf", "1")

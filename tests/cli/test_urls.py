@@ -46,6 +46,7 @@ def test_a_corpus_folder_at_a_url_is_fitted_and_texts_are_counted(run, url, docu
 def test_vectors_at_a_url_and_outputs_are_refused(refuse, url, documents, tmp_path):
     told = refuse("fit", url, "--out", tmp_path / "model", "--method", "gaussian-mixture")
     assert "memory://cli/documents.jsonl is a URL, but vectors are read from disks only" in told
-    told = refuse("fit", documents, "--out", tmp_path / "model", "--scratch", "s3://key:secret@bucket/scratch")
+    scratch = ("--method", "variational", "--scratch", "s3://key:secret@bucket/scratch")
+    told = refuse("fit", documents, "--out", tmp_path / "model", *scratch)
     assert "is a URL" in told
     assert "secret" not in told

@@ -228,7 +228,7 @@ def test_folder_of_images_becomes_patches_again_and_again(run, tmp_path):
         (["--text-field", "left"], "--text-field is for words"),
         (["--name-field", "image"], "--name-field is for words"),
         (["--min-df", "2"], "the options that turn text into counts (--stop-words, --min-df, ...) are for words"),
-        (["--eta", "1"], "--eta needs --method collapsed, variational, gibbs, hybrid, tree, lda, pachinko"),
+        (["--eta", "1"], "--eta needs --method topics, variational, gibbs, hybrid, tree, lda, pachinko"),
         (["--init", "anchors"], "--init needs --method variational, gibbs, hybrid, online-hdp"),
         (["--moves", "refine"], "--moves is 'refine'; give one or more of merge, delete, birth or reorder"),
         (["--format", "jsonl"], "'jsonl' holds no vectors; use one of npy"),
@@ -245,7 +245,7 @@ def test_groups_that_are_missing_are_a_sentence(refuse, run, place, models, tmp_
     assert "has no groups, but --method gaussian-hdp needs them; name their column (--group-field)" in line
     line = refuse("transform", models / "hdp", place / "array.npy")
     assert "has no groups, but a GaussianHDP needs them" in line
-    assert "--alpha needs --method collapsed" in refuse("fit", place / "array.npy", "--out", tmp_path / "m", *MIXTURE,
+    assert "--alpha needs --method topics" in refuse("fit", place / "array.npy", "--out", tmp_path / "m", *MIXTURE,
                                                        "--alpha", "1")  # fmt: skip
 
 

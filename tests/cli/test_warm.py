@@ -37,8 +37,8 @@ def commands_of(method, documents, folder):
 
 
 def test_fit_after_warm_compiles_nothing(fresh_python, run, documents, tmp_path):
-    run("warm", "--method", "collapsed", "--quiet")
-    compiled, loaded = compiled_by(fresh_python, *commands_of("collapsed", documents, tmp_path))[-1]
+    run("warm", "--method", "topics", "--quiet")
+    compiled, loaded = compiled_by(fresh_python, *commands_of("topics", documents, tmp_path))[-1]
     assert compiled == 0
     assert loaded > 5
 
@@ -46,7 +46,7 @@ def test_fit_after_warm_compiles_nothing(fresh_python, run, documents, tmp_path)
 @pytest.mark.slow
 def test_other_fits_after_warm_compile_nothing(fresh_python, run, documents, tmp_path):
     """All in one new process: the tallies grow from method to method."""
-    others = [name for name, method in METHODS.items() if method.data == "documents" and name != "collapsed"]
+    others = [name for name, method in METHODS.items() if method.data == "documents" and name != "topics"]
     for method in others:
         run("warm", "--method", method, "--quiet")
     found = compiled_by(

@@ -44,7 +44,7 @@ def test_the_command_refuses_both(refuse, documents, tmp_path):
 def test_a_scratch_folder_alone_is_for_fits(tmp_path):
     with workers_of(None, None, tmp_path, scratch_alone=True) as workers:
         assert workers is None
-    assert check_workers("CollapsedHDP", None, None, tmp_path) == {"scratch": tmp_path}
+    assert check_workers("VariationalHDP", None, None, tmp_path) == {"scratch": tmp_path}
     assert check_workers("BackoffTreeTopics", 2, None, tmp_path) == {"scratch": tmp_path}
     assert check_workers("GibbsHDP", None, None, None) == {}
 
@@ -52,7 +52,7 @@ def test_a_scratch_folder_alone_is_for_fits(tmp_path):
 def test_hybrid_fits_in_memory_have_workers_and_no_scratch_folder_of_their_own():
     assert check_workers("HybridHDP", 2, None, None) == {}
     assert check_workers("HybridHDP", None, "tcp://host:1", "folder") == {}
-    with pytest.raises(InputError, match=r"--scratch needs --method collapsed, gibbs, variational, tree or a model"):
+    with pytest.raises(InputError, match=r"--scratch needs --method gibbs, variational, tree or a model"):
         check_workers("HybridHDP", None, None, "folder")
 
 

@@ -39,7 +39,7 @@ class Permuted:
 
 @pytest.fixture(scope="module")
 def model():
-    return stickbreak.CollapsedHDP(n_laps=20, random_state=0).fit(CORPUS)
+    return stickbreak.TopicModel(n_topics=12, n_laps=40, random_state=0).fit(CORPUS)
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +116,7 @@ def test_models_of_other_words_share_what_both_know(model, permuted):
     found = align(half, model)
     assert found.table["topic_b"].tolist() == permuted.order.tolist()
     assert found.agreement == pytest.approx(1)
-    other = stickbreak.CollapsedHDP(n_laps=2).fit(["quite other words here", "other words there"] * 5)
+    other = stickbreak.TopicModel(n_laps=2).fit(["quite other words here", "other words there"] * 5)
     with pytest.raises(InputError, match="no word in common"):
         align(model, other)
 

@@ -10,9 +10,9 @@ CORPUS, _ = stickbreak.corpus.toy_bars(n_documents=150, seed=0)
 
 
 def test_the_typical_run_agrees_most_with_the_others():
-    given = stickbreak.CollapsedHDP(n_laps=10)
+    given = stickbreak.TopicModel(n_laps=10)
     found = stability(given, CORPUS, seeds=[3, 1, 2])
-    models = [stickbreak.CollapsedHDP(n_laps=10, random_state=seed).fit(CORPUS) for seed in (3, 1, 2)]
+    models = [stickbreak.TopicModel(n_laps=10, random_state=seed).fit(CORPUS) for seed in (3, 1, 2)]
     expected = np.array([[align(a, b, CORPUS).agreement for b in models] for a in models])
     np.testing.assert_allclose(found.agreement, expected)
     best = int(np.argmax(expected.sum(axis=1)))
@@ -34,12 +34,12 @@ def test_a_class_is_taken_with_its_defaults():
 @pytest.mark.parametrize("seeds", [[1], [1, 1], []])
 def test_two_different_seeds_are_needed(seeds):
     with pytest.raises(InputError, match="at least two different seeds"):
-        stability(stickbreak.CollapsedHDP, CORPUS, seeds)
+        stability(stickbreak.TopicModel, CORPUS, seeds)
 
 
 def test_topics_are_found_again_in_given_fits_as_in_those_that_stability_makes():
-    models = [stickbreak.CollapsedHDP(n_laps=10, random_state=seed).fit(CORPUS) for seed in (3, 1, 2)]
-    found = stability(stickbreak.CollapsedHDP(n_laps=10), CORPUS, seeds=[3, 1, 2])
+    models = [stickbreak.TopicModel(n_laps=10, random_state=seed).fit(CORPUS) for seed in (3, 1, 2)]
+    found = stability(stickbreak.TopicModel(n_laps=10), CORPUS, seeds=[3, 1, 2])
     others = [model for model, seed in zip(models, (3, 1, 2), strict=True) if seed != found.seed]
     pd.testing.assert_frame_equal(found_again(found.model, others, CORPUS), found.table)
     by_words = found_again(found.model, [found.model])
@@ -57,6 +57,6 @@ def test_the_found_topics_of_a_tree_are_those_that_were_compared():
 
 
 def test_another_model_is_needed():
-    model = stickbreak.CollapsedHDP(n_laps=2, random_state=0).fit(CORPUS)
+    model = stickbreak.TopicModel(n_laps=2, random_state=0).fit(CORPUS)
     with pytest.raises(InputError, match="there is no other model"):
         found_again(model, [])

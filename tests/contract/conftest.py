@@ -34,9 +34,11 @@ class Entry:
 
 ESTIMATORS = [
     Entry(
-        "CollapsedHDP",
+        "TopicModel",
         small={"n_topics": 5, "n_laps": 3, "random_state": 0},
-        fixed_topics={"births": False},
+        fixed_topics={},
+        takes_weights=False,
+        unseen_topics=False,
     ),
     Entry(
         "GibbsHDP",
@@ -63,7 +65,6 @@ ESTIMATORS = [
         "LDA",
         small={"n_topics": 5, "n_laps": 3, "random_state": 0},
         fixed_topics={},
-        takes_weights=False,
         unseen_topics=False,
     ),
     Entry(

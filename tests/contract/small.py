@@ -11,7 +11,7 @@ from scipy import sparse
 
 Model = Any
 SMALL = {
-    "CollapsedHDP": "collapsed",
+    "TopicModel": "topics",
     "VariationalHDP": "variational",
     "GibbsHDP": "gibbs",
     "HybridHDP": "hybrid",

@@ -8,13 +8,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 from tests.contract.small import OF_WORDS, SMALL, attributes, bits, data_of, fitted, frozen, raising, unfitted
 
-from stickbreak.collapsed import streamed as collapsed
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, StickbreakError
 from stickbreak.hybrid import laps as steps
 from stickbreak.hybrid import minibatches, new_topics
 
-STREAMS = ("CollapsedHDP", "HybridHDP", "NestedHDP", "OnlineHDP", "SplitMergeOnlineHDP", "VariationalHDP")
+STREAMS = ("HybridHDP", "NestedHDP", "OnlineHDP", "SplitMergeOnlineHDP", "VariationalHDP")
 
 
 def names_of(X):
@@ -119,25 +118,22 @@ def test_failed_partial_fit_leaves_the_model(name, how, first):
     assert bits(model, name) == expected
 
 
-@pytest.mark.parametrize("where", ["learned", "Lap", "columns_of"])
-@pytest.mark.parametrize("share", [0.3, 1.0])
-def test_collapsed_step_that_breaks_off_after_it_wrote_is_taken_back(where, share, monkeypatch):
-    X = data_of("CollapsedHDP")
-    offset = 0.0 if share == 1.0 else 3.0
-    model = unfitted("CollapsedHDP", learning_offset=offset).partial_fit(X).partial_fit(X[:10])
-    expected, before = bits(model, "CollapsedHDP"), frozen(attributes(model))
-
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(collapsed, where, interrupt)
-        with pytest.raises(KeyboardInterrupt):
-            model.partial_fit(X[10:30])
+@pytest.mark.parametrize("how", ["negative", "no token", "labels", "error", "interrupt"])
+def test_failed_update_leaves_the_model(how):
+    X = data_of("TopicModel")
+    model, twin = fitted("TopicModel"), fitted("TopicModel")
+    expected, before = bits(model, "TopicModel"), frozen(attributes(model))
+    given = {"negative": -X.counts.toarray(), "no token": X.counts * 0}.get(how, names_of(X))
+    error = {"error": RuntimeError("mine"), "interrupt": KeyboardInterrupt()}.get(how)
+    with pytest.raises((StickbreakError, ValueError, RuntimeError, KeyboardInterrupt)):
+        model.update(
+            given,
+            labels=["one"] * X.n_documents if how == "labels" else None,
+            callback=None if error is None else raising(error, 2),
+        )
     assert frozen(attributes(model)) == before
-    assert bits(model, "CollapsedHDP") == expected
-    twin = unfitted("CollapsedHDP", learning_offset=offset).partial_fit(X).partial_fit(X[:10])
-    assert bits(model.partial_fit(X[30:]), "CollapsedHDP") == bits(twin.partial_fit(X[30:]), "CollapsedHDP")
+    assert bits(model, "TopicModel") == expected
+    assert bits(model.update(X), "TopicModel") == bits(twin.update(X), "TopicModel")
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,7 @@ from stickbreak.exceptions import InputError, InvalidCorpus
 
 def test_topics_are_word_distributions(model, corpus):
     assert isinstance(model.n_topics_, int)
-    most = 10 if isinstance(model, stickbreak.CollapsedHDP) else 5  # its topics are split once in three passes
-    assert 1 <= model.n_topics_ <= most
+    assert 1 <= model.n_topics_ <= 5
     assert model.topic_word_.shape == model.components_.shape == (model.n_topics_, corpus.n_words)
     assert model.topic_word_.dtype == np.float64
     assert (model.topic_word_ > 0).all()

@@ -6,8 +6,8 @@ from sklearn.base import clone
 from tests.contract.small import OF_WORDS, bits, data_of, fitted, unfitted
 
 import stickbreak
-from stickbreak import CollapsedHDP
-from stickbreak.corpus import Corpus, planted_lda
+from stickbreak import TopicModel
+from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, InvalidCorpus
 from stickbreak.likelihoods import ZeroMeanGaussian
 
@@ -40,33 +40,21 @@ def test_what_cannot_be_given_topics_is_refused(name):
     with pytest.raises(InputError, match=r"init is .*1\.5.*give"):
         unfitted(name, init=np.array(1.5)).fit(X)
     with pytest.raises(ValueError, match="not fitted"):
-        unfitted(name, init=unfitted("CollapsedHDP")).fit(X)
+        unfitted(name, init=unfitted("TopicModel")).fit(X)
     other = Corpus.from_counts(X.counts, vocabulary=[f"other{w}" for w in range(X.n_words)])
-    named = CollapsedHDP(n_topics=3, n_laps=2, random_state=0).fit(
+    named = TopicModel(n_topics=3, n_laps=2, random_state=0).fit(
         Corpus.from_counts(X.counts, vocabulary=[f"word{w}" for w in range(X.n_words)])
     )
     with pytest.raises(InvalidCorpus, match="'other0' in the corpus, but 'word0' in the model"):
         unfitted(name, init=named).fit(other)
 
 
-def test_collapsed_fit_from_the_planted_topics_keeps_them():
-    corpus, truth = planted_lda(150, 60, n_topics=5, mean_tokens=80, seed=0)
-    model = CollapsedHDP(init=truth.topic_word, merge_laps=0, n_laps=5, random_state=0).fit(corpus)
-    overlap = np.minimum(model.topic_word_[:, None], truth.topic_word[None]).sum(axis=2)
-    assert model.starting_topics(corpus) == 5
-    assert sorted(overlap.argmax(axis=1)) == list(range(5))
-    assert overlap.max(axis=1).min() > 0.8
-    stream = CollapsedHDP(init=truth.topic_word, init_sweeps=1, random_state=0).partial_fit(corpus)
-    overlap = np.minimum(stream.topic_word_[:, None], truth.topic_word[None]).sum(axis=2)
-    assert sorted(overlap.argmax(axis=1)) == list(range(5))
-
-
 def test_other_given_topics_are_another_fit(tmp_path):
-    X = data_of("CollapsedHDP")
+    X = data_of("VariationalHDP")
     one, other = (np.random.default_rng(seed).dirichlet(np.full(X.n_words, 0.5), 4) for seed in (0, 1))
-    model = unfitted("CollapsedHDP", init=one).fit(X, checkpoint=tmp_path / "cut")
+    model = unfitted("VariationalHDP", init=one).fit(X, checkpoint=tmp_path / "cut")
     with pytest.raises(InputError, match="differs in its init"):
-        unfitted("CollapsedHDP", init=other).fit(X, checkpoint=tmp_path / "cut", resume=True)
+        unfitted("VariationalHDP", init=other).fit(X, checkpoint=tmp_path / "cut", resume=True)
     with pytest.raises(InputError, match="differs in its init"):
         model.set_params(init=other).continue_fit(X, n_laps=1)
 

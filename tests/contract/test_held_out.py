@@ -40,8 +40,8 @@ def test_step_of_a_stream_drops_the_score(name):
 
 
 def test_joins_new_topics_and_a_new_fit_drop_the_score_and_what_changes_no_topic_keeps_it():
-    model = noted("CollapsedHDP")
-    corpus = data_of("CollapsedHDP")
+    model = noted("TopicModel")
+    corpus = data_of("TopicModel")
     assert model.joined([[0, 1]]).held_out_ is None
     model.find_path(corpus)
     model.label({0: "first"}).forget_state()
@@ -62,7 +62,7 @@ def test_joining_no_topics_keeps_the_score_as_the_topics_predict_what_they_did(n
     assert stickbreak.load(tmp_path / "m").held_out_ == SCORE
 
 
-@pytest.mark.parametrize("name", ["CollapsedHDP", "GibbsHDP"])
+@pytest.mark.parametrize("name", ["TopicModel", "GibbsHDP"])
 def test_joining_no_topics_of_labels_predicts_what_they_did(name):
     documents, options = data_of(name), {"representation": "direct"} if name == "GibbsHDP" else {}
     labels = [["a", "b", None][d % 3] for d in range(documents.n_documents)]
@@ -72,9 +72,9 @@ def test_joining_no_topics_of_labels_predicts_what_they_did(name):
 
 
 def test_failed_call_keeps_the_score():
-    model = noted("CollapsedHDP")
+    model = noted("TopicModel")
     with pytest.raises(InputError):
-        model.continue_fit(data_of("CollapsedHDP")[:3], n_laps=1)
+        model.continue_fit(data_of("TopicModel")[:3], n_laps=1)
     assert model.held_out_ == SCORE
 
 

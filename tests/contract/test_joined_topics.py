@@ -15,7 +15,7 @@ from stickbreak.path.unseen import unseen_evidence
 from stickbreak.storage.persistence import read_folder, write_folder
 
 JOINING = tuple(name for name in OF_WORDS if name not in TREES)
-TABLES = {"CollapsedHDP", "HybridHDP", "OnlineHDP", "SplitMergeOnlineHDP", "GibbsHDP"}
+TABLES = {"HybridHDP", "OnlineHDP", "SplitMergeOnlineHDP", "GibbsHDP"}
 
 
 SEVERAL = {

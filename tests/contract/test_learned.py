@@ -14,7 +14,7 @@ from stickbreak.report.fit import describe_fit
 from stickbreak.storage import persistence
 
 LEARNED = {
-    "CollapsedHDP": [["alpha"], [], ["alpha", "gamma", "eta"]],
+    "TopicModel": [["alpha"], [], ["eta"], ["alpha", "eta"]],
     "VariationalHDP": [["eta"], [], ["alpha", "gamma", "eta"]],
     "GibbsHDP": [["alpha"], [], ["eta", "gamma"]],
     "HybridHDP": [["gamma"], [], ["alpha", "gamma", "eta"]],

@@ -9,7 +9,7 @@ import stickbreak
 from stickbreak.exceptions import ModelFormatError
 
 BAD = {
-    "CollapsedHDP": {"learn": ["delta"], "held_back": 0.9, "n_topics": 0},
+    "TopicModel": {"learn": ["gamma"], "max_topics": 0, "n_topics": 0},
     "VariationalHDP": {"learn": ["eta", "eta"], "moves": ["split"], "restarts": -1, "init": "luck"},
     "GibbsHDP": {
         "gamma_prior": [[], 1.0], "alpha_prior": [1.0], "eta_prior": [0.0, 1.0], "learn": ["delta"], "burn_in": 99,
@@ -40,7 +40,7 @@ def test_bad_parameter_of_a_saved_model_is_refused(name, parameter, tmp_path):
         stickbreak.load(tmp_path / "m")
 
 
-@pytest.mark.parametrize("name", ["CollapsedHDP", "VariationalHDP", "HybridHDP", "GibbsHDP"])
+@pytest.mark.parametrize("name", ["VariationalHDP", "HybridHDP", "GibbsHDP"])
 def test_learned_value_beyond_its_range_is_taken_to_the_end_of_it(name, tmp_path, caplog):
     unfitted(name, learn=["alpha"]).fit(data_of(name)).save(tmp_path / "m")
     file = tmp_path / "m" / "model.json"
@@ -60,7 +60,7 @@ def test_learned_value_beyond_its_range_is_taken_to_the_end_of_it(name, tmp_path
 @pytest.mark.parametrize(
     "identity", [None, [], {}, {"random_state": "7"}, {"random_state": 2**32}, {"random_state": -1}]
 )
-@pytest.mark.parametrize("name", ["CollapsedHDP", "GibbsHDP", "BackoffTreeTopics"])
+@pytest.mark.parametrize("name", ["TopicModel", "GibbsHDP", "BackoffTreeTopics"])
 def test_kept_state_without_its_fit_is_refused(name, identity, tmp_path):
     unfitted(name).fit(data_of(name)).save(tmp_path / "m")
     file = tmp_path / "m" / "model.json"

@@ -36,7 +36,7 @@ def test_words_and_labels_are_text_and_not_markup():
     words = ["<script>", "a&b", '"', "'", "</td>", "plain"]
     counts = np.random.default_rng(0).integers(0, 5, size=(30, 6))
     corpus = stickbreak.Corpus.from_counts(counts, words)
-    model = unfitted("CollapsedHDP").fit(corpus).label({0: "<b>bold</b>"})
+    model = unfitted("TopicModel").fit(corpus).label({0: "<b>bold</b>"})
     shown = model._repr_html_()
     assert not {"<script>", "<b>", "a&b"} & set(re.findall(r"<script>|<b>|a&b(?!;)", shown))
     assert "&lt;b&gt;bold" in shown

@@ -185,9 +185,9 @@ def test_words_of_a_topic_are_in_the_order_of_relevance(model):
 def test_shares_of_words_are_those_of_the_fit(name, model):
     p = model.word_shares()
     assert p.sum() == pytest.approx(1.0)
-    if name in ("BackoffTreeTopics", "CollapsedHDP"):
+    if name in ("BackoffTreeTopics", "TopicModel"):
         counts = np.asarray(data_of(name).counts.sum(axis=0)).ravel()
-        np.testing.assert_allclose(p, counts / counts.sum(), atol=0.01 if name == "CollapsedHDP" else 1e-12)
+        np.testing.assert_allclose(p, counts / counts.sum(), atol=0.01 if name == "TopicModel" else 1e-12)
 
 
 def test_search_finds_where_the_tokens_of_words_are(model):
@@ -300,7 +300,7 @@ def test_labels_stay_where_a_fit_goes_on_and_not_in_a_new_one(name, model):
     model.continue_fit(data_of(name), n_laps=1)
     kept, numbers = model.labels_, model.shown_topics(1).numbers
     nearest = numbers[np.argmax(np.sqrt(before) @ np.sqrt(model.word_distributions(numbers)).T)]
-    assert nearest == k or name == "LDA"  # whose topics of a tiny collection change places in a pass
+    assert nearest == k or name == "TopicModel"  # whose topics of a tiny collection change places in a pass
     assert kept == ({k: "kept"} if nearest == k else {})
     model.fit(data_of(name))
     assert model.labels_ == {}
@@ -314,7 +314,7 @@ def test_labels_stay_in_a_stream(name):
     assert model.labels_ == {k: "kept"}
 
 
-@pytest.mark.parametrize("name", ["CollapsedHDP"])
+@pytest.mark.parametrize("name", ["TopicModel"])
 def test_joined_topics_keep_labels_and_a_group_that_of_its_first(name):
     model = fitted(name)
     K = model.n_topics_

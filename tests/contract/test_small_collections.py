@@ -10,8 +10,7 @@ import stickbreak
 from stickbreak.corpus import Corpus, toy_bars
 from stickbreak.exceptions import InputError
 
-DEFAULTS = {"CollapsedHDP": 200, "VariationalHDP": 100, "HybridHDP": 100}
-FIXED = {"CollapsedHDP": {"births": False}}  # with births a fit starts with one topic, whatever the collection
+DEFAULTS = {"VariationalHDP": 100, "HybridHDP": 100}
 COLLECTIONS = {
     "one token": [[1]],
     "one token of two words": [[0, 1]],
@@ -51,8 +50,7 @@ def test_few_vectors_are_enough_for_the_defaults(name):
 def test_default_gives_way_only_where_it_was_refused(name, tokens, wanted, caplog):
     default = DEFAULTS[name]
     corpus = Corpus.from_counts([[tokens - 1, 1]] if tokens > 1 else [[1, 0]])
-    fixed = {**FIXED.get(name, {}), "n_laps": 1}
-    model = quick(name, **fixed)
+    model = quick(name, n_laps=1)
     wanted = default if tokens >= default else -(-tokens // 4)
     with caplog.at_level(logging.WARNING, logger="stickbreak"):
         model.fit(corpus)
@@ -61,18 +59,18 @@ def test_default_gives_way_only_where_it_was_refused(name, tokens, wanted, caplo
     said = [record.getMessage() for record in caplog.records if "n_topics" in record.getMessage()]
     assert len(said) == (wanted < default)
     assert all(f"starts with {wanted} topic" in text and f"instead of {default}" in text for text in said)
-    explicit = quick(name, **fixed, n_topics=wanted).fit(corpus)
+    explicit = quick(name, n_laps=1, n_topics=wanted).fit(corpus)
     np.testing.assert_array_equal(model.components_, explicit.components_)
 
 
 @pytest.mark.parametrize("tokens", [1, 5, 300])
-def test_fit_with_births_starts_with_one_topic_and_says_nothing(tokens, caplog):
+def test_default_begins_with_one_topic_and_says_nothing(tokens, caplog):
     corpus = Corpus.from_counts([[tokens, 1]])
-    model = quick("CollapsedHDP")
+    model = quick("TopicModel")
     with caplog.at_level(logging.WARNING, logger="stickbreak"):
         model.fit(corpus)
     assert caplog.text == ""
-    assert model.starting_topics(corpus) == model.trace_["n_topics"][0] == 1
+    assert model.starting_topics(corpus) == model.started_ == model.n_topics_ == 1
 
 
 @pytest.mark.parametrize("name", DEFAULTS)
@@ -102,27 +100,23 @@ def test_start_that_finds_nothing_keeps_its_number():
     assert quick("HybridHDP", init="random").starting_topics(X) == 100
     assert quick("VariationalHDP", init=np.ones((2, 4))).starting_topics(X) == 100
     assert quick("GibbsHDP").starting_topics(X) == 6
-    assert quick("CollapsedHDP", n_topics=3).starting_topics(X) == 3
+    assert quick("TopicModel", n_topics=3).starting_topics(X) == quick("TopicModel", n_topics=3).fit(X).started_ == 3
 
 
 @pytest.mark.parametrize("name", DEFAULTS)
 def test_fits_by_the_default_and_by_its_number_are_the_same_fit(name, tmp_path):
-    """Checkpoints and kept states of models whose n_topics was 200 or 100 go on where it is None, and back."""
+    """Checkpoints of models whose n_topics was 100 go on where it is None, and back."""
     corpus, _ = toy_bars(n_documents=40, seed=0)
-    extra = {"init_sweeps": 2, **FIXED.get(name, {})}
-    old, new = {"n_topics": DEFAULTS[name], **extra}, extra
+    new = {"init_sweeps": 2}
+    old = {"n_topics": DEFAULTS[name], **new}
     for first, second in ((old, new), (new, old)):
         place = tmp_path / f"{len(first)}"
         quick(name, **first, n_laps=2).fit(corpus, checkpoint=place)
         resumed = quick(name, **second).fit(corpus, checkpoint=place, resume=True)
         np.testing.assert_array_equal(resumed.components_, quick(name, **old).fit(corpus).components_)
-    if name == "CollapsedHDP":
-        quick(name, **old, n_laps=2).fit(corpus).save(tmp_path / "m")
-        model = stickbreak.load(tmp_path / "m").set_params(n_topics=None).continue_fit(corpus, n_laps=2)
-        np.testing.assert_array_equal(model.components_, quick(name, **old).fit(corpus).components_)
 
 
-@pytest.mark.parametrize("name", DEFAULTS)
+@pytest.mark.parametrize("name", [*DEFAULTS, "TopicModel"])
 def test_model_of_the_default_goes_on_after_loading(name, tmp_path):
     X = np.array(COLLECTIONS["three documents"])
     quick(name).fit(X).save(tmp_path / "m")
@@ -130,7 +124,8 @@ def test_model_of_the_default_goes_on_after_loading(name, tmp_path):
     assert model.n_topics is None
     if hasattr(model, "continue_fit"):
         model.continue_fit(X, n_laps=1)
-    assert model.partial_fit(X).transform(X).shape[0] == 3
+    more = model.update if name == "TopicModel" else model.partial_fit
+    assert more(X).transform(X).shape[0] == 3
 
 
 def test_all_moves_take_a_small_collection():

@@ -8,7 +8,7 @@ from tests.contract.small import SMALL, fitted
 
 PAGE = Path(__file__).parents[2] / "docs" / "families.md"
 COLUMNS = (
-    "CollapsedHDP",
+    "TopicModel",
     "VariationalHDP",
     "HybridHDP",
     "OnlineHDP",

@@ -109,7 +109,7 @@ def test_fit_goes_on_with_the_same_texts(name):
         model.continue_fit(TEXTS[1:], n_laps=1)
 
 
-@pytest.mark.parametrize("name", ["CollapsedHDP", "VariationalHDP", "HybridHDP", "OnlineHDP"])
+@pytest.mark.parametrize("name", ["VariationalHDP", "HybridHDP", "OnlineHDP"])
 def test_stream_of_texts(name):
     fixed = {"learn": ()} if name == "VariationalHDP" else {}
     model, expected = unfitted(name, **fixed), unfitted(name, **fixed)
@@ -133,14 +133,14 @@ def test_stream_whose_words_may_grow_takes_new_words_of_texts():
 
 @pytest.mark.parametrize("form", FRAMES)
 def test_column_of_a_data_frame_is_remembered(form, tmp_path):
-    expected = unfitted("CollapsedHDP").fit(TEXTS)
-    model = unfitted("CollapsedHDP").fit(FRAMES[form](TEXTS), text="body")
+    expected = unfitted("TopicModel").fit(TEXTS)
+    model = unfitted("TopicModel").fit(FRAMES[form](TEXTS), text="body")
     same(model.components_, expected.components_)
     model.save(tmp_path / "model")
     loaded = stickbreak.load(tmp_path / "model")
     assert loaded.text_column_ == "body"
     same(loaded.transform(FRAMES[form](NEW)), expected.transform(NEW))
-    same(unfitted("CollapsedHDP").fit_transform(FRAMES[form](TEXTS), text="body"), expected.transform(TEXTS))
+    same(unfitted("TopicModel").fit_transform(FRAMES[form](TEXTS), text="body"), expected.transform(TEXTS))
     with pytest.raises(InputError, match="no column 'text'; name one of 'n', 'body'"):
         model.fit(FRAMES[form](TEXTS), text="text")
     with pytest.raises(InvalidCorpus, match="column 'n' of the data frame holds no texts"):
@@ -151,14 +151,14 @@ def test_column_of_a_data_frame_is_remembered(form, tmp_path):
 @pytest.mark.parametrize("missing", [None, float("nan"), pd.NA])
 def test_empty_cells_of_a_data_frame_are_documents_without_words(missing):
     frame = pd.DataFrame({"body": [*TEXTS[:2], missing, *TEXTS[2:]]})
-    model = unfitted("CollapsedHDP").fit(frame, text="body")
-    expected = unfitted("CollapsedHDP").fit([*TEXTS[:2], "", *TEXTS[2:]])
+    model = unfitted("TopicModel").fit(frame, text="body")
+    expected = unfitted("TopicModel").fit([*TEXTS[:2], "", *TEXTS[2:]])
     same(model.components_, expected.components_)
     same(model.transform(frame), expected.transform([*TEXTS[:2], "", *TEXTS[2:]]))
 
 
 def test_frame_of_counts_stays_one_where_a_word_is_the_name_of_the_column():
-    model = unfitted("CollapsedHDP").fit(pd.DataFrame({"bread": TEXTS}), text="bread")
+    model = unfitted("TopicModel").fit(pd.DataFrame({"bread": TEXTS}), text="bread")
     counts = count_texts(NEW, vocabulary=model.vocabulary_)
     frame = pd.DataFrame(counts.counts.toarray(), columns=model.vocabulary_)
     with pytest.warns(UserWarning, match="fitted without feature names"):
@@ -167,7 +167,7 @@ def test_frame_of_counts_stays_one_where_a_word_is_the_name_of_the_column():
 
 
 def test_evaluation_and_report_take_texts():
-    model = unfitted("CollapsedHDP").fit(TEXTS)
+    model = unfitted("TopicModel").fit(TEXTS)
     assert evaluate(model, TEXTS).completion == evaluate(model, count_texts(TEXTS)).completion
     report = stickbreak.report.build_report(model, TEXTS)
     expected = stickbreak.report.build_report(model, count_texts(TEXTS), texts=TEXTS)
@@ -188,13 +188,13 @@ def test_options_follow_a_corpus_through_selections_and_a_folder(tmp_path):
         assert part.text_options == OPTIONS
     stickbreak.corpus.write_corpus(corpus, tmp_path / "corpus")
     assert stickbreak.corpus.open_corpus(tmp_path / "corpus").text_options == OPTIONS
-    model = unfitted("CollapsedHDP").fit(stickbreak.corpus.open_corpus(tmp_path / "corpus"))
+    model = unfitted("TopicModel").fit(stickbreak.corpus.open_corpus(tmp_path / "corpus"))
     assert model.transform(NEW).shape[0] == 3
     assert Corpus.from_counts(corpus.counts).text_options is None
 
 
 def test_model_of_counts_says_that_it_knows_no_texts():
-    model = unfitted("CollapsedHDP").fit(count_texts(TEXTS).counts)
+    model = unfitted("TopicModel").fit(count_texts(TEXTS).counts)
     with pytest.raises(InputError, match="this model was fitted to counts"):
         model.transform(NEW)
     with pytest.raises(InputError, match="X holds no texts; give a list"):
@@ -223,7 +223,7 @@ def test_missing_text_is_an_empty_document(form):
 
 def test_missing_text_is_an_empty_document_of_a_model():
     frame = pd.DataFrame({"body": [*TEXTS, None]})
-    model = unfitted("CollapsedHDP").fit(frame, text="body")
+    model = unfitted("TopicModel").fit(frame, text="body")
     want = model.transform([*TEXTS, ""])
     same(model.transform(frame), want)
     same(model.transform(frame["body"]), want)
@@ -234,17 +234,17 @@ def test_missing_text_is_an_empty_document_of_a_model():
 @pytest.mark.parametrize("nothing", [[], (), pd.Series([], dtype=object), np.array([])])
 def test_no_text_at_all(nothing):
     with pytest.raises(InvalidCorpus, match="there are no texts at all; a corpus needs at least one document"):
-        unfitted("CollapsedHDP").fit(nothing)
+        unfitted("TopicModel").fit(nothing)
     with pytest.raises(InvalidCorpus, match="X is empty; give at least one document"):
         Corpus.from_counts(nothing)
-    model = unfitted("CollapsedHDP").fit(TEXTS)
+    model = unfitted("TopicModel").fit(TEXTS)
     assert model.transform(nothing).shape == (0, model.n_topics_)
 
 
 @pytest.mark.parametrize("text", [0, np.int64(0), "0"])
 def test_columns_whose_names_are_numbers(text):
     frame = pd.DataFrame({0: TEXTS, 1: ["land", "sea"] * 30, 2: pd.date_range("2024-01-01", periods=60)})
-    model = unfitted("CollapsedHDP").fit(frame, text=text, labels=1)
+    model = unfitted("TopicModel").fit(frame, text=text, labels=1)
     same(model.transform(frame), model.transform(TEXTS))
     assert set(model.topics_by(frame, 1)["category"]) == {"land", "sea"}
     assert len(model.topic_trends(frame, 2))
@@ -255,17 +255,17 @@ def test_columns_whose_names_are_numbers(text):
 
 def test_column_named_by_a_tuple_and_two_of_one_name():
     frame = pd.DataFrame({("a", "text"): TEXTS, ("a", "n"): range(60)})
-    model = unfitted("CollapsedHDP").fit(frame, text=("a", "text"))
+    model = unfitted("TopicModel").fit(frame, text=("a", "text"))
     same(model.transform(frame), model.transform(TEXTS))
     with pytest.raises(InputError, match="several columns '0'"):
-        unfitted("CollapsedHDP").fit(pd.DataFrame({0: TEXTS, "0": TEXTS}), text=0)
+        unfitted("TopicModel").fit(pd.DataFrame({0: TEXTS, "0": TEXTS}), text=0)
 
 
 @pytest.mark.parametrize(
     ("key", "value"), [("column", 3), ("options", {"min_df": "many"}), ("options", {"a": 1}), ("options", 5)]
 )
 def test_damaged_options_of_a_model_are_refused(tmp_path, key, value):
-    unfitted("CollapsedHDP").fit(TEXTS).save(tmp_path / "model")
+    unfitted("TopicModel").fit(TEXTS).save(tmp_path / "model")
     file = tmp_path / "model" / "model.json"
     head = json.loads(file.read_text())
     head["meta"]["texts"][key] = value
@@ -275,7 +275,7 @@ def test_damaged_options_of_a_model_are_refused(tmp_path, key, value):
 
 
 def test_model_saved_before_it_knew_texts_is_loaded(tmp_path):
-    model = unfitted("CollapsedHDP").fit(TEXTS)
+    model = unfitted("TopicModel").fit(TEXTS)
     model.save(tmp_path / "model")
     file = tmp_path / "model" / "model.json"
     head = json.loads(file.read_text())

@@ -111,13 +111,13 @@ def test_corpus_refuses_them_alike(form):
 def test_one_kind_of_data_in_place_of_the_other_is_named():
     vectors = GroupedVectors.from_arrays([np.ones((2, 2))])
     with pytest.raises(InvalidCorpus, match="X is GroupedVectors"):
-        unfitted("CollapsedHDP").fit(vectors)
+        unfitted("TopicModel").fit(vectors)
     for name in ("GaussianHDP", "GaussianDPMixture"):
         with pytest.raises(InputError, match="X is a Corpus"):
-            unfitted(name).fit(data_of("CollapsedHDP"))
+            unfitted(name).fit(data_of("TopicModel"))
 
 
-COUNTS = data_of("CollapsedHDP").counts.toarray()
+COUNTS = data_of("TopicModel").counts.toarray()
 DTYPES = {
     "bool": lambda frame: frame > 0,
     "boolean": lambda frame: (frame > 0).astype("boolean"),

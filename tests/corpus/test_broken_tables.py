@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from stickbreak import CollapsedHDP
+from stickbreak import TopicModel
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InvalidCorpus
 
@@ -60,7 +60,7 @@ BROKEN = [
 def test_sparse_matrices_broken_inside_are_refused(format, changes, part, array):
     if format == "dok" and not hasattr(sp.dok_matrix((1, 1)), "_dict"):
         pytest.skip("this SciPy keeps the entries elsewhere")
-    for use in (Corpus.from_counts, CollapsedHDP(n_topics=2, n_laps=1).fit):
+    for use in (Corpus.from_counts, TopicModel(n_topics=2, n_laps=1).fit):
         with pytest.raises(InvalidCorpus, match=re.escape(part)):
             use(changed(format, array, **changes))
 
@@ -69,7 +69,7 @@ def test_sparse_matrices_broken_inside_are_refused(format, changes, part, array)
 @pytest.mark.parametrize("value", [90000000, -90000000])
 @pytest.mark.parametrize("axis", ["row", "col"])
 def test_coordinates_outside_are_refused(axis, value, array):
-    for use in (Corpus.from_counts, CollapsedHDP(n_topics=2, n_laps=1).fit):
+    for use in (Corpus.from_counts, TopicModel(n_topics=2, n_laps=1).fit):
         matrix = (sp.coo_array if array else sp.coo_matrix)(TABLE)
         getattr(matrix, axis)[0] = value
         with pytest.raises(InvalidCorpus, match=f"number is {value}, outside of 0 to 3; build it again"):
@@ -87,7 +87,7 @@ def test_coordinates_outside_are_refused(axis, value, array):
 )
 def test_rows_that_the_memory_does_not_hold_are_refused(monkeypatch, make):
     monkeypatch.setattr("stickbreak.corpus.validation.memory_installed", lambda: 2.0**34)
-    for use in (Corpus.from_counts, CollapsedHDP(n_topics=2, n_laps=1).fit):
+    for use in (Corpus.from_counts, TopicModel(n_topics=2, n_laps=1).fit):
         with pytest.raises(InvalidCorpus, match=r"need about 59.6 GiB in rows, more than this machine has"):
             use(make(2 * 10**9))
 

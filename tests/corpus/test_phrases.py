@@ -120,7 +120,7 @@ def test_phrases_with_other_patterns_and_tokenizers():
 
 
 def test_model_counts_the_phrases_of_its_fit(tmp_path):
-    model = stickbreak.CollapsedHDP(n_laps=3, random_state=0).fit(planted(), options=PHRASES)
+    model = stickbreak.TopicModel(n_laps=3, random_state=0).fit(planted(), options=PHRASES)
     assert "new york" in model.vocabulary_
     model.save(tmp_path / "model")
     loaded = stickbreak.load(tmp_path / "model")

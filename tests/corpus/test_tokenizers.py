@@ -53,7 +53,7 @@ def test_tokenizer_that_returns_no_words_is_told(returned):
 
 
 def test_model_names_its_tokenizer_and_asks_for_it(tmp_path):
-    model = stickbreak.CollapsedHDP(n_laps=2, random_state=0).fit(TEXTS, options=TextOptions(tokenizer=by_hyphen))
+    model = stickbreak.TopicModel(n_laps=2, random_state=0).fit(TEXTS, options=TextOptions(tokenizer=by_hyphen))
     model.save(tmp_path / "model")
     texts = json.loads((tmp_path / "model" / "model.json").read_text())["meta"]["texts"]
     assert texts["options"]["tokenizer"] == f"{__name__}:by_hyphen"
@@ -68,7 +68,7 @@ def test_model_names_its_tokenizer_and_asks_for_it(tmp_path):
 
 
 def test_loading_never_runs_what_a_model_names(tmp_path):
-    model = stickbreak.CollapsedHDP(n_laps=1, random_state=0).fit(TEXTS)
+    model = stickbreak.TopicModel(n_laps=1, random_state=0).fit(TEXTS)
     model.save(tmp_path / "model")
     file = tmp_path / "model" / "model.json"
     head = json.loads(file.read_text())
@@ -85,7 +85,7 @@ def test_loading_never_runs_what_a_model_names(tmp_path):
 
 
 def test_tokenizer_for_a_model_without_one_is_refused(tmp_path):
-    stickbreak.CollapsedHDP(n_laps=1, random_state=0).fit(TEXTS).save(tmp_path / "model")
+    stickbreak.TopicModel(n_laps=1, random_state=0).fit(TEXTS).save(tmp_path / "model")
     with pytest.raises(InputError, match="was fitted without a tokenizer"):
         stickbreak.load(tmp_path / "model", tokenizer=by_hyphen)
 

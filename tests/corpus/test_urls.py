@@ -158,7 +158,7 @@ def test_credentials_are_in_no_message() -> None:
 
 
 def test_a_saved_model_knows_no_url_and_loads_without_it(corpus: Corpus, here: Path, tmp_path: Path) -> None:
-    model = stickbreak.CollapsedHDP(n_laps=2, random_state=0).fit(open_corpus(put(corpus, tmp_path / "counts")))
+    model = stickbreak.TopicModel(n_laps=2, random_state=0).fit(open_corpus(put(corpus, tmp_path / "counts")))
     model.save(tmp_path / "model")
     assert not [file for file in (tmp_path / "model").iterdir() if b"memory:" in file.read_bytes()]
     MEMORY.rm("/bucket", recursive=True)

@@ -40,8 +40,6 @@ NAMES = Bytes(1_000)  # a job names rows and files
 DECLARED = {
     "backoff_tree.counting.counts_of_block": Declared(NAMES, Bytes(2_000, token=8)),  # pairs of word and leaf
     "backoff_tree.passes.sampled": Declared(NAMES, Bytes(1_000, document=8)),
-    # a table as is shared, or one of all pairs of up to 80 topics
-    "collapsed.files.done": Declared(NAMES, Bytes(8 * 80**2, token=16, document=8, shared=1)),
     "counting.job.count_job": Declared(Bytes(5_000), NAMES),  # pieces of files; parts are files
     "hybrid.minibatches.sample_minibatch": Declared(Bytes(1_000, document=8), Bytes(3_000, token=16, shared=1)),
     "model.spreading._rows": Declared(NAMES, Bytes(1_000, document=1_600)),  # a weight for each topic, up to 200

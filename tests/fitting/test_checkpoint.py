@@ -45,7 +45,7 @@ def test_resumed_fit_equals_the_uncut_one(corpus, whole, tmp_path, cut):
 @pytest.mark.parametrize(
     "changes",
     [
-        {"init": "collapsed", "init_sweeps": 3},
+        {"init": "lda", "init_sweeps": 3},
         {"init": "documents"},
         {"n_batches": 1},
         {"n_batches": 7},  # of unequal sizes

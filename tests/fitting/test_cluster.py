@@ -49,7 +49,7 @@ def failing(shared: None, job: int) -> int:
 
 def test_processes_give_the_same_bits(client: Any, corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spreading, "JOB_COUNTS", 150)
-    model = stickbreak.CollapsedHDP(n_laps=3, random_state=0).fit(corpus)
+    model = stickbreak.TopicModel(n_laps=3, random_state=0).fit(corpus)
     expected = model.transform(corpus)
     with stickbreak.cluster(client):
         found = model.transform(corpus)
@@ -253,10 +253,10 @@ def test_workers_fetch_the_rows_of_a_url(client: Any, corpus: Corpus, tmp_path: 
     url = f"local://{tmp_path}/counts"  # read as storage elsewhere is: no path of it is opened
     fetched = stickbreak.corpus.open_corpus(url)
     options: dict[str, Any] = {"n_laps": 2, "random_state": 0}
-    expected = stickbreak.CollapsedHDP(**options).fit(corpus)
+    expected = stickbreak.TopicModel(**options).fit(corpus)
     with stickbreak.cluster(client) as workers:
         assert workers.place(fetched).folder == url
-        model = stickbreak.CollapsedHDP(**options).fit(fetched)
+        model = stickbreak.TopicModel(**options).fit(fetched)
         assert not list(workers.scratch.glob("corpus-*"))
     assert np.array_equal(model.components_, expected.components_)
 

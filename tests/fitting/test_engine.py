@@ -81,7 +81,7 @@ def corpus() -> Corpus:
 
 
 MODELS = [
-    stickbreak.CollapsedHDP(n_laps=3, random_state=0),
+    stickbreak.TopicModel(n_laps=3, random_state=0),
     stickbreak.GibbsHDP(n_topics=5, n_laps=3, burn_in=1, random_state=0),
     stickbreak.VariationalHDP(n_topics=5, n_laps=2, random_state=0),
     stickbreak.HybridHDP(n_topics=5, n_laps=1, random_state=0),
@@ -115,14 +115,14 @@ def test_a_model_of_counts_predicts_on_workers_as_well(corpus: Corpus, workers: 
 
 
 def test_a_model_travels_without_the_state_of_its_fit(corpus: Corpus) -> None:
-    model = stickbreak.CollapsedHDP(n_laps=2, random_state=0).fit(corpus)
+    model = stickbreak.TopicModel(n_laps=2, random_state=0).fit(corpus)
     assert spreading._bare(model)._kept is None
     assert len(pickle.dumps(spreading._bare(model))) < len(pickle.dumps(model))
 
 
 def test_no_documents_need_no_worker(corpus: Corpus, workers: Travelling) -> None:
     with use_workers(None):
-        model = stickbreak.CollapsedHDP(n_laps=2, random_state=0).fit(corpus)
+        model = stickbreak.TopicModel(n_laps=2, random_state=0).fit(corpus)
     assert model.transform(corpus[:0]).shape == (0, model.n_topics_)
     assert workers.jobs == 0
 
@@ -188,9 +188,10 @@ def test_workers_are_in_use_for_a_block_only(tmp_path: Path) -> None:
         (stickbreak.LDA(n_topics=5, n_laps=2, random_state=0), ["this fit: it runs in the threads of"]),
         (stickbreak.GibbsHDP(representation="partially-collapsed", n_topics=5, n_laps=2, random_state=0), []),
         (stickbreak.VariationalHDP(n_topics=5, n_laps=2, random_state=0), []),
-        (stickbreak.CollapsedHDP(n_laps=2, random_state=0), []),
+        (stickbreak.TopicModel(n_laps=2, random_state=0), ["this fit: it runs in the threads of"]),
+        (stickbreak.BackoffTreeTopics(branching=(2, 3), n_laps=2, random_state=0), []),
     ],
-    ids=["one chain", "lda", "documents", "batches", "blocks"],
+    ids=["one chain", "lda", "documents", "batches", "default", "blocks"],
 )
 def test_workers_that_a_fit_does_not_use_are_named_once(
     model: Any, said: list[str], corpus: Corpus, workers: Travelling, caplog: pytest.LogCaptureFixture
@@ -199,20 +200,3 @@ def test_workers_that_a_fit_does_not_use_are_named_once(
     found = [record.getMessage() for record in caplog.records if "workers of the cluster" in record.getMessage()]
     assert len(found) == len(said)
     assert all(part in text for part, text in zip(said, found, strict=True))
-
-
-def test_topics_that_form_in_this_process_name_the_idle_workers(
-    workers: Travelling, caplog: pytest.LogCaptureFixture
-) -> None:
-    long = stickbreak.corpus.planted_lda(1200, 500, n_topics=12, mean_tokens=60, alpha=0.1, seed=2)[0]
-    model = stickbreak.CollapsedHDP(n_laps=2, random_state=0)
-    model.fit(long)
-    found = [record.getMessage() for record in caplog.records if "workers of the cluster" in record.getMessage()]
-    assert found == [
-        "the workers of the cluster have no part in this fit: topics of a collection of this size form in the threads "
-        "of this process (n_jobs, --jobs)"
-    ]
-    caplog.clear()
-    with use_workers(None):
-        model.fit(long)
-    assert not caplog.records

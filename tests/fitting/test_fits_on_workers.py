@@ -2,7 +2,6 @@
 
 import gc
 import os
-import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -53,22 +52,6 @@ def test_a_fit_on_workers_is_that_of_one_process(name: str, at_once: int, worker
     assert digest(model, data) == expected(name, at_once)
     assert workers.jobs >= 4 * model.n_laps_
     assert workers.bytes < MOST_BYTES
-
-
-@pytest.mark.parametrize("name", ["variational", "hybrid"])
-def test_starts_and_proposals_of_many_counts_are_jobs_as_well(
-    name: str, workers: Travelling, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    data = FITS[name].documents()
-    with use_workers(workers):
-        FITS[name].model(**several(name, 1)).fit(data)
-        fewer, workers.jobs = workers.jobs, 0
-        monkeypatch.setattr(sys.modules["stickbreak.collapsed.cvb0"], "WORTH_SENDING", 1)
-        model = FITS[name].model(**several(name, 1)).fit(data)
-    gc.collect()
-    assert workers.jobs > fewer + 5
-    assert digest(model, data) == expected(name, 1)
-    assert not list(workers.folder.glob("stickbreak-fit-*"))
 
 
 @pytest.mark.parametrize("name", NAMES)

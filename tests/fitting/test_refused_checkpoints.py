@@ -49,7 +49,7 @@ def test_resume_with_another_parameter_is_refused(corpus, tmp_path, name):
 
 @pytest.mark.parametrize("other", [{"seeds": {"first": ["w2"]}}, {"seed_tokens": 50.0}])
 def test_resume_with_other_seeds_is_refused(corpus, tmp_path, other):
-    seeded = {"init": "collapsed", "seeds": {"first": ["w1"]}, "moves": ("merge",)}
+    seeded = {"init": "lda", "seeds": {"first": ["w1"]}, "moves": ("merge",)}
     fit(corpus, n_laps=2, checkpoint=tmp_path / "checkpoint", **seeded)
     with pytest.raises(InputError, match=f"differs in its {next(iter(other))}; resume with the same"):
         fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True, **{**seeded, **other})

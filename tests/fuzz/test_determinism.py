@@ -32,7 +32,7 @@ def assert_equal(outcomes):
 
 @pytest.mark.parametrize("kind", list(of_counts(np.eye(2, dtype=int))))
 def test_form_of_counts_changes_nothing_at_the_door(kind, seed):
-    counts = trial("collapsed", seed).counts
+    counts = trial("topics", seed).counts
     expected, form = Corpus.from_counts(counts).counts, of_counts(counts)[kind]
     found = (form if isinstance(form, Corpus) else Corpus.from_counts(form)).counts
     for name in ("data", "indices", "indptr"):

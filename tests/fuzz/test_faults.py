@@ -13,7 +13,7 @@ from stickbreak.storage.atomic import replace_file
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="forks processes that write")
 OUTPUTS = (
-    "save collapsed", "save gaussian", "checkpoint collapsed", "checkpoint tree serial", "weights csv", "weights npz",
+    "save topics", "save gaussian", "checkpoint topics", "checkpoint tree serial", "weights csv", "weights npz",
     "weights parquet", "input.json", "corpus", "report",
 )  # fmt: skip
 

@@ -56,7 +56,7 @@ def ctrl_c():
     signal.signal(signal.SIGINT, before)
 
 
-STARTS = [name for name in FITS if getattr(FITS[name].model(), "init", None) in ("collapsed", "anchors")]
+STARTS = [name for name in FITS if getattr(FITS[name].model(), "init", None) in ("lda", "topic-model", "anchors")]
 
 
 def test_starts_that_can_be_cut_are_tried():
@@ -120,7 +120,7 @@ def fit_with(name, folder, action, at_call, exchange):
     return len(calls.names)
 
 
-@pytest.mark.parametrize(("name", "exchange"), [("collapsed", True), ("collapsed", False), ("tree serial", True)])
+@pytest.mark.parametrize(("name", "exchange"), [("topics", True), ("topics", False), ("tree serial", True)])
 def test_kill_at_any_call_of_a_checkpoint_loses_nothing(name, exchange, tmp_path):
     """The calls of the second checkpoint, one in five, and the state after the last."""
     expected = uncut(name)

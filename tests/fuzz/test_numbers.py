@@ -37,13 +37,13 @@ def test_nonsense_for_a_parameter_is_refused_or_fits(estimator):
 def test_nonsense_for_an_argument_is_refused_or_answered():
     fitted = {
         name: FITS[SMALL[name]].model().fit(FITS[SMALL[name]].documents())
-        for name in ("CollapsedHDP", "GaussianDPMixture")
+        for name in ("TopicModel", "GaussianDPMixture")
     }
     odd = random.Random(1).sample(list(of_arguments(fitted)), 30)
     check_outcomes([numbers.of_argument(case) for case in odd])
 
 
-@pytest.mark.parametrize("name", ["collapsed", "hybrid", "gibbs", "variational stochastic"])
+@pytest.mark.parametrize("name", ["topics", "hybrid", "gibbs", "variational stochastic"])
 def test_the_smallest_and_the_largest_priors_fit(name):
     cases = [case for case in numbers._pairs(name, FITS[name]) if "lone words" in case.name]
     check_outcomes(random.Random(2).sample(cases, 3))
@@ -61,15 +61,15 @@ def test_numbers_outside_of_a_range_are_refused(name):
 @pytest.mark.parametrize("alpha", [1e7, 1e38, 1e100, 1e150, 1e308, 5e-324])
 @pytest.mark.parametrize("learn", [(), ("alpha",)])
 def test_an_alpha_that_killed_the_process_is_refused_with_its_range(alpha, learn):
-    model = stickbreak.CollapsedHDP(alpha=alpha, learn=learn, n_laps=3)
+    model = stickbreak.TopicModel(alpha=alpha, learn=learn, n_laps=3)
     with pytest.raises(ValueError, match=rf"range \[{SMALLEST}, {LARGEST}\]"):
         model.fit(np.ones((3, 4), dtype=int))
 
 
-@pytest.mark.parametrize("given", [{"eta": 1e308}, {"alpha": 5e-324, "eta": 5e-324}, {"gamma": np.inf}])
+@pytest.mark.parametrize("given", [{"eta": 1e308}, {"alpha": 5e-324, "eta": 5e-324}, {"alpha": np.inf}])
 def test_priors_that_ended_in_a_division_by_zero_are_refused(given):
     with pytest.raises(ValueError, match="must be a float in the range"):
-        stickbreak.CollapsedHDP(**given).fit(np.ones((3, 4), dtype=int))
+        stickbreak.TopicModel(**given).fit(np.ones((3, 4), dtype=int))
 
 
 def test_sampled_concentrations_stay_in_their_range():
@@ -86,12 +86,12 @@ def test_refusals_of_scikit_learn_are_told_from_raw_errors():
     assert kind(lambda: None) == "result"
     assert kind(lambda: 1 / 0) == "raw error"
     assert kind(lambda: np.float64(1.0) / np.float64(0.0)) == "warning"
-    assert kind(lambda: stickbreak.CollapsedHDP(alpha=-1).fit(np.ones((2, 2), int))) == "Refused"
-    assert kind(lambda: stickbreak.CollapsedHDP().fit([["bread", "jam"], [1]])) != "raw error"
+    assert kind(lambda: stickbreak.TopicModel(alpha=-1).fit(np.ones((2, 2), int))) == "Refused"
+    assert kind(lambda: stickbreak.TopicModel().fit([["bread", "jam"], [1]])) != "raw error"
 
 
 def test_the_mode_counts_failures_and_shows_the_slowest(capsys):
-    assert numbers.run(parsed("--only", "CollapsedHDP(held_back=n")) == 0
+    assert numbers.run(parsed("--only", "TopicModel(max_topics=n")) == 0
     shown = capsys.readouterr().out
     assert "parameters   Refused" in shown
     assert "slowest accepted" in shown

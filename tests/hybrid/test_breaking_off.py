@@ -94,14 +94,14 @@ def test_interrupt_gives_up_the_start_of_a_stream(corpus, monkeypatch):
     """What follows from a start that was cut short is not what follows from the whole one."""
     left, right = (HybridHDP(n_topics=6, init_sweeps=4, total_documents=90, random_state=1) for _ in range(2))
     before = dict(left.__dict__)
-    smoothed = start.smoothed_cvb0
+    laps = start.TopicLaps
 
     def interrupted(*given, **named):
         signal.raise_signal(signal.SIGINT)
-        return smoothed(*given, **named)
+        return laps(*given, **named)
 
     with monkeypatch.context() as patch:
-        patch.setattr(start, "smoothed_cvb0", interrupted)
+        patch.setattr(start, "TopicLaps", interrupted)
         with pytest.raises(KeyboardInterrupt):
             left.partial_fit(corpus[:30])
     assert left.__dict__ == before

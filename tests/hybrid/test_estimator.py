@@ -148,7 +148,7 @@ def test_topics_without_tokens_are_not_shown(corpus):
     assert empty[-1] > 0
 
 
-@pytest.mark.parametrize("init", ["collapsed", "documents", "array"])
+@pytest.mark.parametrize("init", ["lda", "documents", "array"])
 def test_found_and_given_topics_start_the_fit(init, corpus):
     topics = np.random.default_rng(0).dirichlet(np.ones(corpus.n_words), 6)
     start = topics if init == "array" else init
@@ -185,8 +185,8 @@ def test_unseen_words_and_a_tiny_eta_are_no_trouble(corpus):
     ("parameters", "words"),
     [
         ({"eta": 0.001, "phi_weight": "mean_field"}, "eta is 0.001"),
-        ({"init": "luck"}, "init is 'luck'; give one of 'random', 'collapsed'"),
-        ({"init": "collapsed", "n_topics": 10**5}, "n_topics is 100000"),
+        ({"init": "luck"}, "init is 'luck'; give one of 'random', 'lda'"),
+        ({"init": "lda", "n_topics": 10**5}, "n_topics is 100000"),
         ({"n_topics": 10**11}, "more than"),
     ],
 )
@@ -243,7 +243,7 @@ def test_more_saved_sweeps_than_the_memory_holds_are_refused_before_the_step(cor
 def test_the_sample_of_a_start_is_counted_before_a_fit(corpus, monkeypatch):
     monkeypatch.setattr("stickbreak.fitting.requirements.memory_installed", lambda: sample_bytes(corpus))
     with pytest.raises(InputError, match=r"n_topics is 8: with 40 words it needs about .* GiB"):
-        HybridHDP(**{**SMALL, "n_topics": 8, "init": "collapsed"}).fit(corpus)
+        HybridHDP(**{**SMALL, "n_topics": 8, "init": "lda"}).fit(corpus)
     HybridHDP(**{**SMALL, "n_topics": 8, "init": "random"}).fit(corpus)
 
 
@@ -286,9 +286,7 @@ def test_stream_keeps_its_offset(corpus, tmp_path):
 
 def test_defaults_predict_at_least_as_well_as_a_random_start():
     corpus, _ = planted_lda(300, 200, n_topics=12, mean_tokens=60, seed=5)
-    found, random = (
-        HybridHDP(n_topics=30, init=init, random_state=0).fit(corpus[:250]) for init in ("collapsed", "random")
-    )
+    found, random = (HybridHDP(n_topics=30, init=init, random_state=0).fit(corpus[:250]) for init in ("lda", "random"))
     assert found.score(corpus[250:]) > random.score(corpus[250:])
 
 

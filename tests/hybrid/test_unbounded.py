@@ -212,7 +212,7 @@ def test_cut_fit_equals_the_uncut_one(corpus, tmp_path):
         HybridHDP(**{**settings, "top_level": "truncated"}).fit(corpus, checkpoint=tmp_path / "c", resume=True)
 
 
-@pytest.mark.parametrize("init", ["collapsed", "array"])
+@pytest.mark.parametrize("init", ["lda", "array"])
 def test_found_and_given_topics_start_the_fit(init, corpus):
     topics = np.random.default_rng(0).dirichlet(np.ones(corpus.n_words), 6)
     start = topics if init == "array" else init

@@ -1,16 +1,23 @@
 """The starts: shapes, seeds, order, and what is refused."""
 
-from itertools import islice
-
 import numpy as np
 import pytest
 
-from stickbreak.collapsed import ALONE, COUNT_BYTES, cvb0
-from stickbreak.corpus import Corpus, toy_bars
+from stickbreak.corpus import Corpus, planted_lda, toy_bars
+from stickbreak.corpus.tokens import rounded
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.initialization import STARTS, StartSettings, births, make_start, start, start_from_topics
+from stickbreak.initialization import (
+    STARTS,
+    StartSettings,
+    make_start,
+    resampled,
+    start,
+    start_from_topics,
+    topic_model,
+)
+from stickbreak.initialization.base import ALONE
 
 
 @pytest.fixture(scope="module")
@@ -46,20 +53,28 @@ def test_start_is_fixed_by_its_seed(corpus, name):
     assert np.array_equal(one.counts, other.counts) != draws
 
 
-def test_collapsed_start_is_cvb0_with_a_larger_eta_sorted_by_size(corpus):
-    made = make_start("collapsed", corpus, settings_of())
-    *_, state = islice(cvb0(corpus, 6, alpha=0.5, gamma=10.0, eta=start.SMOOTHING * 0.1, seed=3), 5)
-    order = np.argsort(-state.S.sum(axis=0))
-    np.testing.assert_allclose(made.counts, np.maximum(state.S, 0)[:, order])
-    np.testing.assert_allclose(made.weights, state.beta[order])
+def test_lda_finds_planted_topics_the_largest_first():
+    corpus, truth = planted_lda(600, 200, n_topics=6, mean_tokens=50, seed=0)
+    made = make_start("lda", corpus, settings_of(sweeps=50, eta=0.05))
     assert (np.diff(made.counts.sum(axis=0)) <= 0).all()
     np.testing.assert_allclose(made.counts.sum(), corpus.n_tokens)
+    apart = np.abs(truth.topic_word[:, None] - (made.counts / made.counts.sum(axis=0)).T[None]).sum(axis=2) / 2
+    assert apart.min(axis=1).max() < 0.25
 
 
-@pytest.mark.parametrize("name", ["collapsed", "births"])
-def test_threads_that_make_a_start_change_no_number(name, corpus, monkeypatch):
+def test_topic_model_finds_their_number():
+    corpus, _ = planted_lda(600, 200, n_topics=6, mean_tokens=50, seed=0)
+    made = topic_model(corpus, settings_of(n_topics=1, sweeps=50, eta=0.05))
+    shares = made.counts.sum(axis=0) / corpus.n_tokens
+    assert (shares > 0.05).sum() == 6
+    assert shares[:6].sum() > 0.97
+    few = topic_model(corpus, settings_of(n_topics=1, sweeps=5, eta=0.05, max_topics=4))
+    assert few.weights.size <= 4
+
+
+@pytest.mark.parametrize("make", [STARTS["lda"], topic_model])
+def test_threads_that_make_a_start_change_no_number(make, corpus, monkeypatch):
     """All of its work is done by the engine of the fit."""
-    make = births if name == "births" else STARTS[name]
     alone, done = make(corpus, settings_of()), []
     with ThreadExecutor(3) as threads:
         monkeypatch.setattr(ALONE, "map", None)
@@ -71,42 +86,52 @@ def test_threads_that_make_a_start_change_no_number(name, corpus, monkeypatch):
     np.testing.assert_array_equal(shared.weights, alone.weights)
 
 
-def test_collapsed_start_reports_every_sweep(corpus):
+def test_lda_reports_every_sweep_and_ends_when_asked(corpus):
     seen = []
-    make_start("collapsed", corpus, settings_of(progress=lambda done, total: seen.append((done, total))))
+    make_start("lda", corpus, settings_of(progress=lambda done, total: seen.append((done, total))))
     assert seen == [(1, 5), (2, 5), (3, 5), (4, 5), (5, 5)]
+    done = []
+    settings = settings_of(sweeps=30, progress=lambda at, of: done.append(at), stop=lambda: len(done) == 4)
+    make_start("lda", corpus, settings)
+    assert done == [1, 2, 3, 4]
 
 
-def test_collapsed_start_samples_documents_when_responsibilities_do_not_fit(corpus, monkeypatch):
-    """As many whole documents as fit, drawn at random; the counts are scaled up to the corpus."""
-    limit = COUNT_BYTES * (corpus.counts.nnz // 3)
-    monkeypatch.setattr(start, "RESPONSIBILITY_BYTES", limit)
-    seen = []
-
-    def spy(sample, *args, **kwargs):
-        seen.append(sample)
-        return cvb0(sample, *args, **kwargs)
-
-    monkeypatch.setattr(start, "cvb0", spy)
-    made = make_start("collapsed", corpus, settings_of())
-    (sample,) = seen
-    largest = np.diff(corpus.counts.indptr).max()
-    assert limit / COUNT_BYTES - largest <= sample.counts.nnz <= limit / COUNT_BYTES
-    assert sample.n_words == corpus.n_words
-    np.testing.assert_allclose(made.counts.sum(), corpus.n_tokens)
-    make_start("collapsed", corpus, settings_of())
-    np.testing.assert_array_equal(seen[0].counts.toarray(), seen[1].counts.toarray())
-    make_start("collapsed", corpus, settings_of(seed=4))
-    assert not np.array_equal(seen[0].counts.toarray(), seen[2].counts.toarray())
+def test_lda_takes_whole_documents_that_fit_at_random_and_scales_up(corpus, monkeypatch):
+    monkeypatch.setattr(start, "MOST_TOKENS", int(corpus.n_tokens) // 3)
+    sample, rows = start.documents_that_fit(corpus, 3)
+    longest = corpus.document_lengths.max()
+    assert corpus.n_tokens / 3 - longest - 1 <= sample.n_tokens <= corpus.n_tokens / 3
+    np.testing.assert_array_equal(sample.counts.toarray(), corpus.counts.toarray()[rows])
+    assert not np.array_equal(rows, start.documents_that_fit(corpus, 4)[1])
+    np.testing.assert_allclose(make_start("lda", corpus, settings_of()).counts.sum(), corpus.n_tokens)
+    monkeypatch.setattr(start, "MOST_TOKENS", 1)
+    assert start.documents_that_fit(corpus, 3)[0].n_documents == 1
 
 
-def test_collapsed_start_takes_one_document_when_none_fits(corpus, monkeypatch):
-    monkeypatch.setattr(start, "RESPONSIBILITY_BYTES", 1)
-    seen = []
-    monkeypatch.setattr(start, "cvb0", lambda sample, *a, **k: seen.append(sample) or cvb0(sample, *a, **k))
-    made = make_start("collapsed", corpus, settings_of())
-    assert seen[0].n_documents == 1
-    assert np.isfinite(made.counts).all()
+@pytest.mark.parametrize("factor", [0.7, 1e-9])
+def test_lda_of_weights_has_their_sum(corpus, factor):
+    weights = Corpus.from_counts(corpus.counts * factor)
+    made = make_start("lda", weights, settings_of())
+    assert made.counts.sum() == pytest.approx(weights.n_tokens)
+
+
+def test_weights_are_rounded_without_a_bias(corpus):
+    weights = Corpus.from_counts(corpus.counts * 0.3)
+    mean = np.mean([rounded(weights, seed).counts.toarray() for seed in range(400)], axis=0)
+    np.testing.assert_allclose(mean, weights.counts.toarray(), atol=0.13)  # five standard errors of half a token
+    assert rounded(corpus, 0) is corpus
+
+
+def test_topics_are_found_again_in_their_order_and_in_halves(seed):
+    corpus, truth = planted_lda(400, 120, n_topics=4, mean_tokens=50, seed=1)
+    a = np.full(4, 0.25)
+    again = resampled(corpus, truth.topic_word, a, settings_of(n_topics=4, sweeps=10, seed=seed))
+    found = (again.counts / again.counts.sum(axis=0)).T
+    assert (np.abs(found - truth.topic_word).sum(axis=1) / 2 < 0.2).all()
+    halves = resampled(corpus, truth.topic_word, a, settings_of(sweeps=1, seed=seed), np.random.default_rng(seed))
+    tokens = halves.counts.sum(axis=0)
+    assert tokens.size == 8
+    assert (np.minimum(tokens[:4], tokens[4:]) > 0.25 * (tokens[:4] + tokens[4:])).all()
 
 
 def test_near_uniform_start_is_near_uniform(corpus):
@@ -129,7 +154,7 @@ def test_documents_start_takes_filled_documents_and_none_twice_while_there_are_e
 
 
 def test_make_start_refuses_an_unknown_name(corpus):
-    with pytest.raises(InputError, match=r"init is 'zufall'; give one of 'collapsed', 'near-uniform', 'documents'"):
+    with pytest.raises(InputError, match=r"init is 'zufall'; give one of 'lda', 'near-uniform', 'documents'"):
         make_start("zufall", corpus, settings_of())
 
 
@@ -168,17 +193,3 @@ def test_start_from_topics_refuses_an_empty_row(corpus):
 def test_start_from_topics_refuses_a_shape_that_does_not_fit(corpus, shape):
     with pytest.raises(InputError, match=r"give a row for each topic and 36 columns"):
         start_from_topics(np.ones(shape), corpus)
-
-
-def test_collapsed_start_smooths_three_times_as_much(monkeypatch, corpus):
-    seen = []
-    monkeypatch.setattr(start, "cvb0", lambda *a, **k: seen.append(k["eta"]) or cvb0(*a, **k))
-    make_start("collapsed", corpus, settings_of())
-    assert seen == [pytest.approx(0.3)]
-
-
-def test_collapsed_start_ends_when_asked(corpus):
-    done = []
-    settings = settings_of(sweeps=30, progress=lambda at, of: done.append(at), stop=lambda: len(done) == 4)
-    make_start("collapsed", corpus, settings)
-    assert done == [1, 2, 3, 4]

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stickbreak import LDA, BackoffTreeTopics, CollapsedHDP
+from stickbreak import LDA, BackoffTreeTopics, TopicModel
 from stickbreak.corpus import Corpus
 from stickbreak.model.seeds_after import LEAST, moved_on
 
-from ..collapsed.steered_problems import documents
+from ..steered_problems import documents
 
 KEPT = ["a0", "a1"]
 RARE = ["g0", "g1"]  # of a theme that no document has
@@ -41,7 +41,7 @@ def test_a_topic_has_moved_on_where_its_seeds_are_few_of_its_tokens_in_documents
 
 
 def test_a_seeded_topic_of_other_words_is_named_with_them(corpus, caplog):
-    model = CollapsedHDP(seeds={"a": KEPT, "odd": RARE}, seed_tokens=3, n_laps=15, random_state=1)
+    model = TopicModel(seeds={"a": KEPT, "odd": RARE}, seed_tokens=3, n_laps=100, random_state=2)
     note = told(model, corpus, caplog)
     assert note.startswith("Topics whose words moved on from their seeds: 1 (odd: now ")
     assert "0 (a" not in note
@@ -50,18 +50,18 @@ def test_a_seeded_topic_of_other_words_is_named_with_them(corpus, caplog):
 
 
 def test_a_topic_of_nearly_its_pseudo_tokens_alone_is_named(corpus, caplog):
-    model = CollapsedHDP(seeds={"a": KEPT}, seed_tokens=50_000, n_laps=12, random_state=0)
+    model = TopicModel(seeds={"a": KEPT}, seed_tokens=50_000, n_laps=12, random_state=0)
     assert told(model, corpus, caplog).startswith("Seeded topics that hold little but their seeds: 0 (a).")
 
 
 @pytest.mark.parametrize(
     "model",
     [
-        CollapsedHDP(seeds={"a": KEPT, "c": ["c0"]}, n_laps=12, random_state=0),
+        TopicModel(seeds={"a": KEPT, "c": ["c0"]}, n_laps=80, random_state=0),
         LDA(n_topics=5, seeds={"a": KEPT, "c": ["c0"]}, n_laps=30, random_state=0),
         BackoffTreeTopics(branching=(4, 2), seeds={"a": KEPT, "c": ["c0"]}, n_laps=30, random_state=0),
     ],
-    ids=["collapsed", "lda", "tree"],
+    ids=["topics", "lda", "tree"],
 )
 def test_topics_that_kept_their_seeds_are_not_named(model, corpus, caplog):
     assert told(model, corpus, caplog) == ""
@@ -69,7 +69,7 @@ def test_topics_that_kept_their_seeds_are_not_named(model, corpus, caplog):
 
 def test_a_seed_with_the_name_of_a_label_is_judged_at_its_topic(corpus, caplog):
     labels = [["x"] if row % 2 else ["y"] for row in range(len(corpus))]
-    model = CollapsedHDP(seeds={"odd": RARE, "y": KEPT}, n_laps=12, random_state=0)
+    model = TopicModel(seeds={"odd": RARE, "y": KEPT}, n_laps=12, random_state=0)
     with caplog.at_level(logging.WARNING):
         model.fit(corpus, labels=labels)
     assert model.labels_ == {0: "x", 1: "y", 2: "odd"}

@@ -8,6 +8,7 @@ from scipy import sparse
 from tests.path.reference import shares, swept
 
 from stickbreak.corpus import Corpus, planted_lda
+from stickbreak.corpus.tokens import rounded
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.path import held_out, unseen
@@ -49,8 +50,7 @@ def test_topics_have_the_tokens_of_the_other_documents(missing, executor):
 
 
 def test_fractions_of_counts_become_tokens_as_often_as_they_are_large():
-    counts = sparse.csr_matrix(np.full((500, 20), 1.3))
-    whole = unseen._whole(counts, 0)
+    whole = rounded(Corpus.from_counts(np.full((500, 20), 1.3)), 0).counts
     assert set(whole.data) == {1.0, 2.0}
     assert whole.sum() == pytest.approx(13_000, rel=0.02)
 

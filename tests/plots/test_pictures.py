@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stickbreak import BackoffTreeTopics, CollapsedHDP, Corpus, GaussianDPMixture
+from stickbreak import BackoffTreeTopics, Corpus, GaussianDPMixture, TopicModel
 from stickbreak.corpus import toy_bars
 from stickbreak.exceptions import InputError, NoPath
 
@@ -22,7 +22,7 @@ def dates():
 
 @pytest.fixture(scope="module")
 def model(corpus):
-    fitted = CollapsedHDP(n_topics=6, births=False, merge_laps=0, n_laps=5, random_state=0).fit(corpus)
+    fitted = TopicModel(n_topics=6, n_laps=5, random_state=0).fit(corpus)
     fitted.find_path(corpus)
     return fitted
 
@@ -40,7 +40,7 @@ def test_bars_have_the_shares_of_the_largest_topics(model):
 
 
 def test_words_of_documents_are_no_markup(model):
-    model_with_label = CollapsedHDP(n_topics=2, n_laps=1, births=False).fit(np.ones((4, 3)))
+    model_with_label = TopicModel(n_topics=2, n_laps=1).fit(np.ones((4, 3)))
     model_with_label.label({0: "<i>x</i>"})
     texts = [*model.plot.topics().data[0].y, *model.plot.topics().data[0].customdata]
     texts += [words for *_, words in model.plot.map().data[0].customdata]
@@ -79,7 +79,7 @@ def test_discs_have_the_area_of_their_share_and_the_place_of_their_words(model):
     np.testing.assert_allclose(np.sort(shares), np.sort(model.topic_shares_))
     large = shares > 0.1 * shares.max()
     np.testing.assert_allclose((discs.marker.size[large] / discs.marker.size.max()) ** 2, shares[large] / shares.max())
-    alike = CollapsedHDP(n_topics=6, births=False, merge_laps=0, n_laps=5, random_state=0)
+    alike = TopicModel(n_topics=6, n_laps=5, random_state=0)
     assert np.ptp(discs.x) > 0
     assert len(discs.x) == model.n_topics_ == alike.n_topics
 
@@ -104,7 +104,7 @@ def test_branches_do_not_cross(model):
 
 
 def test_a_model_without_path_says_so(corpus):
-    fitted = CollapsedHDP(n_topics=3, births=False, n_laps=1, random_state=0).fit(corpus)
+    fitted = TopicModel(n_topics=3, n_laps=1, random_state=0).fit(corpus)
     with pytest.raises(NoPath, match="find_path"):
         fitted.plot.hierarchy()
 

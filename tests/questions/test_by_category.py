@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 from tests.questions.problems import OneWordEach, asked, drawn
 
-from stickbreak import CollapsedHDP
+from stickbreak import TopicModel
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.questions.by_category import adjusted, differences, topics_by
@@ -126,7 +126,7 @@ def test_values_of_several_kinds_are_categories(values):
 
 def test_a_model_and_its_report_refuse_categories_that_are_lists():
     corpus = Corpus.from_counts([[3, 1], [1, 0], [1, 2]])
-    model = CollapsedHDP(n_topics=1, n_laps=1, random_state=0).fit(corpus)
+    model = TopicModel(n_topics=1, n_laps=1, random_state=0).fit(corpus)
     with pytest.raises(InputError, match="category has"):
         model.topics_by(corpus, [["a"], ["b"], ["a"]])
     with pytest.raises(InputError, match="categories has"):

@@ -17,7 +17,7 @@ def frame():
 
 @pytest.fixture(scope="module")
 def model(frame):
-    return stickbreak.CollapsedHDP(n_laps=10, random_state=0).fit(frame, text="text")
+    return stickbreak.TopicModel(n_laps=10, random_state=0).fit(frame, text="text")
 
 
 def test_columns_of_the_frame_are_found_by_name(frame, model):

@@ -70,6 +70,6 @@ def test_value_that_is_no_category_is_refused(model, documents, value):
 
 def test_labels_of_days_are_called_by_the_day_and_half_a_pair_is_a_question_mark(documents):
     days = [datetime.datetime(2020, 1, 1 + d % 2) for d in range(60)]
-    fit = stickbreak.CollapsedHDP(n_laps=2, random_state=0).fit
+    fit = stickbreak.TopicModel(n_laps=2, random_state=0).fit
     assert fit(documents, labels=days).label_names_ == ["2020-01-01", "2020-01-02"]
     assert fit(documents, labels=[HALF] * 60).label_names_ == ["a?b"]

@@ -211,7 +211,7 @@ def classes_report():
 def path_report():
     """Return the report of a small model with a path of joins."""
     documents = planted_lda(120, 40, n_topics=5, mean_tokens=40.0, seed=0)[0]
-    model = stickbreak.CollapsedHDP(n_topics=12, n_laps=4, merge_laps=0, random_state=0).fit(documents)
+    model = stickbreak.TopicModel(n_topics=12, n_laps=4, random_state=0).fit(documents)
     model.find_path(documents)
     model.start_seconds_ = 2.5
     return build_report(model, documents)

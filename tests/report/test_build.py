@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stickbreak import CollapsedHDP, VariationalHDP
+from stickbreak import TopicModel, VariationalHDP
 from stickbreak.corpus import Corpus
 from stickbreak.evaluation import Completion, exclusivity, npmi, topic_diversity
 from stickbreak.exceptions import InputError
@@ -48,7 +48,7 @@ def test_report_states_the_corpus_and_the_fit(model, corpus):
 
 
 def test_report_has_the_score_that_the_model_knows_unless_another_is_given(corpus):
-    model = CollapsedHDP(n_laps=1, random_state=0).fit(corpus)
+    model = TopicModel(n_laps=1, random_state=0).fit(corpus)
     assert build_report(model, corpus).held_out is None
     model.note_held_out(Completion(-1.5, -1.75, 20, 4), unigram=-2.0)
     found = build_report(model, corpus).held_out

@@ -19,8 +19,8 @@ NAMES = ("<script>alert(1)</script>", "b & c")
 def fitted(seed, n_topics):
     counts = stickbreak.corpus.toy_bars(n_documents=60, seed=0)[0].counts
     corpus = Corpus.from_counts(counts, [f"<i>w{w}</i>" for w in range(counts.shape[1])])
-    settings = {"births": False, "merge_laps": 0, "n_laps": 5, "random_state": seed}
-    return stickbreak.CollapsedHDP(n_topics=n_topics, **settings).fit(corpus)
+    settings = {"n_laps": 5, "random_state": seed}
+    return stickbreak.TopicModel(n_topics=n_topics, **settings).fit(corpus)
 
 
 @pytest.fixture(scope="module")

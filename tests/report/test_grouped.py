@@ -74,9 +74,9 @@ def dated():
 
 @pytest.fixture(scope="module")
 def fresh_model(dated):
-    from stickbreak import CollapsedHDP
+    from stickbreak import TopicModel
 
-    return CollapsedHDP(n_topics=3, n_laps=5, merge_laps=0, random_state=0).fit(dated)
+    return TopicModel(n_topics=3, n_laps=5, random_state=0).fit(dated)
 
 
 def test_shares_by_class_are_sums_over_tokens_and_tests_those_of_the_question(fresh_model, dated):

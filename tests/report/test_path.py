@@ -8,7 +8,7 @@ from importlib import resources
 import numpy as np
 import pytest
 
-from stickbreak import CollapsedHDP
+from stickbreak import TopicModel
 from stickbreak.corpus import planted_lda
 from stickbreak.questions.topic_map import affinities, in_documents
 from stickbreak.report import build_report, render_html
@@ -23,7 +23,7 @@ def documents():
 
 @pytest.fixture(scope="module")
 def fitted(documents):
-    model = CollapsedHDP(n_topics=12, n_laps=6, merge_laps=0, random_state=0).fit(documents)
+    model = TopicModel(n_topics=12, n_laps=6, random_state=0).fit(documents)
     model.find_path(documents)
     return model
 

@@ -183,20 +183,20 @@ def test_planted_topics_are_found(seed):
 
 def test_start_from_another_model(corpus):
     other = fit(corpus)
-    for init in (other.components_, other.topic_word_.tolist(), "documents", "collapsed"):
+    for init in (other.components_, other.topic_word_.tolist(), "documents", "lda"):
         model = fit(corpus, init=init, n_laps=1, burn_in=0)
         assert model.objective_ > fit(corpus, n_laps=1, burn_in=0).objective_, "no better than a random start"
 
 
 def test_starts_that_find_topics_differ_between_chains_and_report(corpus):
     events = []
-    model = fit(corpus, init="collapsed", init_sweeps=2, n_chains=2, callback=events.append)
+    model = fit(corpus, init="lda", init_sweeps=2, n_chains=2, callback=events.append)
     assert [(e["done"], e["total"]) for e in events if "stage" in e] == [(1, 4), (2, 4), (3, 4), (4, 4)]
     laps = [event for event in events if "stage" not in event]
     assert [event["lap"] for event in laps] == list(range(1, 9))
     assert {event["n_laps"] for event in laps} == {8}
     settings = StartSettings(4, 1.0, 1.0, 0.1, 0, 2)
-    found = chain_starts("collapsed", corpus, settings, chain_seeds(0, 2), lambda event: None)
+    found = chain_starts("lda", corpus, settings, chain_seeds(0, 2), lambda event: None)
     assert not np.array_equal(found[0].counts, found[1].counts)
     assert model.trace_["objective_0"][0] != model.trace_["objective_1"][0]
 
@@ -275,7 +275,7 @@ def test_chains_go_on_with_counts_that_have_lost_their_words(corpus):
     assert_same(whole, fit(named, n_laps=6).continue_fit(corpus.counts, n_laps=2))
 
 
-@pytest.mark.parametrize("init", ["births", "collapsed", "near-uniform", "documents", "anchors", "random"])
+@pytest.mark.parametrize("init", ["topic-model", "lda", "near-uniform", "documents", "anchors", "random"])
 def test_start_has_no_more_topics_than_tokens(init):
     """The default of 100 topics suits any collection."""
     model = GibbsHDP(init=init, n_laps=2, random_state=0).fit([[1, 2], [0, 3]])

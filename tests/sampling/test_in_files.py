@@ -41,7 +41,7 @@ TOPICS = np.random.default_rng(0).dirichlet(np.ones(30), size=4)
 FITS: dict[str, dict[str, Any]] = {
     "average": {},
     "single, all learned": {"init": "single", "learn": ["alpha", "gamma", "eta"], "estimate": "best"},
-    "births": {"init": "births", "init_sweeps": 12, "estimate": "last"},
+    "topic-model": {"init": "topic-model", "init_sweeps": 12, "estimate": "last"},
     "given topics": {"init": TOPICS},
     "two chains, tables move": {"n_chains": 2, "split_merge_trials": 2},
 }

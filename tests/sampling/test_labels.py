@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.collapsed.steered_problems import labelled_documents, matched
+from tests.steered_problems import labelled_documents, matched
 
 import stickbreak
 from stickbreak import GibbsHDP
@@ -295,7 +295,7 @@ def test_labels_of_new_documents_are_predicted_with_probabilities_that_hold(mode
 
 def test_no_token_has_the_topic_of_a_label_that_its_document_lacks(planted: tuple[Any, list[Any]]) -> None:
     corpus, labels = planted
-    for init in ("random", "births"):
+    for init in ("random", "topic-model"):
         fitted = GibbsHDP(**{**SHORT, "init": init, "init_sweeps": 10}, n_laps=6).fit(corpus, labels=labels)
         z = fitted._kept.arrays["chain0.z"]
         document = np.repeat(np.arange(len(corpus)), corpus.document_lengths)
@@ -358,7 +358,7 @@ def test_a_damaged_model_is_refused(model: GibbsHDP, tmp_path: Any) -> None:
         ({"representation": "partially-collapsed"}, "set representation='direct'"),
         ({"n_shards": 2}, "set n_shards=1"),
         ({"split_merge_trials": 1}, "split_merge_trials=0"),
-        ({"init": "single"}, "topics of labels begin with init in 'random', 'births', 'collapsed'"),
+        ({"init": "single"}, "topics of labels begin with init in 'random', 'topic-model', 'lda'"),
     ],
 )
 def test_what_labels_do_not_go_with_is_refused(
@@ -367,5 +367,5 @@ def test_what_labels_do_not_go_with_is_refused(
     corpus, labels = planted
     with pytest.raises(InputError, match=message):
         GibbsHDP(**{**SHORT, **options}).fit(corpus, labels=labels)
-    with pytest.raises(InputError, match="take a CollapsedHDP"):
+    with pytest.raises(InputError, match="take a TopicModel"):
         GibbsHDP(**SHORT, n_laps=2).fit(corpus[:50], labels=labels[:50]).update(corpus[50:60])

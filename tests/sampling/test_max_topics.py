@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from stickbreak import CollapsedHDP, GibbsHDP
+from stickbreak import GibbsHDP
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.fitting.hyperparameters import GammaPrior
@@ -119,7 +119,7 @@ def many() -> Corpus:
     return planted_lda(80, 60, n_topics=12, mean_tokens=40, seed=3)[0]
 
 
-@pytest.mark.parametrize("init", ["births", "random", "sequential", "single", "collapsed", "documents"])
+@pytest.mark.parametrize("init", ["topic-model", "random", "sequential", "single", "lda", "documents"])
 def test_no_sweep_and_no_start_has_more(many: Corpus, init: str) -> None:
     model = GibbsHDP(max_topics=5, init=init, init_sweeps=10, n_laps=12, split_merge_trials=3, random_state=0).fit(many)
     assert model.trace_["n_topics"].max() == 5, "twelve topics want more"
@@ -130,7 +130,9 @@ def test_no_sweep_and_no_start_has_more(many: Corpus, init: str) -> None:
 
 def test_births_find_no_more_than_there_may_be(many: Corpus) -> None:
     free, few = (
-        GibbsHDP(max_topics=most, init="births", n_laps=1, subtopic_trials=0, estimate="last", random_state=0).fit(many)
+        GibbsHDP(max_topics=most, init="topic-model", n_laps=1, subtopic_trials=0, estimate="last", random_state=0).fit(
+            many
+        )
         for most in (None, 5)
     )
     assert free.n_topics_ > 5 >= few.n_topics_ > 1
@@ -185,12 +187,11 @@ def test_what_a_limit_does_not_go_with_is_refused(corpus: Corpus, change: dict[s
 
 
 @pytest.mark.parametrize("n_topics", [1, None])
-@pytest.mark.parametrize("method", [CollapsedHDP, GibbsHDP])
-def test_seeds_that_leave_no_room_are_refused_in_the_words_of_collapsed_inference(method: Any, n_topics: Any) -> None:
+def test_seeds_that_leave_no_room_are_refused(n_topics: Any) -> None:
     corpus = Corpus.from_counts(np.ones((4, 3)), ["a", "b", "c"])
     words = "max_topics is 2, but seeds and labels have 2 topics" if n_topics is None else "topics of seeds and labels"
     with pytest.raises(InputError, match=words):
-        method(seeds={"x": ["a"], "y": ["b"]}, n_topics=n_topics, max_topics=2, n_laps=1).fit(corpus)
+        GibbsHDP(seeds={"x": ["a"], "y": ["b"]}, n_topics=n_topics, max_topics=2, n_laps=1).fit(corpus)
 
 
 def test_a_draw_that_rounding_leaves_without_a_topic_takes_the_heaviest_with_tokens() -> None:

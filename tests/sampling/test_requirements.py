@@ -75,7 +75,7 @@ def test_checkpoint_whose_parts_do_not_fit_is_refused(corpus, tmp_path, damage, 
         ({"root": "indicator", "representation": "direct"}, "root is 'indicator'"),
         ({"sampler": "dense", "representation": "franchise"}, "sampler is 'dense'"),
         ({"n_shards": 2, "representation": "partially-collapsed"}, "without shards; set n_shards=1"),
-        ({"init": "kmeans"}, "'sequential', 'random', 'single', 'collapsed'"),
+        ({"init": "kmeans"}, "'sequential', 'random', 'single', 'lda'"),
         ({"init": np.ones((2, 7))}, "init has shape"),
     ],
 )

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.special import gammaln
-from tests.collapsed.steered_problems import WORDS, documents, matched, topics
+from tests.steered_problems import WORDS, documents, matched, topics
 
 import stickbreak
 from stickbreak import GibbsHDP
@@ -181,8 +181,8 @@ def test_a_seeded_theme_is_one_topic_where_a_chain_without_seeds_splits_it(corpu
         {"representation": "franchise", "split_merge_trials": 3, "learn": ("alpha", "gamma", "eta")},
         {"representation": "franchise", "n_shards": 3},
         {"representation": "direct", "n_shards": 2, "n_chains": 2},
-        {"representation": "partially-collapsed", "init": "collapsed", "init_sweeps": 5},
-        {"init": "births", "init_sweeps": 5},
+        {"representation": "partially-collapsed", "init": "lda", "init_sweeps": 5},
+        {"init": "topic-model", "init_sweeps": 5},
         {"eta": np.linspace(0.01, 0.1, len(WORDS))},
     ],
 )

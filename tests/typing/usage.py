@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 import stickbreak
 from stickbreak import (
     BackoffTreeTopics,
-    CollapsedHDP,
     Corpus,
     GaussianDPMixture,
     GaussianHDP,
     GibbsHDP,
     GroupedVectors,
     HybridHDP,
+    TopicModel,
     VariationalHDP,
 )
 from stickbreak.evaluation import Evaluation, evaluate
@@ -28,7 +28,7 @@ from stickbreak.variational.vectors.model import VectorModel
 
 
 def a_fit_returns_its_own_class(corpus: Corpus, vectors: GroupedVectors, table: NDArray[np.float64]) -> None:
-    assert_type(CollapsedHDP().fit(corpus), CollapsedHDP)
+    assert_type(TopicModel().fit(corpus), TopicModel)
     assert_type(VariationalHDP().fit(corpus), VariationalHDP)
     assert_type(GibbsHDP().fit(corpus), GibbsHDP)
     assert_type(HybridHDP().fit(corpus), HybridHDP)
@@ -43,13 +43,13 @@ def what_follows_a_fit_keeps_the_class(model: HybridHDP, corpus: Corpus) -> None
 
 
 def a_subclass_of_your_own_keeps_its_class(corpus: Corpus) -> None:
-    class Mine(CollapsedHDP):
+    class Mine(TopicModel):
         pass
 
     assert_type(Mine().fit(corpus), Mine)
 
 
-def a_fitted_model_has_typed_answers(model: CollapsedHDP, corpus: Corpus) -> None:
+def a_fitted_model_has_typed_answers(model: TopicModel, corpus: Corpus) -> None:
     assert_type(model.transform(corpus), NDArray[np.float64])
     assert_type(model.fit_transform(corpus), NDArray[np.float64])
     assert_type(model.score(corpus), float)
@@ -69,7 +69,7 @@ def a_mixture_has_typed_answers(model: GaussianDPMixture, table: NDArray[np.floa
 
 
 def a_loaded_model_is_of_the_kind_that_was_asked_for(path: Path) -> None:
-    assert_type(stickbreak.load(path, CollapsedHDP), CollapsedHDP)
+    assert_type(stickbreak.load(path, TopicModel), TopicModel)
     assert_type(stickbreak.load("bars", kind=GaussianHDP), GaussianHDP)
     assert_type(stickbreak.load(path), TopicEstimator | VectorModel)
 
@@ -85,7 +85,7 @@ def documents_are_typed() -> None:
 
 def mistakes_are_seen(path: Path, model: GaussianHDP) -> None:
     stickbreak.CollapsdHDP()  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
-    CollapsedHDP(topics=5)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
-    CollapsedHDP(n_topics="5")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    TopicModel(topics=5)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+    TopicModel(n_topics="5")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     stickbreak.load(path, dict)  # type: ignore[type-var]  # pyright: ignore[reportArgumentType]
     model.top_words(8)  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]

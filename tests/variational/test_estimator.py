@@ -9,7 +9,7 @@ from stickbreak.variational import VariationalHDP
 COUNTS = np.array([[5, 5, 0, 0], [4, 3, 0, 0], [0, 1, 1, 2]])
 
 
-@pytest.mark.parametrize("init", ["collapsed", "near-uniform", "documents", "anchors"])
+@pytest.mark.parametrize("init", ["lda", "near-uniform", "documents", "anchors"])
 @pytest.mark.parametrize("eta", [1e-2, 1e-4, 1e-6])
 def test_fit_accepts_a_tiny_eta(eta, init):
     """A topic that empties then has sum_w tau = W eta, whose exp(psi(.)) is zero in double precision."""

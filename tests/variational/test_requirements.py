@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from stickbreak import VariationalHDP
-from stickbreak.collapsed import COUNT_BYTES
 from stickbreak.corpus import Corpus, planted_lda, toy_bars
 from stickbreak.exceptions import InputError
+from stickbreak.initialization.start import TOKEN_BYTES
 from stickbreak.variational.words.requirements import STORED_BYTES, Plan, bytes_needed, stored_entries
 
 
@@ -53,10 +53,10 @@ def test_more_batches_are_offered_where_they_help(monkeypatch, tmp_path, no_samp
     small(**given, n_batches=50, scratch=tmp_path).fit(corpus)
 
 
-def test_a_sample_for_collapsed_inference_is_counted(monkeypatch):
+def test_a_sample_for_gibbs_sampling_is_counted(monkeypatch):
     corpus = toy_bars(200, seed=0)[0]
-    sample = COUNT_BYTES * corpus.counts.nnz
-    assert bytes_needed(corpus, 2, Plan()) > sample > bytes_needed(corpus, 2, Plan(collapsed=False))
+    sample = TOKEN_BYTES * corpus.n_tokens
+    assert bytes_needed(corpus, 2, Plan()) > sample > bytes_needed(corpus, 2, Plan(sampled=False))
     monkeypatch.setattr("stickbreak.fitting.requirements.memory_installed", lambda: sample)
     given = {"n_topics": 2, "n_laps": 1, "n_batches": 5}
     refused(lambda: small(**given, moves=()).fit(corpus), "n_topics", "2", "GiB")

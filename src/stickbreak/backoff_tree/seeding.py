@@ -14,10 +14,10 @@ from stickbreak.backoff_tree.state import WordCounts
 from stickbreak.backoff_tree.taxonomy import Taxonomy
 from stickbreak.corpus.tokens import written_out
 from stickbreak.exceptions import InputError
-from stickbreak.initialization.near_seeds import NearSeeds
 from stickbreak.model.seeds import Seeds, known_words
 from stickbreak.model.word_prior import pseudo_of
 from stickbreak.numerics.arrays import Int, Int32
+from stickbreak.sparse_gibbs.near_seeds import NearSeeds
 
 
 @dataclass(frozen=True, slots=True)

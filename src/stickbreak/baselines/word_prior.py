@@ -1,4 +1,4 @@
-"""Topics with pseudo-counts of their own: how many there may be, and where tokens begin near them."""
+"""Topics with pseudo-counts of their own: how many there may be, and how many tokens begin near them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,8 @@ from scipy import sparse
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.initialization.near_seeds import NearSeeds, nearness, words_of_seeds
-from stickbreak.numerics.arrays import Float, Int32
-from stickbreak.sparse_gibbs.by_word import ByWord
-
-SEEDED_AT_ONCE = 1 << 20  # tokens, of which there are a dozen numbers each
+from stickbreak.numerics.arrays import Float
+from stickbreak.sparse_gibbs.near_seeds import nearness, words_of_seeds
 
 
 def check_room(n_known: int, n_topics: int, known: str) -> None:
@@ -38,14 +35,4 @@ def expected_near_seeds(corpus: Corpus, pseudo: sparse.csr_array) -> Float:
     known = np.flatnonzero(n_seeds)
     of_words = np.asarray(counts.sum(axis=0)).ravel()[known] / n_seeds[known]
     found[known] = seeds[known].toarray() * of_words[:, None]
-    return found
-
-
-def seeds_of_tokens(corpus: Corpus, tokens: ByWord, pseudo: sparse.csr_array, rng: np.random.Generator) -> Int32:
-    """Draw the topic of a seed for each token, word by word, or -1.                                  math.md (L17)"""
-    near, found = NearSeeds(corpus, pseudo), np.empty(tokens.n_tokens, np.int32)
-    for first in range(0, found.size, SEEDED_AT_ONCE):
-        last = min(first + SEEDED_AT_ONCE, found.size)
-        word = np.searchsorted(tokens.start, np.arange(first, last), side="right") - 1
-        found[first:last] = near.draw(word, np.searchsorted(tokens.heads, tokens.where[first:last]), rng)
     return found

@@ -46,13 +46,14 @@ class Estimate:
     joining: float
     report: float
 
-    def lines(self, installed: float, *, most: bool) -> list[str]:
-        """Say it; `most` where a fit may end before its last pass."""
+    def lines(self, installed: float, *, most: bool, in_files: bool) -> list[str]:
+        """Say it; `most` where a fit may end before its last pass, `in_files` where it can have a scratch folder."""
         sampled = f" (from {self.n_sampled:,} of them)" if self.n_sampled < self.n_documents else ""
         GiB = 2.0**30
         lack = ""
         if self.bytes > installed:
-            lack = f", more than the {installed / GiB:.3g} GiB of this machine: see --scratch, or give fewer documents"
+            other = "--scratch" if in_files else "--method hybrid"
+            lack = f", more than the {installed / GiB:.3g} GiB of this machine: see {other}, or give fewer documents"
         parts = {"reading": self.reading, "the fit": self.fit, "joining": self.joining, "the report": self.report}
         told = ", ".join(f"{name} {_told(seconds)}" for name, seconds in parts.items() if seconds)
         passes = f"{self.passes} passes{' at most' if most else ''}"
@@ -150,7 +151,8 @@ def estimate(job: FitJob, path: Location, settings: InputSettings, *, as_json: b
     if as_json:
         print_json(asdict(found))
     else:
-        show("\n".join(found.lines(memory_installed(), most=not default)))
+        in_files = "scratch" in job.estimator().get_params()
+        show("\n".join(found.lines(memory_installed(), most=not default, in_files=in_files)))
 
 
 def _growth(job: FitJob, sample: Corpus, extent: Extent) -> float:

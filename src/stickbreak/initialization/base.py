@@ -42,7 +42,6 @@ class StartSettings:
     engine: Engine = ALONE  # where the work runs; it changes no number
     stop: Callable[[], bool] | None = None  # asked after each sweep but the last: the sweeps so far are a start, too
     pseudo: sparse.csr_array | None = None  # (W, n_kept)  pseudo-counts of the first topics, which stay the first
-    are_words: bool = False  # pseudo-counts are of a few words, whose companions tell of a topic, too
     labels: DocumentLabels | None = None  # of the documents; their topics are the first of these
     max_topics: int | None = None  # that starts which find the number may lead to
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -25,7 +26,7 @@ from stickbreak.topics.laps import Rules, TopicLaps
 
 logger = logging.getLogger("stickbreak")
 
-ALPHA = 5.0  # to begin with; it is learned
+SMOOTHING = 4.0  # times eta in the start "lda": a topic that repeats another gives up its words
 MOST_TOKENS = 1 << 22  # in which a start finds topics
 TOKEN_BYTES = 64.0  # of each
 FIRST_MERGES = 5  # a fifth of the sweeps is over when topics begin to merge
@@ -34,7 +35,7 @@ MOST_TOPICS = 1000  # of a start that finds the number
 
 def lda(corpus: Corpus, settings: StartSettings) -> Start:
     """Start from `sweeps` passes of LDA by Gibbs sampling (math.md (L2)), the number of topics given."""
-    return _sampled(corpus, settings, settings.n_topics)
+    return _sampled(corpus, replace(settings, eta=SMOOTHING * settings.eta), settings.n_topics)
 
 
 def topic_model(corpus: Corpus, settings: StartSettings) -> Start:
@@ -46,10 +47,10 @@ def _sampled(corpus: Corpus, settings: StartSettings, n_topics: int | None) -> S
     """Return topics of Gibbs sampling over a corpus, or over a sample of its documents, scaled up to the corpus."""
     sample, rows = documents_that_fit(corpus, settings.seed)
     labels = settings.labels if rows is None or settings.labels is None else settings.labels.sample(rows)
-    priors = Priors(np.zeros(0), ALPHA, settings.eta, settings.pseudo)
+    priors = Priors(np.zeros(0), settings.alpha, settings.eta, settings.pseudo)
     most = max(settings.max_topics or MOST_TOPICS, settings.n_kept + 1)
     first = max(1, settings.sweeps // FIRST_MERGES)
-    rules = Rules(n_topics, most, priors, ("alpha",), settings.seed, settings.are_words, labels, None, first)
+    rules = Rules(n_topics, most, priors, ("alpha",), settings.seed, labels, None, first)
     laps = TopicLaps(sample, rules, settings.engine)
     laps.begin(lambda row: None, lambda: False)
     for done, _ in enumerate(islice(laps.laps(0), settings.sweeps), 1):
@@ -136,6 +137,8 @@ def resampled(
 ) -> Start:
     """Return the topics that `sweeps` passes of Gibbs sampling lead to from present ones, in their order.
 
+    They are the mean over the second half of the passes.
+
     Parameters
     ----------
     corpus : Corpus
@@ -148,9 +151,8 @@ def resampled(
         Cuts each topic in two first: every document puts what it has of a topic into one of its halves, drawn at
         random. The halves of topic k are the topics k and K + k.
     """
-    corpus = rounded(corpus, settings.seed)
-    K, parts = len(topics), 1 if halves is None else 2
-    chain = Chain(corpus, parts * K, settings.seed, executor=settings.engine)
+    K, parts, whole = len(topics), 1 if halves is None else 2, _whole(corpus, settings.seed)
+    chain = Chain(whole, parts * K, settings.seed, executor=settings.engine)
     z = chain.near(topics * a[:, None] + np.finfo(np.float64).tiny)
     if halves is not None:
         document = np.searchsorted(chain.tokens.heads, chain.tokens.where)
@@ -159,9 +161,12 @@ def resampled(
             z[own] += (K * halves.integers(2, size=corpus.n_documents)[document[own]]).astype(np.uint16)
     chain.take(z)
     priors = Priors(np.tile(a / parts, parts), float(a.sum()), settings.eta, settings.pseudo)
-    for number in range(1, settings.sweeps + 1):
+    counts, n = np.zeros((corpus.n_words, parts * K)), 0
+    for number in range(1, settings.sweeps + 1 if whole.n_tokens else 1):
         chain.lap(number, priors)
-    counts = chain.counts()
+        if 2 * number > settings.sweeps:
+            counts, n = counts + chain.last(), n + 1
+    counts *= corpus.n_tokens / max(n * whole.n_tokens, 1.0)
     if settings.pseudo is not None:
         counts[:, : settings.n_kept] += settings.pseudo.toarray()
     return Start(np.ascontiguousarray(counts), weights_of(counts.sum(axis=0) + SMALLEST))
@@ -176,12 +181,14 @@ def documents_that_fit(corpus: Corpus, seed: int) -> tuple[Corpus, Int | None]:
         logger.info("the start uses %d of %d documents", max(1, n_fit), corpus.n_documents)
         rows = np.sort(order[: max(1, n_fit)])
         sample = corpus[rows]
-    whole = rounded(sample, seed)
-    return (whole if whole.n_tokens else _of_ones(sample)), rows
+    return _whole(sample, seed), rows
 
 
-def _of_ones(corpus: Corpus) -> Corpus:
-    """Return a corpus with a token for each stored count: weights may be so small that none becomes one."""
+def _whole(corpus: Corpus, seed: int) -> Corpus:
+    """Return a corpus of whole counts, rounded at random; a token for each where none is left."""
+    whole = rounded(corpus, seed)
+    if whole.n_tokens:
+        return whole
     counts = corpus.counts.copy()
     counts.data = np.ones_like(counts.data)
     return Corpus(counts, corpus.vocabulary)

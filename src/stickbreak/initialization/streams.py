@@ -23,7 +23,6 @@ class Parameters(Protocol):
     alpha: float
     gamma: float
     eta: Any
-    seeds: Any
     init: Any
     init_sweeps: int
     learning_decay: float
@@ -77,7 +76,6 @@ def settings_of(
         engine,
         stop,
         pseudo,
-        given.seeds is not None,
     )
 
 

@@ -97,7 +97,7 @@ def _learned(S: Float, eta: Eta, prior: Float, corpus: Corpus, outside: Float, s
         return np.zeros_like(outside)
     n_parts = min(max(1, int(corpus.n_tokens) // PART), MOST_PARTS)
     chain = Chain(corpus, prior.size, seed, n_parts=n_parts, executor=executor)
-    chain.begin_near(np.ascontiguousarray(S) + np.finfo(np.float64).tiny)
+    chain.begin(chain.near(np.ascontiguousarray(S) + np.finfo(np.float64).tiny))
     priors = Priors(prior, float(prior.sum()), eta, sparse.csr_array(outside) if outside.any() else None)
     for number in range(1, SWEEPS + 1):
         chain.lap(number, priors)

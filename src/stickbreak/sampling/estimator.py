@@ -376,7 +376,6 @@ class GibbsHDP(FittedGibbs):
                 engine=executor,
                 stop=stop,
                 pseudo=prior.pseudo,
-                are_words=self.seeds is not None,
                 labels=labels,
                 max_topics=self.max_topics,
             )

@@ -81,9 +81,9 @@ class Chain:
         self.z, self.lists = z, self.tokens.lists(z)
         self._n = np.bincount(z, minlength=self.n_topics).astype(np.int64)
 
-    def begin_near(self, topics: Float) -> None:
-        """Begin with draws of the topics of tokens in proportion to the weights of words in the topics, (K, W)."""
-        self.take(self.near(topics))
+    def begin(self, z: NDArray[np.uint16]) -> None:
+        """Begin with these topics of tokens."""
+        self.take(z)
 
     def near(self, topics: Float) -> NDArray[np.uint16]:
         """Draw the topic of each token in proportion to the weights of its word in the topics, (K, W)."""

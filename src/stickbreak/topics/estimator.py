@@ -270,13 +270,13 @@ class TopicModel(FittedTopics):
     def _laps(self, documents: Corpus, seed: int, executor: Engine) -> TopicLaps:
         prior = self._behind_labels(self._word_prior(documents.words), documents.n_words)
         priors = Priors(np.zeros(0), float(self.alpha), base_of(self.eta), prior.pseudo)
-        return TopicLaps(documents, self._rules(priors, seed, are_words=self.seeds is not None), executor)
+        return TopicLaps(documents, self._rules(priors, seed), executor)
 
-    def _rules(self, priors: Priors, seed: int, *, are_words: bool = False, past: Past | None = None) -> Rules:
+    def _rules(self, priors: Priors, seed: int, past: Past | None = None) -> Rules:
         """Return what a fit goes by that knows what `priors` say of the first topics."""
         n_topics = None if self.n_topics is None else max(int(self.n_topics), priors.n_kept)
         most = max(self.max_topics or FEWER_TOPICS, priors.n_kept + 1)
-        return Rules(n_topics, most, priors, tuple(self.learn), seed, are_words, self._rows_of_labels, past)
+        return Rules(n_topics, most, priors, tuple(self.learn), seed, self._rows_of_labels, past)
 
     def _take(self, laps: TopicLaps, documents: Corpus) -> None:
         self._take_laps(laps, documents.n_documents)
@@ -345,7 +345,7 @@ class TopicModel(FittedTopics):
         assert priors.pseudo is not None
         identity = self._identity(documents, seed) | {"topics": checksum(priors.pseudo.data, past.tables)}
         with at_work(self, callback) as (report, executor):
-            laps = TopicLaps(documents, self._rules(priors, seed, past=past), executor)
+            laps = TopicLaps(documents, self._rules(priors, seed, past), executor)
             run = self._run(laps, report, identity, self.n_laps, checkpoint=checkpoint, resume=resume)
         self.start_seconds_ = run.start_seconds
         self._take_words(documents)

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.checkpoint import require
-from stickbreak.fitting.hyperparameters import PRIOR, opened
+from stickbreak.fitting.hyperparameters import PRIOR
 from stickbreak.fitting.laps import Packed
 from stickbreak.model.document_labels import LABELLED, DocumentLabels
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.streams import stream
-from stickbreak.sparse_gibbs.chain import Chain
+from stickbreak.sparse_gibbs.chain import Chain, Past
 from stickbreak.sparse_gibbs.dirichlet import STEPS, is_due, tables_of
 from stickbreak.sparse_gibbs.kernels import labelled as label_kernels
 from stickbreak.sparse_gibbs.kernels import lists as list_kernels
@@ -31,21 +31,23 @@ class LabelledChain(Chain):
 
     Parameters
     ----------
-    corpus, n_topics, seed
+    corpus, n_topics, seed, past
         As in `Chain`.
     labels : DocumentLabels
         The first topics are those of labels.
     """
 
-    def __init__(self, corpus: Corpus, n_topics: int, seed: int, labels: DocumentLabels) -> None:
-        super().__init__(corpus, n_topics, seed)
+    def __init__(
+        self, corpus: Corpus, n_topics: int, seed: int, labels: DocumentLabels, past: Past | None = None
+    ) -> None:
+        super().__init__(corpus, n_topics, seed, past=past)
         self._labels, tokens = labels, self.tokens
         self._document = np.searchsorted(tokens.heads, tokens.where).astype(np.uint32)  # (N,)
 
-    def begin_near(self, topics: Float) -> None:
-        """Begin as a chain does; of a document with labels, each label is as likely as what a token would have."""
-        rng, free = stream(self._seed, "labels of LDA"), self.near(topics).astype(np.int64)
-        self.take(self._labels.allowed(free, self._document, rng).astype(np.uint16))
+    def begin(self, z: NDArray[np.uint16]) -> None:
+        """Begin with these topics of tokens; in a document with labels each of these is as likely as the given one."""
+        rng = stream(self._seed, "labels of LDA")
+        self.take(self._labels.allowed(z.astype(np.int64), self._document, rng).astype(np.uint16))
 
     def scale(self, priors: Priors) -> Float:
         """Return how often a_k of a free topic counts in each document, (D,).                         math.md (L10)"""
@@ -76,9 +78,10 @@ class LabelledChain(Chain):
         groups = [(int(n), self.tokens.pairs(self.lists, self.tokens.heads[n_own == n])) for n in np.unique(n_own)]
         for _ in range(STEPS):
             tables = np.zeros((2, self.n_topics))  # of documents without labels, and with
+            tables[0, : self._past.tables.size] = self._past.tables
             for n, pairs in groups:
                 tables[int(n > 0)] += tables_of(pairs, self._prior_of(n, priors))
-            priors = priors.with_weights(self._weights(tables, opened(priors.alpha, self.tokens.lengths)))
+            priors = priors.with_weights(self._weights(tables, self._past.opened + self.opened(priors)))
         return priors
 
     def _prior_of(self, n: int, priors: Priors) -> Float:

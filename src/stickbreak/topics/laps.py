@@ -16,12 +16,14 @@ from stickbreak.fitting.executor import Executor
 from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
 from stickbreak.model.document_labels import DocumentLabels
 from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.streams import stream
 from stickbreak.sparse_gibbs.chain import Chain, Past
 from stickbreak.sparse_gibbs.dirichlet import FIRST_LAP, best_eta, is_due
+from stickbreak.sparse_gibbs.near_seeds import seeds_of_tokens, typical
 from stickbreak.sparse_gibbs.priors import Priors
 from stickbreak.topics.labelled import LabelledChain
 from stickbreak.topics.merging import Merger
-from stickbreak.topics.start import LITTLE, BesideWords, n_to_begin_with
+from stickbreak.topics.start import n_to_begin_with, of_tokens, rough_topics
 
 FIRST_MERGES, MERGE_EVERY = 40, 5  # passes before the first merges, and from round to round
 QUIET, LAST_MERGES = 3, 240  # rounds without a merge, or passes, that end the merges
@@ -42,8 +44,6 @@ class Rules:
         Of the topics that are known; more have none but eta.
     learn : collection of {"alpha", "eta"}
     seed : int
-    are_words : bool
-        Whether pseudo-counts are of a few words, whose companions tell of a topic, too.
     labels : DocumentLabels, optional
     past : Past, optional
     first_merges : int
@@ -55,7 +55,6 @@ class Rules:
     priors: Priors
     learn: Collection[str]
     seed: int
-    are_words: bool = False
     labels: DocumentLabels | None = None
     past: Past | None = None
     first_merges: int = FIRST_MERGES
@@ -87,41 +86,36 @@ class TopicLaps:
 
     def begin(self, report: Callback, stop: Stop) -> None:
         """Give each token one of many rough topics: a few seconds, which are neither reported nor stopped."""
-        rules, n_kept = self.rules, self.priors.n_kept
-        found, M, D = BesideWords(self._corpus, rules.seed), self._corpus.counts.nnz, self._corpus.n_documents
-        n = n_to_begin_with(M, D, rules.max_topics - n_kept) if rules.n_topics is None else rules.n_topics - n_kept
-        corners = found.corners(n) if n else np.zeros(0, np.int64)
-        if corners.size == n or (corners.size and rules.n_topics is None):
-            free = found.topics(corners)
+        rules, corpus, n_kept = self.rules, self._corpus, self.priors.n_kept
+        if rules.n_topics is None:
+            n = n_to_begin_with(corpus.counts.nnz, corpus.n_documents, rules.max_topics - n_kept)
         else:
-            free = np.ones((n, self._corpus.n_words))
-        topics = np.vstack([self._known(found), free])
-        self.started = len(topics)
+            n = rules.n_topics - n_kept
+        free = rough_topics(corpus, n, rules.seed, fewer=rules.n_topics is None)
+        self.started = n_kept + len(free)
         a = np.full(self.started, self.priors.alpha / self.started)
         a[: self.priors.a.size] = self.priors.a  # those that a model of before has learned
         self.priors = self.priors.with_weights(a)
-        tokens = topics.sum(axis=1, keepdims=True) * (self.started / self._corpus.n_tokens)
         self.chain = self._chain_of(self.started)
-        self.chain.begin_near(np.divide(topics, tokens, out=np.zeros_like(topics), where=tokens > 0.0) + LITTLE)
+        self.chain.begin(self._first_topics(free))
 
-    def _known(self, found: BesideWords) -> Float:
-        """Return the topics that are known, with the companions of their words, (n_kept, W)."""
-        pseudo = self.priors.pseudo
+    def _first_topics(self, free: Float) -> NDArray[np.uint16]:
+        """Draw the first topic of each token: near the topics that are known, or one of the free topics."""
+        pseudo, chain = self.priors.pseudo, self.chain
         if pseudo is None:
-            return np.zeros((0, self._corpus.n_words))
-        rows = pseudo.T.toarray()
-        for k in range(len(rows) if self.rules.are_words else 0):
-            words = found.has(np.flatnonzero(rows[k]))
-            rows[k] /= max(rows[k].sum(), 1.0)
-            if words.size:
-                rows[k] += found.topics(words).mean(axis=0)
-        return np.asarray(rows)
+            return chain.near(free)
+        if self.rules.past is not None:
+            return chain.near(np.vstack([of_tokens(pseudo.T.toarray(), self._corpus.n_tokens / self.started), free]))
+        known = np.full((self.priors.n_kept, self._corpus.n_words), float(not len(free)))
+        z = chain.near(np.vstack([known, free]))
+        near = seeds_of_tokens(self._corpus, chain.tokens, typical(pseudo), stream(self.seed, "tokens near seeds"))
+        return np.where(near >= 0, near, z).astype(np.uint16)
 
     def _chain_of(self, n_topics: int) -> Chain:
         """Return a chain of that many topics."""
         rules = self.rules
         if rules.labels is not None:
-            return LabelledChain(self._corpus, n_topics, rules.seed, rules.labels)
+            return LabelledChain(self._corpus, n_topics, rules.seed, rules.labels, rules.past)
         n_parts = min(max(1, int(self._corpus.n_tokens) // PART), MOST_PARTS)
         return Chain(self._corpus, n_topics, rules.seed, n_parts=n_parts, executor=self._executor, past=rules.past)
 
@@ -168,7 +162,7 @@ class TopicLaps:
     def _merger(self) -> Merger:
         n_labels = 0 if self.rules.labels is None else self.rules.labels.n_labels
         tokens = self.chain.tokens.by_document()
-        return Merger(n_labels, self.priors.n_kept, tokens, self.rules.are_words, self.seed, self._executor)
+        return Merger(n_labels, self.priors.n_kept, tokens, self.rules.past is not None, self.seed, self._executor)
 
     def snapshot(self) -> Packed:
         """Return all that the next laps depend on."""

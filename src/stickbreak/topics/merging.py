@@ -30,8 +30,8 @@ class Merger:
     n_labels, n_kept : int
         The first `n_labels` topics are those of labels, which no other joins; the first `n_kept` do not join others.
     tokens : ByDocument
-    are_words : bool
-        Whether pseudo-counts are of a few words: these only say what a topic is about, so each counts as one token.
+    are_counts : bool
+        Whether pseudo-counts are those of documents. Others only say what a topic is about: one token a word at most.
     seed : int
     executor : Executor
     """
@@ -39,7 +39,7 @@ class Merger:
     n_labels: int
     n_kept: int
     tokens: ByDocument
-    are_words: bool
+    are_counts: bool
     seed: int
     executor: Executor
 
@@ -72,7 +72,7 @@ class Merger:
         prior, total = np.zeros((n_words, 0)), np.full(K, total_of(priors.eta, n_words))
         if priors.pseudo is not None:
             prior = priors.pseudo.toarray()
-            prior = np.minimum(prior, 1.0) if self.are_words else prior
+            prior = prior if self.are_counts else np.minimum(prior, 1.0)
             total[: priors.n_kept] += prior.sum(axis=0)
         of_topics = kernels.by_topic(place[chain.z[self.tokens.order]], K)
         of_tokens = self.tokens.word, self.tokens.document, chain.scale(priors)

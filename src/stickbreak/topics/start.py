@@ -15,6 +15,7 @@ from stickbreak.corpus.cooccurrence import Cooccurrence
 from stickbreak.fitting.executor import one_blas_thread
 from stickbreak.numerics.arrays import Float, Float32, Int
 from stickbreak.numerics.corners import corners
+from stickbreak.numerics.ranges import SMALLEST
 from stickbreak.numerics.streams import stream
 
 PER_DOCUMENT = 2.0  # bounds the number of topics where documents are long: each has more to say
@@ -28,6 +29,22 @@ def n_to_begin_with(n_counts: int, n_documents: int, most: int) -> int:
     """Return min(sqrt(M), 2 (M D)^(1/4), most) for M stored counts of D documents.                     math.md (L12)"""
     many = min(math.sqrt(n_counts), PER_DOCUMENT * (n_counts * n_documents) ** 0.25, most)
     return max(1, round(many))
+
+
+def rough_topics(corpus: Corpus, n: int, seed: int, *, fewer: bool) -> Float:
+    """Return n topics to begin with, as tokens of each word, (n, W); `fewer` where there are not as many corners.
+
+    All words are alike in each where there is no corner, or there are not n of them and no `fewer` topics will do.
+    """
+    found = BesideWords(corpus, seed)
+    words = found.corners(n) if n else found.words[:0]
+    rows = found.topics(words) if words.size == n or (fewer and words.size) else np.ones((n, corpus.n_words))
+    return of_tokens(rows, corpus.n_tokens / max(len(rows), 1))
+
+
+def of_tokens(rows: Float, n_tokens: float) -> Float:
+    """Return topics of that many tokens each, and a little of every word, (n, W)."""
+    return np.asarray(rows * (n_tokens / np.maximum(rows.sum(axis=1, keepdims=True), SMALLEST)) + LITTLE)
 
 
 class BesideWords:
@@ -64,10 +81,6 @@ class BesideWords:
         """Return the companions of words, as probabilities, (n, W)."""
         rows = np.maximum(self._seen.rows(words), 0.0)
         return np.asarray(rows / rows.sum(axis=1, keepdims=True))
-
-    def has(self, words: Int) -> Int:
-        """Return those of some words that ever stand beside another."""
-        return words[self._seen.mass[words] > 0]
 
     def _signs(self, n: int) -> Float32:
         """Draw a table of -1 and 1, (W, n): a projection by these keeps distances as one by normal numbers does."""

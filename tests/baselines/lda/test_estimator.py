@@ -1,4 +1,4 @@
-"""`LDA` whatever its inference: planted topics, fits that go on, streams, what it refuses."""
+"""`LDA` in batch and in minibatches: planted topics, fits that go on, streams, what it refuses."""
 
 import numpy as np
 import pytest
@@ -7,15 +7,9 @@ from scipy.optimize import linear_sum_assignment
 import stickbreak
 from stickbreak import LDA
 from stickbreak.corpus import Corpus, planted_lda
-from stickbreak.exceptions import InputError, InvalidCorpus
+from stickbreak.exceptions import InputError
 
-HOW = {
-    "gibbs": {},
-    "last": {"estimate": "last"},
-    "cvb0": {"inference": "cvb0"},
-    "variational": {"inference": "variational"},
-    "online": {"inference": "variational", "batch_size": 16},
-}
+HOW = {"batch": {}, "online": {"batch_size": 16}}
 
 
 @pytest.fixture(params=HOW)
@@ -65,10 +59,9 @@ def test_fit_that_is_resumed_or_continued_is_that_of_one_go(how, small, tmp_path
 
 
 def test_fit_ends_where_it_no_longer_rises(small):
-    for how in ({"inference": "variational"}, {"inference": "cvb0"}, {}):
-        model = LDA(n_topics=5, n_laps=1000, tolerance=1e-3, random_state=0, **how).fit(small)
-        assert model.converged_
-        assert model.n_laps_ < 500
+    model = LDA(n_topics=5, n_laps=1000, tolerance=1e-3, random_state=0).fit(small)
+    assert model.converged_
+    assert model.n_laps_ < 500
 
 
 def test_stream_goes_on_after_any_fit_and_after_loading(how, small, tmp_path):
@@ -100,19 +93,15 @@ def test_stream_finds_planted_topics(seed):
     assert 0.3 < model.alpha_ < 1.6
 
 
-def test_fractions_are_for_those_that_take_them(small):
-    weights = small.counts * 0.5
-    for how in ({"inference": "cvb0"}, {"inference": "variational"}):
-        LDA(n_topics=3, n_laps=2, **how).fit(weights)
-    with pytest.raises(InvalidCorpus, match="a sampler assigns each"):
-        LDA(n_topics=3, n_laps=2).fit(weights)
+def test_weights_are_taken(small):
+    assert np.isfinite(LDA(n_topics=3, n_laps=2, random_state=0).fit(small.counts * 0.5).objective_)
+    assert np.isfinite(LDA(n_topics=3, random_state=0).partial_fit(small.counts * 0.01).objective_)
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"batch_size": 10}, "batch_size is 10, but inference is 'gibbs'"),
-        ({"inference": "variational", "eta": 1e-3}, "eta is 0.001, for which"),
+        ({"eta": 1e-3}, "eta is 0.001, for which"),
         ({"learn": ("gamma",)}, "learn names 'gamma'"),
         ({"n_topics": 10**5}, "n_topics"),
     ],

@@ -108,7 +108,7 @@ def test_a_step_on_a_minibatch_is_one_of_scikit_learn(corpus, seed):
 
 @pytest.mark.parametrize("learn", [(), ("alpha",), ("eta",), ("alpha", "eta")])
 def test_bound_never_falls(corpus, learn, seed):
-    model = LDA(n_topics=5, inference="variational", learn=learn, n_laps=60, tolerance=None, random_state=seed)
+    model = LDA(n_topics=5, learn=learn, n_laps=60, tolerance=None, random_state=seed)
     objective_ = model.fit(corpus).trace_["objective"]
     assert (np.diff(objective_) > -1e-10).all()
     assert objective_[-1] > objective_[0]

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
-from tests.collapsed.steered_problems import WORDS, documents, matched
 from tests.sampling.laws import ALARM, chi_square
+from tests.steered_problems import WORDS, documents, matched
 
 import stickbreak
 from stickbreak import NestedCRP

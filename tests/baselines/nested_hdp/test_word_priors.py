@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from tests.baselines.steered import check_a_table_says_what_seeds_say, check_fits_go_on
-from tests.collapsed.steered_problems import WORDS, documents, matched
+from tests.steered_problems import WORDS, documents, matched
 
 import stickbreak
 from stickbreak import NestedHDP

@@ -8,7 +8,7 @@ from scipy import sparse
 from tests.baselines.online.direct import twin as direct_twin
 from tests.baselines.online.franchise import twin as franchise_twin
 from tests.baselines.steered import check_a_table_says_what_seeds_say, check_fits_go_on
-from tests.collapsed.steered_problems import WORDS, documents, matched
+from tests.steered_problems import WORDS, documents, matched
 
 import stickbreak
 from stickbreak import OnlineHDP, SplitMergeOnlineHDP
@@ -200,14 +200,14 @@ def test_batch_laps_never_lower_the_bound(corpus: Corpus) -> None:
     assert gains.sum() > 0.1
 
 
-@pytest.mark.parametrize("init", ["random", "collapsed"])
+@pytest.mark.parametrize("init", ["random", "lda"])
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_planted_topic_is_found_under_the_number_of_its_seed(
     corpus: Corpus, name: str, init: str, tmp_path: Any
 ) -> None:
     family, given = FAMILIES[name]
     seeds = {**SEEDS, "none": ["f0", "f1"]}  # whose words hardly occur
-    if init == "collapsed":
+    if init == "lda":
         given = {**given, "n_topics": 4, "init_sweeps": 20}
     fit = {**given, "seeds": seeds, "init": init, "batch_size": 60, "n_laps": 5, "random_state": 0}
     model = family(**fit).fit(corpus)

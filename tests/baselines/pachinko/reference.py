@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 from scipy.special import gammaln
-from tests.baselines.lda.reference import listed, moved
+from tests.topics.reference import listed, moved
 
 from stickbreak.numerics.kernel_random import open_stream, uniform
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from scipy.special import gammaln
-from tests.baselines.lda import reference as lda
-from tests.baselines.lda.reference import by_word
-from tests.baselines.lda.test_gibbs import drawn, of_lengths
 from tests.sampling.laws import ALARM, chi_square, largest_z, z_scores
+from tests.topics import reference as lda
+from tests.topics.reference import by_word
+from tests.topics.test_chain import drawn, of_lengths
 
 from stickbreak.baselines.pachinko.gibbs import Gibbs
 from stickbreak.baselines.pachinko.state import Paths, Priors

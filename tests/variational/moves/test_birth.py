@@ -28,7 +28,7 @@ def test_first_birth_is_a_collapsed_start_with_the_hyperparameters_of_the_beginn
     made, state, _ = before_trial(move, corpus, 2, 1, learned=("eta",))
     assert state.model.likelihood.eta != ETA
     found = move.propose(state, made)
-    start = make_start("collapsed", corpus, StartSettings(6, ALPHA, GAMMA, ETA, 0, 20))
+    start = make_start("lda", corpus, StartSettings(6, ALPHA, GAMMA, ETA, 0, 20))
     expected = starting_parameters(start, made.model.likelihood, GAMMA, corpus.n_documents)
     assert found.model is made.model
     np.testing.assert_allclose(found.parameters.tau, expected.tau, rtol=1e-12)
@@ -55,30 +55,6 @@ def test_birth_of_halves_is_due_when_a_lap_gained_next_to_nothing(gain, due):
     move.begin(state)
     state.objective += gain * trial.STILL * abs(state.objective) / (1 + gain * trial.STILL)
     assert move.candidates(state) == due
-
-
-def test_each_document_gives_what_it_has_of_a_topic_to_one_half(monkeypatch):
-    kept = []
-    original = proposals.refined
-
-    def watched(state, schedule, corpus, tau, weights, n_dk):
-        kept.append((tau, weights, n_dk.toarray()))
-        return original(state, schedule, corpus, tau, weights, n_dk)
-
-    monkeypatch.setattr(proposals, "refined", watched)
-    move = made_move(Birth)
-    made, state, _ = before_trial(move, small_bars(1), 3)
-    move.propose(state, made)
-    move.propose(state, made)
-    (tau, weights, n_dk), (_, _, other) = kept
-    left, right = n_dk[:, :3], n_dk[:, 3:]
-    whole = np.concatenate([documents.dense(3) for documents in state.documents])
-    np.testing.assert_array_equal(left + right, whole)
-    assert not (left * right).any()
-    assert 0.3 < (left > 0).sum() / (whole > 0).sum() < 0.7
-    assert not np.array_equal(other, n_dk)  # the next birth cuts them elsewhere
-    np.testing.assert_array_equal(tau, np.hstack([state.parameters.tau] * 2))
-    np.testing.assert_allclose(weights[:3] + weights[3:], state.parameters.expected_beta[:-1])
 
 
 def test_halves_keep_the_names_and_add_new_ones_for_all_tokens():
@@ -124,7 +100,7 @@ def test_rejected_birth_rests_until_the_topics_change():
 
 @pytest.mark.parametrize("fresh", [None, 4])
 def test_birth_without_tokens_proposes_nothing(monkeypatch, fresh):
-    monkeypatch.setattr(proposals, "RESPONSIBILITY_BYTES", 1)  # one document of the batch, which is empty
+    monkeypatch.setattr(proposals, "MOST_TOKENS", 1)  # one document of the batch, which is empty
     move = made_move(Birth, fresh=fresh)
     made, state, _ = before_trial(move, Corpus.from_counts(np.vstack([np.zeros((1, 4)), np.eye(4) * 3])), 2, 1)
     standing = state.standing()
@@ -157,7 +133,7 @@ def test_accepted_birth_raises_what_it_is_judged_by_on_random_corpora(seed, fres
 def test_every_start_ends_at_the_same_objective_with_the_same_number_of_topics(seed):
     """Within 0.01 nats per token; without births they end up to 1.3 apart."""
     corpus, truth = toy_bars(150, size=10, n_bars=10, tokens=80, seed=seed)
-    starts = [{"init": name} for name in ("collapsed", "documents", "near-uniform", "anchors")]
+    starts = [{"init": name} for name in ("lda", "documents", "near-uniform", "anchors")]
     starts += [{"n_topics": 1}, {"n_topics": 3, "init": "documents"}]
     settings = {"n_laps": 60, "random_state": seed}
     fits = [VariationalHDP(**start, **settings).fit(corpus) for start in starts]

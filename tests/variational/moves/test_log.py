@@ -38,7 +38,9 @@ def test_every_move_gains_and_names_the_topics_that_end(model: VariationalHDP) -
     for move in model.moves_:
         if move["move"] in ended:
             assert len(move["topics"]) == ended[move["move"]]
-            assert all(len(words) in (0, 8) for words in move["topics"])  # a topic that lost its tokens has no words
+            assert all(
+                len(words) <= 8 for words in move["topics"]
+            )  # a topic that lost its tokens has few words or none
 
 
 def test_the_first_merges_are_of_parts_of_one_planted_topic(model: VariationalHDP) -> None:

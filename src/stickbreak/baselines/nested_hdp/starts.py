@@ -11,9 +11,9 @@ from stickbreak.baselines.nested_hdp.kernels import clusters as cluster_kernels
 from stickbreak.baselines.nested_hdp.state import TreeState
 from stickbreak.baselines.nested_hdp.tree import Tree
 from stickbreak.corpus import Corpus
-from stickbreak.initialization.near_seeds import nearness
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.streams import stream
+from stickbreak.sparse_gibbs.near_seeds import nearness
 
 SAMPLE = 10_000  # documents that the start looks at
 ROUNDS = 5  # of each clustering, at most

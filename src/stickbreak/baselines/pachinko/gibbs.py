@@ -16,7 +16,6 @@ from scipy.special import digamma
 from stickbreak.baselines.pachinko.kernels import sweeps as sweep_kernels
 from stickbreak.baselines.pachinko.kernels.exchange import exchange
 from stickbreak.baselines.pachinko.state import FIRST_LAP, Paths, Priors
-from stickbreak.baselines.word_prior import seeds_of_tokens
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
 from stickbreak.fitting.laps import Packed
@@ -27,6 +26,7 @@ from stickbreak.numerics.streams import stream
 from stickbreak.sparse_gibbs.by_word import ByWord
 from stickbreak.sparse_gibbs.dirichlet import STEPS, fixed_point, is_due, tables_of
 from stickbreak.sparse_gibbs.kernels import lists as list_kernels
+from stickbreak.sparse_gibbs.near_seeds import seeds_of_tokens
 from stickbreak.sparse_gibbs.word_prior import prior_of_words
 
 ESTIMATES = ("average", "last")

@@ -12,7 +12,7 @@ from stickbreak.sampling.kernels.labels import fill_prior
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def assign(first, start, word, phi, prior, labels, rounds, z, rng, key):
-    """Draw z_i in proportion to phi_wk (N_dk + prior_k), after `rounds` of N_dk = sum_i of them.       math.md (C1)
+    """Draw z_i in proportion to phi_wk (N_dk + prior_k), after `rounds` of N_dk = sum_i of them.       math.md (D1)
 
     `first`: number of the first document. prior, alpha beta, is that of documents without labels.
     """

@@ -64,8 +64,7 @@ class StartedHDP(FittedHDP):
 
     def _start_settings(self, n_topics: int, seed: int) -> StartSettings:
         priors = self.alpha, self.gamma, base_of(self.eta)
-        given = n_topics + self._n_kept, *priors, seed, self.init_sweeps
-        return StartSettings(*given, pseudo=self._pseudo, are_words=self.seeds is not None)
+        return StartSettings(n_topics + self._n_kept, *priors, seed, self.init_sweeps, pseudo=self._pseudo)
 
     def _begin(self, corpus: Corpus, seed: int, engine: Engine, report: Callback, stop: Stop) -> GlobalParameters:
         """Return the global parameters at the start."""

@@ -1,0 +1,209 @@
+"""`TopicModel`: planted numbers of topics, fits that go on in every phase, updates, what it refuses."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import linear_sum_assignment
+from tests.steered_problems import WORDS, documents, labelled_documents, matched, topics
+
+import stickbreak
+from stickbreak import TopicModel
+from stickbreak.corpus import Corpus, planted_lda, toy_bars
+from stickbreak.exceptions import InputError, InvalidCorpus
+from stickbreak.topics.start import LEAST_DOCUMENTS, BesideWords, n_to_begin_with
+
+
+def n_large(model: TopicModel) -> int:
+    """Number of topics that hold 99 % of the tokens."""
+    return int((np.sort(model.topic_shares_)[::-1].cumsum() < 0.99).sum()) + 1
+
+
+def matched_of(model: TopicModel) -> list[int]:
+    """Planted topic that each topic is nearest to, whatever words have joined."""
+    near = np.sqrt(model.topic_word_[:, : len(WORDS)]) @ np.sqrt(topics(4)).T
+    return [int(k) for k in np.argmax(near, axis=1)]
+
+
+def distance(found: np.ndarray, true: np.ndarray) -> float:
+    """Largest total variation between planted topics and those that they are matched with."""
+    apart = np.abs(true[:, None] - found[None]).sum(axis=2) / 2
+    rows, columns = linear_sum_assignment(apart)
+    return float(apart[rows, columns].max())
+
+
+@pytest.fixture(scope="module")
+def planted() -> tuple[Corpus, Any]:
+    return planted_lda(900, 1000, n_topics=10, mean_tokens=100, seed=0)
+
+
+@pytest.fixture(scope="module")
+def small() -> Corpus:
+    return planted_lda(120, 60, n_topics=4, mean_tokens=30, seed=0)[0]
+
+
+def test_a_fit_begins_with_as_many_topics_as_the_formula_says() -> None:
+    assert n_to_begin_with(10_000, 5_000, 1000) == 100  # the root of the stored counts
+    assert n_to_begin_with(1_000_000, 100, 1000) == 200  # of long documents: 2 (M D)^(1/4)
+    assert n_to_begin_with(10**8, 10**7, 1000) == 1000
+    assert n_to_begin_with(1, 1, 1000) == 1
+
+
+def test_topics_begin_as_the_words_beside_words(planted: tuple[Corpus, Any]) -> None:
+    corpus, truth = planted
+    found = BesideWords(corpus, 0)
+    held = np.bincount(corpus.counts.indices, minlength=corpus.n_words)
+    assert (held[found.words] >= max(LEAST_DOCUMENTS, np.sqrt(900) / 2)).all()
+    corners = found.corners(10)
+    assert np.unique(corners).size == 10
+    near = np.abs(truth.topic_word[:, None] - found.topics(corners)[None]).sum(axis=2).min(axis=1)
+    assert np.median(near) < 1.4  # two different topics are nearly 2 apart
+    assert BesideWords(corpus[:3], 0).corners(10).size == 0
+
+
+def test_planted_topics_and_their_number_are_found(planted: tuple[Corpus, Any], seed: int) -> None:
+    corpus, truth = planted
+    model = TopicModel(random_state=seed).fit(corpus)
+    assert n_large(model) == 10
+    assert distance(model.topic_word_, truth.topic_word) < 0.2
+    assert model.started_ > 100
+    assert f"It began with {model.started_} topics, of which {model.started_ - model.n_topics_}" in model.stop_reason_
+    assert model.alpha_ == pytest.approx(1.0, abs=0.15)
+
+
+@pytest.mark.parametrize("mean_tokens", [8, 60])
+def test_one_topic_is_one(mean_tokens: int) -> None:
+    corpus, _ = planted_lda(1200, 200, n_topics=1, mean_tokens=mean_tokens, eta=1.0, seed=3)
+    assert TopicModel(random_state=0).fit(corpus).n_topics_ == 1
+
+
+def test_random_words_are_one_topic() -> None:
+    rng = np.random.default_rng(0)
+    counts = rng.multinomial(8, np.full(300, 1 / 300), size=3000)
+    assert TopicModel(random_state=0).fit(counts).n_topics_ == 1
+
+
+def test_a_given_number_of_topics_stays(planted: tuple[Corpus, Any]) -> None:
+    corpus, truth = planted
+    model = TopicModel(n_topics=10, random_state=0).fit(corpus)
+    assert (model.n_topics_, model.started_) == (10, 10)
+    assert distance(model.topic_word_, truth.topic_word) < 0.25
+    assert TopicModel(n_topics=25, n_laps=3, random_state=0).fit(corpus).n_topics_ == 25
+    assert TopicModel(max_topics=20, n_laps=3, random_state=0).fit(corpus).started_ == 20
+
+
+@pytest.mark.parametrize("learn", [(), ("alpha",), ("alpha", "eta")])
+def test_a_fit_goes_on_in_every_phase_as_if_it_had_not_stopped(small: Corpus, learn: Any, tmp_path: Path) -> None:
+    """Before the merges, among them, and after their end."""
+
+    def model(n_laps: int) -> TopicModel:
+        return TopicModel(n_laps=n_laps, learn=learn, random_state=1, tolerance=None)
+
+    whole = model(170).fit(small)
+    assert whole.trace_["n_topics"][-1] < whole.trace_["n_topics"][30]
+    for cut in (3, 40, 43, 52, 150):
+        model(cut).fit(small, checkpoint=tmp_path / str(cut)).save(tmp_path / f"model{cut}")
+        resumed = model(170).fit(small, checkpoint=tmp_path / str(cut), resume=True)
+        loaded = stickbreak.load(tmp_path / f"model{cut}").continue_fit(small, n_laps=170 - cut)
+        for other in (resumed, loaded):
+            np.testing.assert_array_equal(other.components_, whole.components_)
+            np.testing.assert_array_equal(other.topic_prior_, whole.topic_prior_)
+            assert other.stop_reason_ == whole.stop_reason_
+
+
+def test_threads_change_no_bit(planted: tuple[Corpus, Any]) -> None:
+    corpus, _ = planted
+    one, other = (TopicModel(n_laps=60, random_state=0, n_jobs=n).fit(corpus) for n in (1, 3))
+    np.testing.assert_array_equal(one.components_, other.components_)
+
+
+def test_the_number_hardly_follows_the_seed_or_the_start(planted: tuple[Corpus, Any]) -> None:
+    corpus, _ = planted
+    found = [n_large(TopicModel(random_state=0, max_topics=most).fit(corpus)) for most in (40, 80, 160)]
+    assert found == [10, 10, 10]
+
+
+def test_empty_documents_and_few_tokens_are_taken() -> None:
+    counts = np.zeros((6, 4), int)
+    counts[1, 0], counts[4] = 1, [2, 0, 1, 0]
+    for n_topics in (None, 1, 3):
+        model = TopicModel(n_topics=n_topics, random_state=0).fit(counts)
+        assert np.isfinite(model.components_).all()
+        np.testing.assert_allclose(model.transform(counts).sum(axis=1), 1.0)
+    assert TopicModel(random_state=0).fit([[1]]).n_topics_ == 1
+
+
+def test_an_update_keeps_topics_adds_new_ones_and_learns_new_words(tmp_path: Path) -> None:
+    old, new = documents(800, [0, 1, 2], 0), documents(600, [1, 2, 3], 1)
+    model = TopicModel(eta=0.2, random_state=0).fit(old)
+    model.label({0: "first"})
+    before, n = matched_of(model), model.n_topics_
+    tokens = model.components_.sum() - model.eta_ * model.components_.size
+    words = Corpus.from_counts(np.hstack([new.counts.toarray(), np.full((600, 1), 1)]), vocabulary=[*WORDS, "unheard"])
+    model.save(tmp_path / "before")
+    model.update(words)
+    assert matched_of(model)[:n] == before
+    assert 3 in matched_of(model)[n:]
+    assert model.labels_ == {0: "first"}
+    assert model.vocabulary_[-1] == "unheard"
+    assert model.n_documents_seen_ == 1400
+    after = model.components_.sum() - model.eta_ * model.components_.size
+    assert after == pytest.approx(tokens + words.n_tokens)
+    assert model.topic_shares_.sum() == pytest.approx(1.0)
+    with pytest.raises(InputError, match="no state to continue"):
+        model.continue_fit(words, n_laps=1)
+    again = stickbreak.load(tmp_path / "before")
+    again.update(words, checkpoint=tmp_path / "c")
+    np.testing.assert_array_equal(again.components_, model.components_)
+    half = stickbreak.load(tmp_path / "before").set_params(n_laps=50)
+    half.update(words, checkpoint=tmp_path / "half")
+    resumed = stickbreak.load(tmp_path / "before")
+    resumed.update(words, checkpoint=tmp_path / "half", resume=True)
+    np.testing.assert_array_equal(resumed.components_, model.components_)
+
+
+def test_an_update_of_few_documents_leaves_the_weights_of_topics_nearly_as_they_were() -> None:
+    model = TopicModel(eta=0.2, random_state=0).fit(documents(800, [0, 1, 2], 0))
+    weights, alpha = model.topic_weights_.copy(), model.alpha_
+    model.update(documents(8, [0], 1))
+    np.testing.assert_allclose(model.topic_weights_[: weights.size], weights, atol=0.03)
+    assert model.alpha_ == pytest.approx(alpha, rel=0.1)
+
+
+def test_an_update_takes_labels_that_the_model_knows() -> None:
+    corpus, labels = labelled_documents(300, 1)
+    model = TopicModel(n_topics=6, n_laps=40, eta=0.1, random_state=0).fit(corpus, labels=labels)
+    more, known = labelled_documents(100, 2)
+    model.update(more, labels=known)
+    assert model.label_names_ == ["L0", "L1", "L2", "L3"]
+    assert matched(model, 6)[:4] == [0, 1, 2, 3]
+    with pytest.raises(InputError, match="fitted without"):
+        TopicModel(n_topics=2, n_laps=2).fit(corpus).update(more, labels=known)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_topics": 5, "max_topics": 9}, "give one of them"),
+        ({"learn": ["gamma"]}, "learn names 'gamma'"),
+        ({"n_topics": 10**6}, "n_topics"),
+        ({"n_topics": 5000}, "documents hold only"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(small: Corpus, parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises((InputError, ValueError), match=message):
+        TopicModel(**parameters).fit(small)
+
+
+def test_weights_are_refused_with_a_family_that_takes_them(small: Corpus) -> None:
+    weights = small.counts * 0.5
+    with pytest.raises(InvalidCorpus, match="VariationalHDP"):
+        TopicModel().fit(weights)
+    assert stickbreak.VariationalHDP(n_topics=3, n_laps=2, random_state=0).fit(weights).n_topics_ > 0
+
+
+def test_bars_of_the_sample_are_found() -> None:
+    corpus, truth = toy_bars(n_documents=500, seed=0)
+    model = TopicModel(random_state=0).fit(corpus)
+    assert distance(model.topic_word_, truth.topic_word) < 0.1
