@@ -97,11 +97,11 @@ def words() -> Figure:
     return figure
 
 
-def collapsed() -> Figure:
-    """Draw the trace of collapsed inference on bars."""
+def topics() -> Figure:
+    """Draw the trace of the default on bars."""
     corpus, _ = toy_bars(400, seed=0)
-    model = stickbreak.CollapsedHDP(random_state=0).fit(corpus)
-    return _trace(model, "leave-one-out log-likelihood, nats per token")
+    model = stickbreak.TopicModel(random_state=0).fit(corpus)
+    return _trace(model, "log-likelihood, nats per token")
 
 
 def variational() -> Figure:
@@ -184,7 +184,7 @@ def standard_library() -> Figure:
         "return returns returned value argument arguments object method class function given used use using default"
     )
     corpus = count_texts(texts, TextOptions(stop_words=english_and(common.split())), names)
-    model = stickbreak.CollapsedHDP(random_state=0).fit(corpus)
+    model = stickbreak.TopicModel(random_state=0).fit(corpus)
     weights, package = model.transform(corpus), np.array([name.split(".")[0] for name in names])
     chosen = (
         "turtle ipaddress typing doctest logging threading xml asyncio email http smtplib urllib tarfile shutil".split()
@@ -205,7 +205,7 @@ def standard_library() -> Figure:
 def digits() -> Figure:
     """Draw topics of images of digits, and some of the images."""
     images = load_digits()
-    model = stickbreak.CollapsedHDP(max_topics=24, n_laps=80, random_state=0).fit(images.data.astype(int))
+    model = stickbreak.TopicModel(n_topics=24, random_state=0).fit(images.data.astype(int))
     figure, places = plt.subplots(4, 8, figsize=(8, 4.2), layout="constrained")
     shown = [*model.topic_word_[:16], *images.data[:16]]
     for place, pixels in zip(places.ravel(), shown, strict=True):
@@ -345,7 +345,7 @@ def _stick_axes(place: Axes, rows: dict[str, float]) -> None:
     place.tick_params(length=0)
 
 
-def _trace(model: "stickbreak.CollapsedHDP | stickbreak.VariationalHDP", name: str) -> Figure:
+def _trace(model: "stickbreak.TopicModel | stickbreak.VariationalHDP", name: str) -> Figure:
     """Draw objective and number of topics after each pass."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(8, 2.6), layout="constrained")
     left.plot(model.trace_["lap"], model.trace_["objective"], color=TEAL)
@@ -372,7 +372,7 @@ PICTURES: dict[str, Callable[[], Figure | str]] = {
     "concepts/hdp-stick.svg": stick,
     "concepts/hdp-documents.svg": documents,
     "concepts/hdp-words.svg": words,
-    "method-collapsed.svg": collapsed,
+    "method-topics.svg": topics,
     "method-variational.svg": variational,
     "method-gibbs.svg": gibbs,
     "method-hybrid.svg": hybrid,

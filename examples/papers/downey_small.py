@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks.harness.corpora import Split, load
 from benchmarks.harness.records import Record
 
-from stickbreak import LDA, BackoffTreeTopics, HierarchicalPachinko, NestedHDP, Pachinko
+from stickbreak import BackoffTreeTopics, HierarchicalPachinko, NestedHDP, Pachinko, TopicModel
 from stickbreak.backoff_tree.shape import shape_of
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.evaluation import coherence_of_words, document_completion
@@ -58,7 +58,7 @@ def model_of(key: Record, passes: int) -> Any:
     """Return the model of a key before its fit."""
     shared = {"n_laps": passes, "random_state": key["seed"], "n_jobs": 1}
     if key["system"] == "LDA":
-        return LDA(n_topics=key["topics"], tolerance=None, **shared)
+        return TopicModel(n_topics=key["topics"], tolerance=None, **shared)
     if key["system"] in ("wide", "tall"):
         shape = shape_of(key["system"], key["topics"])
         return BackoffTreeTopics(branching=shape.branching, stages=(), **shared)

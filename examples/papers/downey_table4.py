@@ -12,7 +12,7 @@ from typing import Any
 from benchmarks.harness.corpora import load
 from benchmarks.harness.records import Record
 
-from stickbreak import LDA, BackoffTreeTopics
+from stickbreak import BackoffTreeTopics, TopicModel
 from stickbreak.backoff_tree.shape import shape_of
 from stickbreak.corpus import planted_lda
 
@@ -50,7 +50,7 @@ def model_of(key: Record, passes: int) -> Any:
     """Return the model of a key before its fit; large trees grow through the stage of `expand_from` topics."""
     shared: Record = {"random_state": key["seed"], "n_jobs": 1}
     if key["system"] == "LDA":
-        return LDA(n_topics=key["topics"], n_laps=passes, tolerance=None, **shared)
+        return TopicModel(n_topics=key["topics"], n_laps=passes, tolerance=None, **shared)
     branching, stages = shape_of("tall", key["topics"]).branching, []
     if key["topics"] > key["expand_from"]:
         stages.append(shape_of("tall", key["expand_from"]).depth)

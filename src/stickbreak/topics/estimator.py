@@ -245,7 +245,7 @@ class TopicModel(FittedTopics):
         self._check_fit(documents, self._n_steered)
 
     def _check_fit(self, documents: Corpus, n_kept: int) -> None:
-        """Refuse counts that are no tokens, too little room for known topics, and what the memory cannot carry."""
+        """Refuse counts that are not whole, too little room for known topics, and what the memory cannot carry."""
         refuse_fractions(documents)
         if self.n_topics is not None:
             check_start(documents, int(self.n_topics))
