@@ -56,22 +56,6 @@ FAMILIES: dict[str, dict[str, Command]] = {
         "local-cost": Command("variational.local_cost", "nanoseconds of the local step"),
         "memory": Command("variational.memory", "peak memory with many topics, words and batches"),
     },
-    "Collapsed": {
-        "collapsed": Command("collapsed.peers", "completion against processor seconds, beside the peers"),
-        "collapsed-learning": Command("collapsed.learning", "what learning the hyperparameters changes"),
-        "collapsed-stream": Command("collapsed.stream", "a stream beside the batch form"),
-        "collapsed-cost": Command("collapsed.cost", "seconds of a pass and memory, by the number of topics"),
-        "collapsed-shares": Command("collapsed.shares", "what rounding small shares changes"),
-        "collapsed-starts": Command("collapsed.starts", "does the start matter: from one topic to 600"),
-        "machine": Command(
-            "collapsed.machine", "nanoseconds of a pair by the number of topics, and what the machine allows"
-        ),
-        "kinds": Command("collapsed.kinds", "the defaults on many kinds of collections, at their best priors"),
-        "sampled-starts": Command("collapsed.sampled_starts", "what the sampled start changes, on fresh collections"),
-        "collapsed-path": Command("collapsed.path", "which numbers of topics the path of joins names"),
-        "collapsed-prune": Command("collapsed.prune", "merges beside dropping small topics"),
-        "short-documents": Command("collapsed.short_documents", "settings for short documents; needs no corpora"),
-    },
     "Hybrid": {
         "hybrid-batches": Command("hybrid.batches", "beside gensim's HdpModel: minibatches and truncations"),
         "hybrid-families": Command("hybrid.families", "completion against processor seconds, beside the families"),
@@ -105,7 +89,6 @@ FAMILIES: dict[str, dict[str, Command]] = {
         "large-count": Command("large.count", "texts to counts beside CountVectorizer"),
         "large-planted": Command("large.planted", "write a planted collection of 1.8 million documents", False),
         "large-workers": Command("large.workers", "a pass on one and two threads, one and two processes"),
-        "large-course": Command("large.course", "the default against processor seconds, with samples and without"),
         "large": Command("large.fits", "seconds, memory and completion of fits of large collections"),
     },
     "Vectors": {

@@ -13,7 +13,7 @@ from benchmarks.harness import pages
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.add_argument("--only", nargs="+", metavar="PAGE", help="names of pages, such as collapsed")
+    parser.add_argument("--only", nargs="+", metavar="PAGE", help="names of pages, such as topics")
     parser.add_argument("--list", action="store_true", help="print the commands, and run none")
     parser.add_argument("--docs", type=Path, default=pages.DOCS, help="the folder of the pages")
 

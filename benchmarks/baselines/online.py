@@ -3,7 +3,8 @@
 All have alpha = gamma = 1 and the same eta, the same minibatches and steps (t + 1) ** -0.6, and at most the same number
 of topics; the weights of the held-out documents come from one fixed point for all (`fold_in.py`), so only topics and
 their weights differ. Scoring is not counted. All start from random topics, but for the curves with "found start":
-topics that 50 collapsed sweeps find in the first minibatch, on the clock. The split-merge method starts with one topic.
+topics that 50 sweeps of LDA by Gibbs sampling find in the first minibatch, on the clock. The split-merge method starts
+with one topic.
 
 Curves of "even" start the tables of a document as the published code does, and gensim does.
 """
@@ -31,12 +32,12 @@ CURVES: dict[str, Callable[[Corpus, Record], System]] = {
     "gensim": GensimHDP,
     "OnlineHDP, even": partial(Online, table_start="even"),
     "OnlineHDP": Online,
-    "OnlineHDP, found start": partial(Online, init="collapsed"),
+    "OnlineHDP, found start": partial(Online, init="lda"),
     "SplitMergeOnlineHDP": SplitMerge,
     "SplitMergeOnlineHDP, no merges": partial(SplitMerge, merge_trials=0),
     "VariationalHDP, stochastic": Stochastic,
     "HybridHDP": Hybrid,
-    "HybridHDP, found start": partial(Hybrid, init="collapsed"),
+    "HybridHDP, found start": partial(Hybrid, init="lda"),
 }
 HELPERS = (fold_in, matched, peers, units)
 

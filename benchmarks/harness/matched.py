@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from stickbreak.collapsed import cvb0
 
 from benchmarks.harness.chains import make_chain, sweeps
 from benchmarks.harness.fits import after_each_lap
@@ -151,7 +150,7 @@ class _TimeIsUp(Exception):
 
 
 class Variational:
-    """`VariationalHDP` from its collapsed start, with its own moves.
+    """`VariationalHDP` from its start by Gibbs sampling, with its own moves.
 
     Its laps cannot be looked at while they run, so there are two fits of the same seed: one without a stop, by the
     clock, then one that is looked at after each lap.
@@ -198,26 +197,6 @@ class Variational:
 
     def answer(self) -> Answer:
         return self._model.topic_word_, self._model.topic_weights_
-
-
-class Collapsed:
-    """CVB0 of all documents from random topics."""
-
-    def __init__(self, corpus: Corpus, key: Record) -> None:
-        self.passes = 0.0
-        self._eta = key["eta"]
-        self._states = cvb0(corpus, key["K"], alpha=ALPHA, gamma=GAMMA, eta=self._eta, seed=key["seed"])
-
-    def work(self) -> Iterator[float]:
-        while True:
-            began = time.process_time()
-            self._state = next(self._states)
-            seconds = time.process_time() - began
-            self.passes += 1
-            yield seconds
-
-    def answer(self) -> Answer:
-        return distributions(self._state.S.T, self._eta), self._state.beta
 
 
 def distributions(counts: Float, eta: float) -> Float:

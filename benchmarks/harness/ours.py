@@ -12,11 +12,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.harness.records import Record
-from benchmarks.harness.units import Answer, Float, minibatches, processor_seconds, stream
+from benchmarks.harness.units import Answer, Float, processor_seconds
 from stickbreak import (
     LDA,
     BackoffTreeTopics,
-    CollapsedHDP,
     GibbsHDP,
     HierarchicalPachinko,
     HybridHDP,
@@ -25,6 +24,7 @@ from stickbreak import (
     OnlineHDP,
     Pachinko,
     SplitMergeOnlineHDP,
+    TopicModel,
     VariationalHDP,
 )
 from stickbreak.corpus import Corpus
@@ -33,8 +33,6 @@ from stickbreak.corpus import Corpus
 TOTAL_ALPHA = 5.0
 CHUNK = 10
 FIRST_ENDS = (2, 5)
-# Of a stream.
-BATCH_SIZE, PASSES = 500, 100
 MEMORY = Path("/dev/shm")
 
 
@@ -144,11 +142,13 @@ class _Continued(_Ours):
         return {}
 
 
-class Collapsed(_Continued):
-    """`CollapsedHDP` of all documents."""
+class Default(_Continued):
+    """`TopicModel`: it finds the number of topics, unless the setting "n_topics" gives it."""
 
-    kind = CollapsedHDP
-    laps = "n_laps"
+    kind = TopicModel
+
+    def topics(self, n_topics: int) -> Record:
+        return {}
 
 
 class Gibbs(_Continued):
@@ -165,7 +165,7 @@ class Gibbs(_Continued):
 
 
 class LatentDirichlet(_Continued):
-    """`LDA` by Gibbs sampling, or as the setting "inference" says."""
+    """`LDA` by variational inference."""
 
     kind = LDA
 
@@ -228,23 +228,3 @@ class NestedFranchise(_OfNodes):
     """`NestedHDP` in laps over minibatches."""
 
     kind = NestedHDP
-
-
-class CollapsedStream(_Ours):
-    """`CollapsedHDP.partial_fit` over shuffled passes; the setting "batch_size" is that of a minibatch."""
-
-    kind = CollapsedHDP
-
-    def __init__(self, corpus: Corpus, key: Record) -> None:
-        super().__init__(corpus, key)
-        self._batch_size = min(self._settings.pop("batch_size", BATCH_SIZE), corpus.n_documents)
-        self.model = self.kind(total_documents=corpus.n_documents, **self._settings)
-
-    def work(self) -> Iterator[float]:
-        n_documents = self._corpus.n_documents
-        for rows in minibatches(n_documents, self._batch_size, self._settings["random_state"]):
-            seconds = stream(self.model, self._corpus, rows)
-            self.passes += rows.size / n_documents
-            yield seconds
-            if self.passes >= PASSES:
-                return

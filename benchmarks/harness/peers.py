@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 from joblib.externals.loky import get_reusable_executor
 
-from benchmarks.harness.ours import CHUNK, PASSES, TOTAL_ALPHA
+from benchmarks.harness.ours import CHUNK, TOTAL_ALPHA
 from benchmarks.harness.records import Record
 from benchmarks.harness.units import Answer, bags, minibatches, processor_seconds
 from stickbreak.corpus import Corpus
 
+PASSES = 100
 ETA = 0.1
 # Of Burkhardt and Kramer (2017): a step has the size (t + 1) ** -0.6.
 ALPHA, GAMMA = 1.0, 1.0

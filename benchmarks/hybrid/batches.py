@@ -34,7 +34,7 @@ from stickbreak.corpus import Corpus, planted_lda
 
 SYSTEMS: dict[str, Callable[[Corpus, Record], System]] = {
     "stickbreak": Hybrid,
-    "stickbreak, found start": partial(Hybrid, init="collapsed"),
+    "stickbreak, found start": partial(Hybrid, init="lda"),
     "gensim": GensimHDP,
 }
 LINES = dict(zip(SYSTEMS, ("-", "--", ":"), strict=True))

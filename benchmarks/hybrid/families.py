@@ -24,7 +24,7 @@ from benchmarks.harness import fold_in, matched, peers, units
 from benchmarks.harness.corpora import load_split
 from benchmarks.harness.figures import pyplot
 from benchmarks.harness.fold_in import FoldIn
-from benchmarks.harness.matched import Collapsed, FoundHybrid, Gibbs, Hybrid, Variational
+from benchmarks.harness.matched import FoundHybrid, Gibbs, Hybrid, Variational
 from benchmarks.harness.peers import ALPHA, TomotopyHDP
 from benchmarks.harness.records import Record, Records
 from benchmarks.harness.tables import table
@@ -41,12 +41,11 @@ TIMES = (1, 3, 10, 30, 100, 300)
 CURVES: dict[str, Callable[[Corpus, Record], System]] = {
     "hybrid, sparse": partial(Hybrid, sampler="sparse"),
     "hybrid, dense": partial(Hybrid, sampler="dense"),
-    "hybrid, defaults": partial(FoundHybrid, eta=0.02, alpha=5.0, init="collapsed"),
+    "hybrid, defaults": partial(FoundHybrid, eta=0.02, alpha=5.0, init="lda"),
     "Gibbs, sparse": Gibbs,
     "tomotopy": partial(TomotopyHDP, unit=1),
     "tomotopy, fixed": partial(TomotopyHDP, unit=1, fixed=True),
     "variational": Variational,
-    "collapsed": Collapsed,
 }
 HELPERS = (fold_in, matched, peers, units)
 OPTIONAL = ("tomotopy, fixed",)
@@ -161,7 +160,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--curves", nargs="+", choices=tuple(CURVES), default=[c for c in CURVES if c not in OPTIONAL])
     parser.add_argument("--eta", type=float, default=0.01)
     parser.add_argument("--seconds", type=float, default=60.0, help="processor seconds of a curve")
-    parser.add_argument("--init-sweeps", type=int, default=50, help="of the variational family's collapsed start")
+    parser.add_argument("--init-sweeps", type=int, default=50, help="of the variational family's start")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--plot", type=Path, help="draw completion against processor seconds into this file")
     parser.add_argument("--processes", type=int, default=1, help="runs at a time; seconds are right with 1 only")

@@ -67,9 +67,9 @@ class Family:
     prior: Callable[[Any], np.ndarray] = ours.own_prior
 
 
-def of_collapsed(train: Corpus, key: Record) -> Record:
-    """Return files for the shares of a large collection; the number of topics is found."""
-    return {"scratch": _scratch(key)} if train.counts.nnz >= LARGE else {}
+def of_the_default(train: Corpus, key: Record) -> Record:
+    """Return nothing: the number of topics is found, in memory."""
+    return {}
 
 
 def of_variational(train: Corpus, key: Record) -> Record:
@@ -98,7 +98,7 @@ def _scratch(key: Record) -> str:
 
 
 FAMILIES = {
-    "collapsed": Family(stickbreak.CollapsedHDP, of_collapsed),
+    "topics": Family(stickbreak.TopicModel, of_the_default),
     "variational": Family(stickbreak.VariationalHDP, of_variational),
     "hybrid": Family(stickbreak.HybridHDP, of_hybrid),
     "tree": Family(stickbreak.BackoffTreeTopics, of_tree, ours.usual_prior),

@@ -26,7 +26,6 @@ from stickbreak.corpus import open_corpus
 
 BEFORE = 3  # passes that are not counted: the start and what it leaves behind
 FAMILIES: dict[str, tuple[Callable[..., Any], Record]] = {
-    "collapsed": (stickbreak.CollapsedHDP, {"births": False, "merge_laps": 0, "tolerance": None}),
     "variational": (
         stickbreak.VariationalHDP,
         {"moves": (), "init": "near-uniform", "batches_at_once": 2, "n_batches": 16},
@@ -43,7 +42,7 @@ SETUPS: dict[str, Record] = {
     "1 process": {"threads": 1, "processes": 1},
     "2 processes": {"threads": 1, "processes": 2},
 }
-IN_FILES = ("collapsed", "variational", "gibbs", "tree")  # families that can keep what belongs to documents in files
+IN_FILES = ("variational", "gibbs", "tree")  # families that can keep what belongs to documents in files
 
 
 def passes(turn: Connection, folder: str, family: str, setup: Record, n_topics: int, n_passes: int) -> None:

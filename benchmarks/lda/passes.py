@@ -1,4 +1,4 @@
-"""What a token costs `LDA` by Gibbs sampling in a pass, by the number of topics, beside tomotopy's LDA.
+"""What a token costs `TopicModel` of a given number of topics in a pass, beside tomotopy's LDA.
 
 Both have alpha 5 in all, eta 0.1 and one thread, learn nothing, and take turns, pass by pass, in one process. A pass of
 tomotopy is one call of `train` for one iteration. Seconds are those of the processor.
@@ -13,15 +13,13 @@ from functools import partial
 from importlib.util import find_spec
 
 import numpy as np
-from stickbreak.baselines.lda.gibbs import Gibbs
 
 from benchmarks.harness.corpora import load
-from benchmarks.harness.ours import TOTAL_ALPHA
-from benchmarks.harness.peers import ETA, TomotopyLDA
+from benchmarks.harness.peers import TomotopyLDA
 from benchmarks.harness.tables import table
 from benchmarks.harness.units import processor_seconds
+from benchmarks.lda.course import Ours
 from stickbreak.corpus import Corpus
-from stickbreak.sparse_gibbs.priors import Priors
 
 NANO = 1e9
 EARLY = slice(1, 6)  # passes, without the first, which may compile ...
@@ -30,15 +28,14 @@ LATE = slice(-10, None)  # ... and the last ones; of both the median counts, and
 
 def passes(corpus: Corpus, n_topics: int, n_passes: int) -> dict[str, list[float]]:
     """Return the processor seconds of each pass of both."""
-    chain, priors = Gibbs(corpus, n_topics, 0, "last"), Priors.even(n_topics, TOTAL_ALPHA, ETA)
-    chain.begin()
+    ours = Ours(corpus, {"K": n_topics, "seed": 0, "settings": {"learn": ()}}).work()
     work: dict[str, Callable[[], object]] = {}
     if find_spec("tomotopy") is not None:
         units = TomotopyLDA(corpus, {"K": n_topics, "seed": 0}, unit=1, fixed=True).work()
         work["tomotopy"] = partial(next, units)
     seconds: dict[str, list[float]] = {name: [] for name in ("LDA", *work)}
-    for number in range(1, n_passes + 1):
-        seconds["LDA"].append(processor_seconds(partial(chain.lap, number, priors)))
+    for _ in range(n_passes):
+        seconds["LDA"].append(next(ours))
         for name, unit in work.items():
             seconds[name].append(processor_seconds(unit))
     return seconds

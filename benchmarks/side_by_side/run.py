@@ -2,7 +2,7 @@
 
 A run that was made before by the same sources is not made again, so what was cut goes on where it stopped. Systems take
 turns: all of them once, then the next seed or repeat. A system is a name with settings of its class, if any:
-`collapsed:eta=0.1:learn=('alpha','eta')`.
+`topics:eta=0.1:learn=('alpha','eta')`.
 """
 
 from __future__ import annotations

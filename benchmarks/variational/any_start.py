@@ -17,8 +17,8 @@ from benchmarks.harness.tables import table
 from stickbreak import VariationalHDP
 
 STARTS: dict[str, dict[str, Any]] = {
-    "collapsed": {},
-    "collapsed, one topic": {"n_topics": 1},
+    "lda": {},
+    "lda, one topic": {"n_topics": 1},
     "random documents": {"init": "documents"},
     "near-uniform": {"init": "near-uniform"},
     "anchors": {"init": "anchors"},

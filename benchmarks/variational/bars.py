@@ -53,10 +53,10 @@ class Run(NamedTuple):
 
 
 RUNS = [
-    *(Run(start, K, moves) for start in ("documents", "collapsed") for moves in (REMOVING, MENDING) for K in (50, 100)),
+    *(Run(start, K, moves) for start in ("documents", "lda") for moves in (REMOVING, MENDING) for K in (50, 100)),
     *(Run("near-uniform", K, MENDING) for K in (50, 100)),
-    *(Run(start, 3, GROWING) for start in ("documents", "collapsed")),
-    *(Run(start, K, FIXED) for start in ("documents", "collapsed", "near-uniform") for K in (50, 100)),
+    *(Run(start, 3, GROWING) for start in ("documents", "lda")),
+    *(Run(start, K, FIXED) for start in ("documents", "lda", "near-uniform") for K in (50, 100)),
 ]
 
 
@@ -168,10 +168,10 @@ def spread(values: list[int], form: str) -> str:
 # (start, moves): label, colour.
 LINES: dict[tuple[str, tuple[str, ...]], tuple[str, str]] = {
     ("documents", FIXED): ("documents, fixed K", "#9a9a9a"),
-    ("collapsed", FIXED): ("collapsed start, fixed K", "#d9a441"),
+    ("lda", FIXED): ("LDA start, fixed K", "#d9a441"),
     ("documents", REMOVING): ("documents, merges and deletes", "#e08aa0"),
     ("documents", MENDING): ("documents, merges, deletes, refinement", "#b5203f"),
-    ("collapsed", MENDING): ("collapsed start, the same", "#2f7f79"),
+    ("lda", MENDING): ("LDA start, the same", "#2f7f79"),
     ("documents", GROWING): ("documents, K = 3 and births", "#5560b5"),
 }
 

@@ -19,7 +19,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--alphas", nargs="+", type=float, default=[0.5])
     parser.add_argument("--topics", type=int, default=100)
     parser.add_argument("--laps", type=int, default=40)
-    parser.add_argument("--init", default="collapsed")
+    parser.add_argument("--init", default="lda")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
 

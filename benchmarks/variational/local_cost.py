@@ -10,7 +10,7 @@ steps with s = 1, 2, ... tell.) Restarts are off. What is timed, on one thread, 
   counted in the further sweeps. This compares with the floor, which reuses the rows of a document.
 
 "fresh" documents begin with all topics, "warm" ones where the lap before has left them. The globals are those of the
-third and the fourth lap from the collapsed start, without merges.
+third and the fourth lap from the start by LDA, without merges.
 """
 
 from __future__ import annotations

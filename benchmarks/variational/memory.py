@@ -70,7 +70,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--laps", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--init", default="near-uniform")
-    parser.add_argument("--sweeps", type=int, default=20, help="sweeps of the collapsed start")
+    parser.add_argument("--sweeps", type=int, default=20, help="sweeps of the start by LDA")
 
 
 def run(options: argparse.Namespace) -> str:

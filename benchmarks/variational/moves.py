@@ -1,6 +1,6 @@
 """What each move, restart, schedule and start contributes on each corpus (Hughes, Kim and Sudderth 2015, Fig. 6).
 
-The first configurations add one thing after the other to a fit from the collapsed start; the last ones make all moves
+The first configurations add one thing after the other to a fit from the start by LDA; the last ones make all moves
 from the other starts. The results of single runs are kept as JSON lines, so that a benchmark that was cut goes on where
 it stopped; results of other sources of stickbreak are not taken for those of these.
 """

@@ -26,7 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--split", default="kos")
     parser.add_argument("--topics", type=int, default=100)
     parser.add_argument("--batches", type=int, default=20)
-    parser.add_argument("--starts", nargs="+", default=["collapsed", "near-uniform"])
+    parser.add_argument("--starts", nargs="+", default=["lda", "near-uniform"])
 
 
 def run(options: argparse.Namespace) -> str:

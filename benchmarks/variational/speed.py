@@ -96,7 +96,7 @@ def of_a_lap(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--splits", nargs="+", default=["kos", "nips"])
     parser.add_argument("--topics", nargs="+", type=int, default=[100, 400])
     parser.add_argument("--laps", type=int, default=5)
-    parser.add_argument("--sweeps", type=int, default=50, help="sweeps of the collapsed start")
+    parser.add_argument("--sweeps", type=int, default=50, help="sweeps of the start by LDA")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--no-moves", action="store_true")
 

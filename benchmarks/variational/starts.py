@@ -16,7 +16,7 @@ from stickbreak import VariationalHDP
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("--splits", nargs="+", default=list(SPLITS))
-    parser.add_argument("--starts", nargs="+", default=["collapsed", "near-uniform", "documents", "anchors"])
+    parser.add_argument("--starts", nargs="+", default=["lda", "near-uniform", "documents", "anchors"])
     parser.add_argument("--topics", type=int, default=100)
     parser.add_argument("--laps", type=int, default=50)
     parser.add_argument("--seeds", type=int, default=1)

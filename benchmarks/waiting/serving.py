@@ -23,7 +23,7 @@ _LOADING = "import sys, time, stickbreak; stickbreak.load(sys.argv[1]); print(ti
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.add_argument("--model", type=Path, help="a saved CollapsedHDP (a fit to the sample of `stickbreak demo`)")
+    parser.add_argument("--model", type=Path, help="a saved TopicModel (a fit to the sample of `stickbreak demo`)")
     parser.add_argument("--words", type=int, default=100, help="words of a document")
     parser.add_argument("--requests", type=int, default=1000, help="documents, each another one")
 
@@ -54,7 +54,7 @@ def _fitted(folder: Path) -> Path:
     """Fit the sample as the command line does, in fewer passes; return where the model is."""
     write_sample(folder / "sample.csv")
     path = folder / "model"
-    stickbreak.CollapsedHDP(n_laps=30, random_state=0).fit(read(folder / "sample.csv")).save(path)
+    stickbreak.TopicModel(n_laps=100, random_state=0).fit(read(folder / "sample.csv")).save(path)
     return path
 
 

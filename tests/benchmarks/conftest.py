@@ -8,7 +8,7 @@ import pytest
 def make_record():
     """Return a function from a system and changes to the record of a run, as if it had been made."""
 
-    def make(system="collapsed", **changes):
+    def make(system="topics", **changes):
         about = {"processor": "none", "cores": 2, "memory_gib": 8, "system": "Linux x86_64"}
         score = changes.get("completion", -5.0)
         return {
@@ -29,7 +29,7 @@ def make_record():
 def make_cost():
     """Return a function from changes to the record of a cost, as if it had been measured."""
 
-    def make(system="collapsed", **changes):
+    def make(system="topics", **changes):
         about = {"processor": "none", "cores": 2, "memory_gib": 8, "system": "Linux x86_64"}
         return {
             "kind": "cost", "system": system, "settings": {}, "K": 100, "words": 5000, "documents": 2000, "threads": 1,

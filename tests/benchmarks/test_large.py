@@ -104,7 +104,7 @@ def test_a_large_collection_is_given_what_the_guide_says(small, tmp_path, monkey
     monkeypatch.setattr(fits, "LARGE", corpus.counts.nnz)
     given = {name: family.given(corpus, key) for name, family in fits.FAMILIES.items()}
     assert given == {
-        "collapsed": {"scratch": "/somewhere/scratch"},
+        "topics": {},
         "variational": {"n_topics": 4, "batches_at_once": 2, "scratch": "/somewhere/scratch"},
         "hybrid": {"n_topics": 4, "batch_size": 1000},
         "tree": {"n_topics": 4, "scratch": "/somewhere/scratch"},

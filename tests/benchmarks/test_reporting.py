@@ -26,8 +26,8 @@ def test_report_writes_the_parts_and_their_pictures(tmp_path, make_record, make_
     assert [path.name for path in report.write(files, tmp_path)] == ["run.md", "cost.md"]
     run, cost = (part(tmp_path, name) for name in ("run", "cost"))
     assert run.startswith("- machine: none, 2 cores, 8 GiB")
-    assert "| 10 | collapsed | 2 | -5.0000 | -5.200 | 9 | 10 |" in run
-    assert "| collapsed | 50.0 | 100.0 | 200.0 |" in cost
+    assert "| 10 | topics | 2 | -5.0000 | -5.200 | 9 | 10 |" in run
+    assert "| topics | 50.0 | 100.0 | 200.0 |" in cost
     for name in ("seconds", "topics", "coherence", "cost"):
         assert f"(pictures/side_by_side_{name}.png)" in run + cost
         assert (tmp_path / "pictures" / f"side_by_side_{name}.png").read_bytes().startswith(b"\x89PNG")
@@ -57,10 +57,10 @@ def test_equal_time_compares_the_best_of_both_sides(make_record):
     lines = summary.equal_time(groups.groups_of(records)).splitlines()[2:]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     assert cells == [
-        ["planted", "10", "1", "-5.4000 collapsed", "", ""],
-        ["planted", "10", "3", "-5.3000 collapsed", "-5.5000 gensim LDA", "+0.2000"],
-        ["planted", "10", "10", "-5.2000 collapsed", "-5.1000 tomotopy LDA", "-0.1000"],
-        ["planted", "10", "30", "-5.2000 collapsed", "-5.1000 tomotopy LDA", "-0.1000"],
+        ["planted", "10", "1", "-5.4000 topics", "", ""],
+        ["planted", "10", "3", "-5.3000 topics", "-5.5000 gensim LDA", "+0.2000"],
+        ["planted", "10", "10", "-5.2000 topics", "-5.1000 tomotopy LDA", "-0.1000"],
+        ["planted", "10", "30", "-5.2000 topics", "-5.1000 tomotopy LDA", "-0.1000"],
     ]
 
 
@@ -84,7 +84,7 @@ def test_settings_stand_below_the_defaults_of_the_same_runs(tmp_path, make_recor
     report.write([write(tmp_path / "runs.jsonl", [*varied, *rest])], tmp_path)
     text = part(tmp_path, "settings")
     rows = [line.split("|")[2].strip() for line in text.splitlines() if line.startswith("| 10")]
-    assert rows == ["collapsed", "collapsed, eta=0.3", "Gibbs", "Gibbs, alpha=5.0"]
+    assert rows == ["topics", "topics, eta=0.3", "Gibbs", "Gibbs, alpha=5.0"]
     assert text.count("-5.0000") == 3
     assert text.count("-4.9000") == 1
     assert "eta=0.3" not in part(tmp_path, "run")
@@ -100,10 +100,10 @@ def test_later_run_takes_the_place_of_an_earlier(tmp_path, make_record):
 
 def test_spread_is_median_and_range(make_record):
     seconds = (3.0, 1.0, 2.04)
-    group = report.Group("planted", 10, "collapsed", [make_record(seed=i, seconds=s) for i, s in enumerate(seconds)])
+    group = report.Group("planted", 10, "topics", [make_record(seed=i, seconds=s) for i, s in enumerate(seconds)])
     assert report.spread(group, "seconds", "{:.1f}".format) == "2.0 (1.0 to 3.0)"
     assert report.spread(group, "topics", "{:.0f}".format) == "9"
-    empty = report.Group("planted", 10, "collapsed", [make_record(npmi_held_out=None)])
+    empty = report.Group("planted", 10, "topics", [make_record(npmi_held_out=None)])
     assert report.spread(empty, "npmi_held_out", "{:.1f}".format) == ""
 
 
@@ -111,19 +111,19 @@ def test_time_to_quality_is_that_of_the_course(make_record):
     good = make_record(trajectory=[[0.4, 0.3, -5.3], [0.9, 0.7, -5.015], [1.5, 1.2, -5.0]])
     rows = report.quality_rows(report.groups_of([good, make_record("tomotopy-lda", completion=-5.5)]))
     column = "processor seconds to 0.02 below the best"
-    assert [(row["system"], row[column]) for row in rows] == [("collapsed", "0.7"), ("tomotopy LDA", "")]
+    assert [(row["system"], row[column]) for row in rows] == [("topics", "0.7"), ("tomotopy LDA", "")]
 
 
 def test_axis_holds_the_others_fixed(make_cost):
     records = [make_cost(), make_cost(repeat=1, cpu_seconds_of_a_pass=0.3), make_cost(K=50)]
     records += [make_cost(words=1000, K=50, cpu_seconds_of_a_pass=0.9), make_cost(threads=2, seconds_of_a_pass=0.15)]
-    assert report.axis_points(records, "K") == {"collapsed": {50: pytest.approx(100.0), 100: pytest.approx(200.0)}}
-    assert report.axis_points(records, "threads") == {"collapsed": {1: pytest.approx(200.0), 2: pytest.approx(150.0)}}
+    assert report.axis_points(records, "K") == {"topics": {50: pytest.approx(100.0), 100: pytest.approx(200.0)}}
+    assert report.axis_points(records, "threads") == {"topics": {1: pytest.approx(200.0), 2: pytest.approx(150.0)}}
 
 
 def test_colours_belong_to_systems_and_lines_to_sides():
     labels = [kind.title for kind in systems.SYSTEMS.values()] + [
-        "collapsed, eta=0.3",
+        "topics, eta=0.3",
         "variational, stochastic, eta=1",
     ]
     styles = plots.Styles(labels)
@@ -132,7 +132,7 @@ def test_colours_belong_to_systems_and_lines_to_sides():
         assert look["color"] == plots.COLOURS[name]
         assert look["linestyle"] == ("-" if kind.package == "stickbreak" else "--")
     assert len(set(plots.COLOURS.values())) == len(systems.SYSTEMS)
-    other = styles.of("collapsed, eta=0.3")
-    assert other["color"] == plots.COLOURS["collapsed"]
-    assert other["marker"] != styles.of("collapsed")["marker"]
+    other = styles.of("topics, eta=0.3")
+    assert other["color"] == plots.COLOURS["topics"]
+    assert other["marker"] != styles.of("topics")["marker"]
     assert styles.of("variational, stochastic, eta=1")["color"] == plots.COLOURS["variational-stochastic"]

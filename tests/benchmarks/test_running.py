@@ -22,14 +22,14 @@ def no_splits(monkeypatch):
     monkeypatch.delenv("STICKBREAK_DATA", raising=False)
 
 
-def options_of(path, *, systems=("collapsed:n_laps=12",), **changes):
+def options_of(path, *, systems=("topics:n_laps=12",), **changes):
     given = {"topics": [5], "seconds": 5.0, "seeds": [0], "repeats": 1, **changes}
     return argparse.Namespace(corpora=["planted:80:50:3:30"], systems=list(systems), out=path, **given)
 
 
 def test_record_has_all_fields(monkeypatch):
     monkeypatch.setattr(measure, "LOOKS", tuple(1e-5 * i for i in range(1, 1_000_000)))  # after every unit of work
-    key = {"corpus": "planted:500:300:8:60", "system": "collapsed", "settings": {}, "K": 8, "seed": 0, "limit": 60.0}
+    key = {"corpus": "planted:500:300:8:60", "system": "topics", "settings": {}, "K": 8, "seed": 0, "limit": 60.0}
     record = measure.run(key)
     assert set(record) == FIELDS
     assert record["documents"] == 400
@@ -48,7 +48,7 @@ def test_record_has_all_fields(monkeypatch):
 
 
 def test_run_ends_with_the_unit_that_passes_the_limit():
-    key = {"corpus": "planted:80:50:3:30", "system": "collapsed", "settings": {}, "K": 5, "seed": 0, "limit": 1e-9}
+    key = {"corpus": "planted:80:50:3:30", "system": "topics", "settings": {}, "K": 5, "seed": 0, "limit": 1e-9}
     record = measure.run(key)
     assert record["passes"] == 2
     assert len(record["trajectory"]) == 1
@@ -61,16 +61,16 @@ def test_run_is_made_once(tmp_path):
     text = options.out.read_text(encoding="utf-8")
     assert len(text.splitlines()) == 1
     assert FIELDS <= set(json.loads(text))
-    assert "| 5 | collapsed, n_laps=12 | 1 |" in printed
+    assert "| 5 | topics, n_laps=12 | 1 |" in printed
     assert run.run(options) == printed
     assert options.out.read_text(encoding="utf-8") == text
 
 
 def test_systems_take_turns(tmp_path):
-    options = options_of(tmp_path / "x", systems=("collapsed", "tree"), seeds=[0, 1], repeats=2)
+    options = options_of(tmp_path / "x", systems=("topics", "tree"), seeds=[0, 1], repeats=2)
     keys = run.run_keys(options)
     turns = [(key["repeat"], key["seed"], key["system"]) for key in keys]
-    assert turns == [(r, s, name) for r in (0, 1) for s in (0, 1) for name in ("collapsed", "tree")]
+    assert turns == [(r, s, name) for r in (0, 1) for s in (0, 1) for name in ("topics", "tree")]
     assert all(key["limit"] == 5.0 and key["kind"] == "run" for key in keys)
 
 
@@ -82,14 +82,14 @@ def test_failure_is_named_and_the_rest_goes_on(tmp_path, monkeypatch, capfd):
 
     monkeypatch.setattr(measure, "measure", failing)
     monkeypatch.setattr(report, "quality", lambda records: str(len(records)))
-    options = options_of(tmp_path / "runs.jsonl", systems=("tree", "collapsed"))
+    options = options_of(tmp_path / "runs.jsonl", systems=("tree", "topics"))
     with pytest.raises(Incomplete, match=r"^1$"):
         run.run(options)
     assert "ValueError: too many leaves" in capfd.readouterr().err
 
 
 def test_cost_counts_units_after_the_first():
-    key = {"system": "collapsed", "settings": {}, "K": 5, "words": 100, "documents": 50, "threads": 2, "seed": 0}
+    key = {"system": "topics", "settings": {}, "K": 5, "words": 100, "documents": 50, "threads": 2, "seed": 0}
     record = points.point({**key, "limit": 0.0})
     assert record["passes"] == 3  # from the second lap to the fifth
     assert record["seconds_of_a_pass"] > 0
@@ -97,11 +97,11 @@ def test_cost_counts_units_after_the_first():
 
 
 def test_points_on_several_axes_are_measured_once():
-    chosen = [{"system": name, "settings": {}} for name in ("collapsed", "gensim-lda")]
+    chosen = [{"system": name, "settings": {}} for name in ("topics", "gensim-lda")]
     keys = points.keys(chosen, {"K": (50, 100), "threads": (1, 2)}, repeats=2, limit=1.0)
     found = [(k["repeat"], k["K"], k["threads"], k["system"]) for k in keys]
-    one = [(50, 1, "collapsed"), (50, 1, "gensim-lda"), (100, 1, "collapsed"), (100, 1, "gensim-lda")]
-    assert found == [(r, *p) for r in (0, 1) for p in [*one, (100, 2, "collapsed")]]
+    one = [(50, 1, "topics"), (50, 1, "gensim-lda"), (100, 1, "topics"), (100, 1, "gensim-lda")]
+    assert found == [(r, *p) for r in (0, 1) for p in [*one, (100, 2, "topics")]]
 
 
 PEAK = """

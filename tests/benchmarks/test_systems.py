@@ -25,8 +25,7 @@ from stickbreak.corpus import planted_lda
 OURS = (
     "variational",
     "variational-stochastic",
-    "collapsed",
-    "collapsed-stream",
+    "topics",
     "hybrid",
     "gibbs",
     "tree",
@@ -67,7 +66,7 @@ def make(corpus):
 
 
 # What K at the start means where it is not `n_topics`; trees have none.
-TOPICS_OF = {"split-merge-online": {"n_topics": 1, "max_topics": K}, "nested-crp": {}, "nested-hdp": {}}
+TOPICS_OF = {"topics": {}, "split-merge-online": {"n_topics": 1, "max_topics": K}, "nested-crp": {}, "nested-hdp": {}}
 # Which have no concentration that is one of plain topics.
 WITHOUT_ALPHA = ("tree", "pachinko", "hierarchical-pachinko", "nested-crp", "nested-hdp")
 
@@ -100,7 +99,7 @@ def test_answer_is_a_distribution(name, make, corpus):
     [
         ("variational", VariationalHDP, {"n_laps": 12}),
         ("variational-stochastic", VariationalHDP, {"n_laps": 12, "schedule": "stochastic"}),
-        ("collapsed", TopicModel, {"n_laps": 25}),
+        ("topics", TopicModel, {"n_laps": 60}),
         ("hybrid", HybridHDP, {"n_laps": 6}),
         ("gibbs", GibbsHDP, {"n_laps": 60}),
         ("gibbs", GibbsHDP, {"n_laps": 45, "burn_in": 15}),
@@ -137,15 +136,6 @@ def test_no_lap_is_made_twice(name, make, monkeypatch):
     assert [lap for lap in laps if lap] == list(range(1, 9))
 
 
-def test_stream_goes_through_all_documents(make, corpus):
-    system = make("collapsed-stream", batch_size=20)
-    units = system.work()
-    for _ in range(6):
-        next(units)
-    assert system.passes == pytest.approx(2.0)
-    assert system.model.n_documents_seen_ == corpus.n_documents
-
-
 def test_batch_passes_are_those_of_one_fit(make, corpus):
     from sklearn.decomposition import LatentDirichletAllocation
 
@@ -180,21 +170,21 @@ def test_gensim_does_not_take_a_further_pass_for_further_documents(make, corpus)
 
 
 def test_settings_reach_the_class(make):
-    assert make("collapsed", eta=0.3).model is None
+    assert make("topics", eta=0.3).model is None
     assert make("sklearn-online", doc_topic_prior=0.25).answer.__self__._alpha[0] == 0.25
-    system = make("collapsed", eta=0.3, learn=())
+    system = make("topics", eta=0.3, learn=())
     next(system.work())
     assert system.model.eta == 0.3
 
 
 def test_names_carry_settings():
-    found = systems.parse("collapsed:eta=0.05:learn=('alpha',):init=random")
-    assert found == {"system": "collapsed", "settings": {"eta": 0.05, "learn": ["alpha"], "init": "random"}}
-    assert systems.title(found) == "collapsed, eta=0.05, learn=['alpha'], init=random"
+    found = systems.parse("topics:eta=0.05:learn=('alpha',):n_topics=30")
+    assert found == {"system": "topics", "settings": {"eta": 0.05, "learn": ["alpha"], "n_topics": 30}}
+    assert systems.title(found) == "topics, eta=0.05, learn=['alpha'], n_topics=30"
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"), [("nothing", "There is no system 'nothing'"), ("collapsed:eta", "'eta' in 'collapsed:eta'")]
+    ("text", "reason"), [("nothing", "There is no system 'nothing'"), ("topics:eta", "'eta' in 'topics:eta'")]
 )
 def test_wrong_names_end_with_one_sentence(text, reason):
     with pytest.raises(SystemExit, match=reason):
@@ -203,6 +193,6 @@ def test_wrong_names_end_with_one_sentence(text, reason):
 
 def test_missing_package_is_said_and_left_out(monkeypatch, capsys):
     monkeypatch.setattr(systems, "find_spec", lambda name: None if name == "tomotopy" else sys)
-    chosen = [systems.parse("collapsed"), systems.parse("tomotopy-lda")]
+    chosen = [systems.parse("topics"), systems.parse("tomotopy-lda")]
     assert systems.installed(chosen) == chosen[:1]
     assert "tomotopy-lda is left out: tomotopy is not installed." in capsys.readouterr().err

@@ -91,7 +91,8 @@ def test_the_lead_counts_what_became_of_every_topic(page, found):
     of_first = found.table[found.table["topic_a"] >= 0]
     told = [int(number) for number in re.findall(r"\d+", lead.partition(". ")[0].replace("alert(1)", ""))]
     assert told[1] == len(of_first) == told[0] + sum(told[2:])
-    assert lead.endswith(f"{(found.table['what'] == 'new').sum()} of 7 topics of b &amp; c are new.")
+    n_new = (found.table["what"] == "new").sum()
+    assert lead.endswith(f"{n_new} of 7 topics of b &amp; c {'is' if n_new == 1 else 'are'} new.")
 
 
 @pytest.mark.parametrize(("viewport", "shown"), [("NARROW", "short"), ("WIDE", "long")])
