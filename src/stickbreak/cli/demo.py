@@ -77,10 +77,7 @@ def demo(
     options = TextOptions(stop_words=english_and(DOCSTRING_STOP_WORDS))
     corpus = count_texts(texts, options, names)
     _tell(quiet, f"   {corpus.n_words:,} different words, {corpus.n_tokens:,} words in all")
-    _tell(
-        quiet,
-        f"3. Learning topics from nine tenths of them, starting with {topics or 1}; the rest are for the score",
-    )
+    _tell(quiet, "3. Learning topics from nine tenths of them; the rest are for the score")
     result = job.run(Words.of(corpus, InputSettings(format=_FORMAT, text=options), texts))
     result.show(as_json=as_json)
     _tell(quiet, _WHAT_NEXT)
