@@ -13,7 +13,7 @@ from stickbreak.corpus import Corpus
 from stickbreak.corpus.csr import entries_of
 from stickbreak.corpus.sources import Held, Source
 from stickbreak.corpus.tokens import Tokens, written_out
-from stickbreak.fitting.engine import workers_of
+from stickbreak.fitting.engine import engine_of, workers_of
 from stickbreak.fitting.executor import Executor, ThreadExecutor
 from stickbreak.hybrid.document_sampler import Found, Part, Sweeps, TableFactors, in_own_words, sample_parts
 from stickbreak.hybrid.state import HybridState, Priors
@@ -99,10 +99,9 @@ def sample_all(
     room : Room
     executor : Executor
     """
-    workers = workers_of(executor)
-    if workers is not None and not isinstance(drawn.documents, Held):
+    if workers_of(executor) is not None and not isinstance(drawn.documents, Held):
         jobs = [Job(drawn.documents, rows, key) for rows, key in zip(drawn.rows, keys, strict=True)]
-        return _together(workers.run(sample_minibatch, jobs, asked))
+        return _together(engine_of(executor).run(sample_minibatch, jobs, asked))
     bounds, parts = np.cumsum([0, *(rows.size for rows in drawn.rows)]).tolist(), []
     for (first, last), key in zip(pairwise(bounds), keys, strict=True):
         start = tokens.start[first : last + 1]
