@@ -44,6 +44,9 @@ FAMILIES: dict[str, dict[str, Command]] = {
         ),
         "serving": Command("waiting.serving", "a saved model: loading, one document, requests a second on one core"),
     },
+    "Default": {
+        "default": Command("topics.default", "the default on many kinds of collections: topics, scores, seconds"),
+    },
     "Variational": {
         "starts": Command("variational.starts", "what each start gives: objective, topics, completion, seconds"),
         "any-start": Command("variational.any_start", "does the start matter: five starts, with births and without"),

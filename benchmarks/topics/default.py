@@ -1,7 +1,7 @@
 """The default on many kinds of collections: generated ones of every kind, several draws each, and real ones.
 
 K is the number of topics, and K 99 % how many hold that share of the tokens; a generated kind has its number of planted
-topics in its name. Scores are completion, at the prior of the fit ("own") and at the best of totals from 0.1 to 100 with
+topics in its name. Scores are completion, at the prior of the fit ("own") and at the best of totals of 0.1 to 100, with
 the same proportions. tomotopy's LDA of 100 topics, which learns alpha, gets as many processor seconds as the default
 took, and at least 50 passes.
 """
