@@ -132,7 +132,7 @@ def test_stochastic_schedule_fits_scores_and_reports(run, documents, tmp_path, f
     model = stickbreak.load(tmp_path / "m")
     assert model.schedule == "stochastic"
     assert model.n_steps_ == 5 * model.n_laps_
-    assert "no test of convergence" in " ".join(printed.split())
+    assert "without a test of convergence" in " ".join(printed.split())
     assert "learned" not in printed
     assert (tmp_path / "m" / "report.html").is_file()
 

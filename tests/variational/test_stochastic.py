@@ -267,7 +267,7 @@ def test_fit_ends_by_the_number_of_laps_alone():
     assert model.n_steps_ == 18
     assert model.n_documents_seen_ == 60
     assert not model.converged_
-    assert model.stop_reason_ == "did all 6 passes; this method has no test of convergence."
+    assert model.stop_reason_ == "did all 6 passes, without a test of convergence."
     assert {"lap", "objective", "n_topics", "seconds", "moved", "sweeps"} <= model.trace_.keys()
     assert "merge_tried" not in model.trace_
     assert np.isfinite(model.trace_["objective"]).all()

@@ -194,7 +194,7 @@ def _ended(trace: Trace, n_laps: int, tolerance: float | None, unit: str, window
     if done > n_laps:
         return Outcome(False, f"{done} passes were already done, more than the limit of {n_laps}.")
     if done == n_laps and tolerance is None:
-        return Outcome(False, f"did all {n_laps} passes; this method has no test of convergence.")
+        return Outcome(False, f"did all {n_laps} passes, without a test of convergence.")
     if done == n_laps:
         return Outcome(False, f"reached the limit of {n_laps} passes before the objective stopped rising.")
     return None
