@@ -10,7 +10,7 @@ from stickbreak import BackoffTreeTopics
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.storage.persistence import read_folder, write_folder
 
-from .fits import SMALL, assert_same
+from .fits import SMALL
 
 SHARES = (0.02, 0.4, 0.95)
 
@@ -49,17 +49,6 @@ def test_share_belongs_to_the_fit_not_to_what_is_set_later(given, corpus, tmp_pa
     for copy in (pickle.loads(pickle.dumps(model)), stickbreak.load(tmp_path / "model")):
         np.testing.assert_array_equal(copy.topic_word_, given[0.4].topic_word_)
         assert copy.score(corpus) == given[0.4].score(corpus)
-
-
-def test_models_saved_before_have_a_solved_constant(fitted, tmp_path):
-    fitted.save(tmp_path / "model")
-    arrays, meta = read_folder(tmp_path / "model", kind="BackoffTreeTopics")
-    assert meta["values"].pop("smoothing_share_") is None
-    assert meta["parameters"].pop("smoothing_share") is None
-    write_folder(tmp_path / "model", kind="BackoffTreeTopics", arrays=arrays, meta=meta, overwrite=True)
-    loaded = stickbreak.load(tmp_path / "model")
-    assert_same(loaded, fitted)
-    np.testing.assert_array_equal(loaded.topic_word_, fitted.topic_word_)
 
 
 def test_damaged_share_is_refused(given, tmp_path):

@@ -95,20 +95,6 @@ def test_a_model_without_settings_reads_with_the_defaults(tmp_path):
     assert found.corpus.counts.toarray().tolist() == [[1, 0, 0]]
 
 
-def test_options_beside_an_older_model_are_still_read(tmp_path):
-    InputSettings().remember(tmp_path, None, [1, 1, 1])
-    known = json.loads((tmp_path / "input.json").read_text())
-    assert "text" not in known
-    older = known | {"text": {"stop_words": ["bread"], "min_df": 2, "lowercase": False}}
-    (tmp_path / "input.json").write_text(json.dumps(older))
-    found = read_for_model(text_file(tmp_path, "the bread Bread"), tmp_path, Model(), InputSettings())
-    assert found.corpus.counts.toarray().tolist() == [[0, 0, 1]]
-    known_by_the_model = read_for_model(
-        text_file(tmp_path, "the bread Bread"), tmp_path, Model(TextOptions(stop_words=None)), InputSettings()
-    )
-    assert known_by_the_model.corpus.counts.toarray().tolist() == [[2, 0, 1]]
-
-
 def test_counts_have_no_texts(tmp_path):
     np.savez(tmp_path / "x", [0])
     path = tmp_path / "counts.mtx"

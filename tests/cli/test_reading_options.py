@@ -87,15 +87,6 @@ def test_a_named_delimiter_is_remembered(run, tmp_path):
     assert names(run("transform", out, path, "--name-field", "a,id")) == ["1"]
 
 
-def test_settings_of_older_models_have_no_delimiter_and_no_ending(tmp_path):
-    InputSettings().remember(tmp_path, None, [1, 1])
-    known = json.loads((tmp_path / "input.json").read_text())
-    del known["delimiter"], known["ending"], known["word_counts"]
-    (tmp_path / "input.json").write_text(json.dumps(known))
-    found = read_for_model(table(tmp_path / "d.csv", ";"), tmp_path, Model(), InputSettings())
-    assert found.corpus.n_documents == 20
-
-
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 def test_every_usual_delimiter_is_read_by_fit(run, tmp_path, delimiter):
     result = run("fit", table(tmp_path / "d.csv", delimiter), "--out", tmp_path / "model", *FIT)

@@ -36,7 +36,6 @@ from stickbreak.prediction.topics import ShownTopics, checked_numbers
 from stickbreak.prediction.words import words_to_show
 
 _LEVELS = ("alpha_levels_", "eta_levels_")  # discounts
-_LATE: dict[str, Any] = {"smoothing_share_": None}  # values of models that were saved without
 _MOST_NUMBERS = 1 << 26  # of a dense table of words of leaves: 512 MiB
 
 
@@ -44,8 +43,7 @@ class FittedTree(SeededTree):
     """The side of `BackoffTreeTopics` that needs no fit of its own: it reads the fitted attributes."""
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ("word_start_", "word_leaf_", "word_count_", *_LEVELS)
-    _fitted_values: ClassVar[tuple[str, ...]] = ("branching_", *_LATE, *SeededTree._fitted_values)
-    _late_values: ClassVar[dict[str, Any]] = {**SeededTree._late_values, **_LATE}
+    _fitted_values: ClassVar[tuple[str, ...]] = ("branching_", "smoothing_share_", *SeededTree._fitted_values)
     _learnable: ClassVar[tuple[str, ...]] = LEARNABLE
     objective_name: ClassVar[str] = "log probability of each word given all others"
 

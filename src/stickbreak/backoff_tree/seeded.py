@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,7 +21,6 @@ class SeededTree(SeededTopics):
     """The side of `BackoffTreeTopics` that knows of seeds."""
 
     _fitted_values: ClassVar[tuple[str, ...]] = ("seed_leaves_", *SeededTopics._fitted_values)
-    _late_values: ClassVar[dict[str, Any]] = {**SeededTopics._late_values, "seed_leaves_": []}
 
     seed_leaves_: list[int]
 

@@ -321,7 +321,7 @@ def read_for_model(
         corpus = settings.read(path)
         corpus, n_outside = align(corpus, _with_new(model.vocabulary_, corpus) if new_words else model.vocabulary_)
         return Documents(corpus, n_outside, None, *remembered.of_fit)
-    options = model.text_options_ or remembered.text or TextOptions()
+    options = model.text_options_ or TextOptions()
     if given.tokenizer is not None:
         options = replace(options, tokenizer=named_tokenizer(given.tokenizer))
     texts, words = settings.texts(path), model.vocabulary_
@@ -399,7 +399,6 @@ class _Remembered:
     file: FileReading
     text_field: str | None
     name_field: str | None
-    text: "TextOptions | None"  # of settings that were written before models knew it
     fixed_vocabulary: bool
     word_counts: tuple[float, ...] | None
     dates: str | None = None
@@ -413,13 +412,11 @@ class _Remembered:
     @classmethod
     def of(cls, folder: Path, n_words: int) -> Self:
         """Read the settings beside a model of n words; the defaults if there are none."""
-        from stickbreak.corpus import TextOptions
-
         file = folder / _FILE
         try:
             known = read_json(file)
         except FileNotFoundError:
-            return cls(FileReading(), None, None, None, False, None)
+            return cls(FileReading(), None, None, False, None)
         except (OSError, ValueError) as error:
             raise ModelFormatError(f"{file} cannot be read ({error}); fit the model again") from error
         try:
@@ -429,11 +426,10 @@ class _Remembered:
                 FileReading.from_plain(known),
                 known["text_field"],
                 known["name_field"],
-                None if known.get("text") is None else TextOptions.from_plain(known["text"]),
                 bool(known["fixed_vocabulary"]),
-                _checked_counts(known.get("word_counts"), n_words),  # older settings have none
-                known.get("dates"),
-                known.get("date_format"),
+                _checked_counts(known["word_counts"], n_words),
+                known["dates"],
+                known["date_format"],
             )
         except (KeyError, TypeError, ValueError) as error:
             raise ModelFormatError(f"{file} is damaged ({error}); fit the model again") from error
@@ -441,8 +437,6 @@ class _Remembered:
 
 def _checked_counts(counts: Any, n_words: int) -> tuple[float, ...] | None:
     """Return the counts of a model's words; None where its words have changed since, as those of a stream may."""
-    if counts is None:
-        return None
     found = tuple(float(count) for count in counts)
     if not all(0 <= count < math.inf for count in found):
         raise ValueError("its word_counts are not counts")

@@ -47,7 +47,7 @@ class FileReading:
 
     @classmethod
     def from_plain(cls, known: Mapping[str, Any]) -> Self:
-        """Return what `as_plain` wrote; what older versions did not write is None.
+        """Return what `as_plain` wrote.
 
         Parameters
         ----------
@@ -55,11 +55,11 @@ class FileReading:
 
         Raises
         ------
-        TypeError
-            If it is of another kind.
+        KeyError, TypeError
+            If it lacks something, or it is of another kind.
         """
         names = "format", "ending", "encoding", "delimiter"
-        return cls(*(checked_or_none(known.get(name), str) for name in names))
+        return cls(*(checked_or_none(known[name], str) for name in names))
 
     def as_plain(self) -> dict[str, str | None]:
         """Return it for JSON."""

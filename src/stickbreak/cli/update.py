@@ -171,11 +171,9 @@ def _write(fitted: Any, model: Path, out: Path, corpus: Any, *, force: bool) -> 
         file = model / _INPUT
         if file.is_file():
             known = read_json(file)
-            old = np.asarray(known.get("word_counts") or [])
-            if old.size:  # a model of an older version does not remember them
-                counts = np.asarray(corpus.counts.sum(axis=0), dtype=np.float64).ravel()
-                counts[: old.size] += old
-                known["word_counts"] = counts.tolist()
+            counts, old = np.asarray(corpus.counts.sum(axis=0), dtype=np.float64).ravel(), known["word_counts"]
+            counts[: len(old)] += old
+            known["word_counts"] = counts.tolist()
             (folder / _INPUT).write_text(json.dumps(known) + "\n", encoding="ascii")
 
 

@@ -110,7 +110,7 @@ class TextOptions:
 
     @classmethod
     def from_plain(cls, known: Mapping[str, Any]) -> Self:
-        """Return what `as_plain` returned; options that an older version did not have keep their defaults.
+        """Return what `as_plain` returned.
 
         Parameters
         ----------

@@ -50,8 +50,6 @@ class Estimator(Scored, AllOrNothing):
         "n_jobs": [None, Integral],
         "verbose": ["boolean"],
     }
-    _late_values: ClassVar[dict[str, Any]] = {}  # those that models saved before do not have
-    _renamed: ClassVar[dict[str, str]] = {"n_sweeps": "n_laps"}  # parameters of models that were saved before
     _learnable: ClassVar[tuple[str, ...]] = ()  # the names that `learn` may hold
     unit: ClassVar[str] = "token"  # what the objective is counted by
     objective_name: ClassVar[str] = "objective"  # what `objective_` is
@@ -252,8 +250,8 @@ class Estimator(Scored, AllOrNothing):
         kept = self._kept
         if kept is None:
             raise InputError(
-                "this model has no state to continue from (it was in a scratch folder, forgotten, ended by partial_fit "
-                "or a join of topics, or is of an older version); fit it again, or resume its checkpoint."
+                "this model has no state to continue from (it was in a scratch folder, forgotten, or ended by "
+                "partial_fit or a join of topics); fit it again, or resume its checkpoint."
             )
         now = self._identity(documents, kept.identity["random_state"])
         names = {**now, **{name: None for name in self.get_params(deep=False) if name in kept.identity}}
@@ -324,18 +322,16 @@ class Estimator(Scored, AllOrNothing):
         """Read what `save` wrote."""
         arrays, meta = persistence.read_folder(path, kind=cls.__name__)
         try:
-            given = {cls._renamed.get(name, name): value for name, value in meta["parameters"].items()}
-            parameters = {name: unpacked(value, arrays) for name, value in given.items()}
+            parameters = {name: unpacked(value, arrays) for name, value in meta["parameters"].items()}
             model = cls._from_description(parameters, arrays, meta)
             for name in cls._fitted_arrays:
                 setattr(model, name, arrays[name])
             for name in cls._fitted_values:
-                values = meta["values"]
-                setattr(model, name, value_from(values[name] if name in values else cls._late_values[name], arrays))
+                setattr(model, name, value_from(meta["values"][name], arrays))
             model._held_out = HeldOutScore.unpacked(meta["held_out"]) if "held_out" in meta else None
             columns = {k.removeprefix("trace."): v for k, v in arrays.items() if k.startswith("trace.")}
             model._trace = Trace.from_arrays(columns)
-            model.learned_ = cls._checked_names(meta["values"].get("learned_", model._names_learned()))
+            model.learned_ = cls._checked_names(meta["values"]["learned_"])
             n_features = whole_number("n_features_in_", model.n_features_in_)
             if meta["feature_names"]:
                 names = names_in(meta["feature_names"], n_features, "feature names")

@@ -96,7 +96,7 @@ class TakesTexts:
         return {"texts": {"options": self.text_options_.as_plain(), "column": self.text_column_}}
 
     def _restore_texts(self, meta: dict[str, Any]) -> None:
-        """Take up what `_described_texts` returned; models that were saved before have nothing of it."""
+        """Take up what `_described_texts` returned."""
         if "texts" in meta:
             column = meta["texts"]["column"]
             if not (column is None or isinstance(column, str)):

@@ -49,8 +49,6 @@ class FittedGibbs(LabelledDocuments, CountedTopics):
         "n_tokens_",
     )
 
-    _late_values: ClassVar[dict[str, Any]] = {**LabelledDocuments._late_values, **LabelledDocuments._label_values}
-
     _learnable: ClassVar[tuple[str, ...]] = LEARNABLE
     objective_name: ClassVar[str] = "joint log-likelihood"
 

@@ -36,7 +36,6 @@ class FittedTopics(LabelledDocuments, CountedTopics):
         "eta_",
         "n_documents_seen_",
     )
-    _late_values: ClassVar[dict[str, Any]] = {**LabelledDocuments._late_values, **LabelledDocuments._label_values}
     _learnable: ClassVar[tuple[str, ...]] = LEARNABLE
     objective_name: ClassVar[str] = "log-likelihood"
 

@@ -117,14 +117,6 @@ def test_as_many_numbers_as_levels_are_those_of_levels():
     assert (model.eta_levels_.tolist(), model.eta_words_) == ([1.0, 0.5, 0.2], None)
 
 
-def test_model_saved_before_eta_could_differ_by_word_is_loaded(small, tmp_path):
-    NestedCRP(n_laps=3, random_state=0).fit(small).save(tmp_path / "m")
-    arrays, meta = persistence.read_folder(tmp_path / "m", kind="NestedCRP")
-    del meta["values"]["eta_words_"]
-    persistence.write_folder(tmp_path / "m", kind="NestedCRP", arrays=arrays, meta=meta, overwrite=True)
-    assert stickbreak.load(tmp_path / "m").eta_words_ is None
-
-
 @pytest.mark.parametrize("damage", [lambda a: -a, lambda a: a[1:], lambda a: 2 * a, lambda a: a * np.nan])
 def test_damaged_eta_of_words_is_refused(small, tmp_path, damage):
     NestedCRP(eta=np.linspace(0.1, 0.5, 30), n_laps=3, random_state=0).fit(small).save(tmp_path / "m")

@@ -36,7 +36,6 @@ class FittedNestedCRP(SeededTopics):
         "eta_levels_",
     )
     _fitted_values: ClassVar[tuple[str, ...]] = (*SeededTopics._fitted_values, "gamma_", "eta_words_")
-    _late_values: ClassVar[dict[str, Any]] = {**SeededTopics._late_values, "eta_words_": None}
     _learnable: ClassVar[tuple[str, ...]] = LEARNABLE
     objective_name: ClassVar[str] = "log-likelihood"
     default_topics: ClassVar[int] = 1  # the root: others come as documents ask

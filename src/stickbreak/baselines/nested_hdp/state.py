@@ -107,7 +107,7 @@ class TreeState:
         require(is_table(picks, K) and are_sums(picks), "its documents are not those of its tree")
         agree = np.allclose(scale * counts.sum(axis=0), tokens, rtol=1e-6, atol=1e-6)
         require(agree, "its counts and its tokens disagree about the size of some topic")
-        n_kept = whole_number("n_kept", values.get("n_kept", 0))  # states of older versions have none
+        n_kept = whole_number("n_kept", values["n_kept"])
         require(n_kept <= int((tree.level == 1).sum()), "its root has fewer children than seeds")
         return cls(counts, scale, tokens, picks, n_steps, n_kept)
 

@@ -97,7 +97,7 @@ class OnlineState:
         sound = is_table(counts, n_words, K) and are_sums(scale * counts)
         require(sound, f"its counts are not those of {n_words} words")
         require(is_table(tables, K) and are_sums(tables), "its tables are not those of its topics")
-        n_kept = whole_number("n_kept", values.get("n_kept", 0))  # states of older versions have none
+        n_kept = whole_number("n_kept", values["n_kept"])
         require(n_kept <= K, "it has fewer topics than seeds")
         state = cls(counts, scale, tokens, tables, n_steps, n_kept)
         agree = np.allclose(scale * counts.sum(axis=0), tokens, rtol=1e-6, atol=1e-6)

@@ -43,7 +43,6 @@ class VectorModel(StreamingVariational):
         "n_documents_seen_",
         "moves_",
     )
-    _late_values: ClassVar[dict[str, Any]] = {"n_steps_": 0, "n_documents_seen_": 0}
     unit: ClassVar[str] = "vector"
     grouped: ClassVar[bool] = False  # whether vectors come in groups, with weights of their own
 

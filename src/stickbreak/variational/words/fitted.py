@@ -213,11 +213,8 @@ class FittedHDP(TopicPriors, CountedTopics, StreamingVariational):
 
     @classmethod
     def _from_description(cls, parameters: dict[str, Any], arrays: dict[str, NDArray], meta: dict[str, Any]) -> Self:
-        """Return the model; one that was saved before there was a choice has the likelihood of all models then."""
-        values = {"eta": meta["values"]["eta_"], "n_words": meta["n_features"]}
-        before = {"family": "DirichletMultinomial", "values": values}
-        likelihood = from_description(meta.get("likelihood", before), LIKELIHOODS, arrays)
-        if parameters.get("likelihood", "") is None:
+        likelihood = from_description(meta["likelihood"], LIKELIHOODS, arrays)
+        if parameters["likelihood"] is None:
             parameters["likelihood"] = from_description(meta["given"], LIKELIHOODS, arrays)
         model = super()._from_description(parameters, arrays, meta)
         model.likelihood_ = likelihood
