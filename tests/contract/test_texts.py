@@ -274,18 +274,6 @@ def test_damaged_options_of_a_model_are_refused(tmp_path, key, value):
         stickbreak.load(tmp_path / "model")
 
 
-def test_model_saved_before_it_knew_texts_is_loaded(tmp_path):
-    model = unfitted("TopicModel").fit(TEXTS)
-    model.save(tmp_path / "model")
-    file = tmp_path / "model" / "model.json"
-    head = json.loads(file.read_text())
-    del head["meta"]["texts"]
-    file.write_text(json.dumps(head))
-    loaded = stickbreak.load(tmp_path / "model")
-    assert loaded.text_options_ is None
-    same(loaded.transform(count_texts(NEW, vocabulary=loaded.vocabulary_)), model.transform(NEW))
-
-
 def test_columns_kept_beside_texts_become_metadata():
     frame = pd.DataFrame({"body": TEXTS[:3], "date": ["2026-01-05", None, "2026-02-01"], "year": [1, 2, 3]})
     for given in (frame, pa.Table.from_pandas(frame)):

@@ -8,10 +8,8 @@ import signal
 import numpy as np
 import pytest
 
-from stickbreak import BackoffTreeTopics, GibbsHDP
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, WriteError
-from stickbreak.fitting.checkpoint import LATE_OF, identity_of
 from stickbreak.storage import persistence
 
 from .fits import SETTINGS, STOCHASTIC, assert_same, fit
@@ -259,14 +257,3 @@ def test_resume_without_a_seed_takes_that_of_the_checkpoint(corpus, tmp_path):
     fit(corpus, n_laps=3, checkpoint=tmp_path / "checkpoint", random_state=None)
     resumed = fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True, random_state=None)
     assert resumed.n_laps_ == 8
-
-
-@pytest.mark.parametrize(
-    ("model", "name", "other"),
-    [(BackoffTreeTopics(), "smoothing_share", 0.5), (GibbsHDP(), "sampler", "dense"), (GibbsHDP(), "max_topics", 9)],
-)
-def test_checkpoints_of_before_a_parameter_go_on_with_its_default_alone(model, name, other):
-    """What a fit must agree with says nothing of a later parameter that is at its default, as it did not before."""
-    assert model.get_params()[name] == LATE_OF[type(model).__name__][name]
-    assert name not in identity_of(model, {}, 0, free=())
-    assert identity_of(model.set_params(**{name: other}), {}, 0, free=())[name] == other

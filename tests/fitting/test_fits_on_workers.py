@@ -168,15 +168,6 @@ def test_a_minibatch_without_words_among_others_is_sampled(tmp_path: Path) -> No
     assert {digest(model, corpus)} == digests
 
 
-def test_batches_at_once_of_one_are_what_older_checkpoints_had(tmp_path: Path) -> None:
-    fit, data = FITS["variational"], FITS["variational"].documents()
-    model = fit.model()
-    identity = model._identity(data, 3)
-    assert "batches_at_once" not in identity
-    assert "scratch" not in identity
-    assert fit.model(batches_at_once=2)._identity(data, 3)["batches_at_once"] == 2
-
-
 def test_a_group_of_minibatches_is_a_larger_one() -> None:
     """A stochastic step of vectors towards two batches is that towards their union."""
     vectors = np.asarray(FITS["gaussian mixture"].documents())

@@ -21,6 +21,7 @@ class SeededTree(SeededTopics):
     """The side of `BackoffTreeTopics` that knows of seeds."""
 
     _fitted_values: ClassVar[tuple[str, ...]] = ("seed_leaves_", *SeededTopics._fitted_values)
+
     seed_leaves_: list[int]
 
     @abstractmethod

@@ -56,7 +56,7 @@ class FileReading:
         Raises
         ------
         KeyError, TypeError
-            If it lacks something, or is of another kind.
+            If it lacks something, or it is of another kind.
         """
         names = "format", "ending", "encoding", "delimiter"
         return cls(*(checked_or_none(known[name], str) for name in names))

@@ -171,8 +171,8 @@ def _write(fitted: Any, model: Path, out: Path, corpus: Any, *, force: bool) -> 
         file = model / _INPUT
         if file.is_file():
             known = read_json(file)
-            counts = np.asarray(corpus.counts.sum(axis=0), dtype=np.float64).ravel()
-            counts[: len(known["word_counts"])] += known["word_counts"]
+            counts, old = np.asarray(corpus.counts.sum(axis=0), dtype=np.float64).ravel(), known["word_counts"]
+            counts[: len(old)] += old
             known["word_counts"] = counts.tolist()
             (folder / _INPUT).write_text(json.dumps(known) + "\n", encoding="ascii")
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, ModelFormatError, WriteError
 from stickbreak.fitting.laps import Laps
-from stickbreak.fitting.loop import COLUMNS, Trace, logger
-from stickbreak.numerics.ranges import LARGEST, MOST_WHOLE, SMALLEST, are_sums, is_concentration, within
+from stickbreak.fitting.loop import COLUMNS, Trace
+from stickbreak.numerics.ranges import LARGEST, MOST_WHOLE, SMALLEST, are_sums, is_concentration
 from stickbreak.numerics.streams import seed_from
 from stickbreak.storage import persistence
 from stickbreak.storage.atomic import clear_up
@@ -33,13 +33,6 @@ FREE = ("n_laps", "tolerance", "n_jobs", "scratch", "verbose")
 """Parameters that a fit that goes on may change."""
 
 _LONG = 100  # numbers in a row: more are told by their checksum
-LATE: dict[str, Any] = {"batches_at_once": 1, "seeds": None, "seed_tokens": 100.0}
-"""Parameters that fits of before did not have, and what these did in their stead."""
-LATE_OF: dict[str, dict[str, Any]] = {
-    "BackoffTreeTopics": {"smoothing_share": None},
-    "GibbsHDP": {"sampler": "sparse", "max_topics": None},
-}
-"""The same, of one estimator."""
 
 
 def identity_of(
@@ -60,9 +53,7 @@ def identity_of(
         Values that stand for parameters: of those that leave them to the fit, and of objects.
     """
     given = {**model.get_params(deep=False), **settled}
-    late = {**LATE, **LATE_OF.get(type(model).__name__, {})}
-    known = {name: value for name, value in given.items() if name not in late or value != late[name]}
-    kept = {name: _plain(value) for name, value in known.items() if name not in free}
+    kept = {name: _plain(value) for name, value in given.items() if name not in free}
     return {"estimator": type(model).__name__, **documents, **kept, "random_state": seed}
 
 
@@ -160,7 +151,7 @@ def read_checkpoint(path: PathLike, laps: Laps, identity: dict[str, Any]) -> Tra
     arrays, meta = persistence.read_folder(path, kind=KIND, mapped=True)
     try:
         saved = meta["identity"]
-        if saved.get("estimator", identity["estimator"]) != identity["estimator"]:
+        if saved["estimator"] != identity["estimator"]:
             raise InputError(
                 f"the checkpoint {path} belongs to a {saved['estimator']}, but this fit is a {identity['estimator']}; "
                 "resume with the same method, or choose another checkpoint."
@@ -226,25 +217,13 @@ def check_end(model: Any) -> None:
 
 
 def check_learned(model: Any, names: Collection[str]) -> None:
-    """Raise a ValueError if a fitted model has a hyperparameter that no fit can have reached.
-
-    One that was learned, before there were ranges, beyond the end of its range, is taken back to this end.
-    """
+    """Raise a ValueError if a fitted model has a hyperparameter that no fit can have reached."""
     for name in names:
         value = getattr(model, f"{name}_")
         if name == "eta" and isinstance(value, np.ndarray):
             sound = is_table(value, model.n_features_in_) and bool(((value >= SMALLEST) & (value <= LARGEST)).all())
             require(sound, "eta_ is not a number in its range for each word")
             continue
-        if name in model.learned_ and isinstance(value, float) and 0 < value < math.inf and not is_concentration(value):
-            logger.warning(
-                "the learned %s of %g is out of its range; it is set to %g, the end of the range",
-                name,
-                value,
-                within(value),
-            )
-            value = within(value)
-            setattr(model, f"{name}_", value)
         require(is_concentration(value), f"{name}_ is {value!r}, not a number from {SMALLEST:g} to {LARGEST:g}")
 
 

@@ -166,7 +166,7 @@ class FittedHybrid(TopicPriors, ExpectedCounts):
     def _restore_kept(self, arrays: dict[str, NDArray], values: dict[str, Any]) -> None:
         self._state = unpacked(arrays, values, self.n_features_in_)
         self._seed, self.n_steps_ = saved_seed(values["seed"]), self._state.n_steps
-        identity = values.get("identity")
+        identity = values["identity"]
         self._kept = (
             None
             if identity is None

@@ -37,7 +37,7 @@ class LabelledDocuments(TopicPriors):
     numbers.
     """
 
-    _label_values: ClassVar[tuple[str, ...]] = ("label_names_", "label_curve_")
+    _label_values: ClassVar[tuple[str, ...]] = ("label_names_", "label_curve_")  # saved
 
     label_names_: list[str]
     label_curve_: list[float]

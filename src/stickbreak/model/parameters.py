@@ -28,8 +28,6 @@ def packed(name: str, value: Any, arrays: dict[str, NDArray]) -> Any:
     if hasattr(value, "__array__"):
         arrays[name] = np.asarray(value)
         return {"array": name}
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
     return None if isinstance(value, np.random.RandomState) else value
 
 

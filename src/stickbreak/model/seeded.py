@@ -61,7 +61,7 @@ class SeededTopics(TopicEstimator):
     def seed_topics_(self) -> dict[str, int]:
         """The number of the topic of each seed, whatever the topics are called by now; empty after a join of topics."""
         check_is_fitted(self)
-        seeds = zip(self._fitted_seeds, self._seed_numbers(), strict=True)
+        seeds = zip(self._fitted_seeds, self._seed_numbers(), strict=False)
         return {name: k for name, k in seeds if self._keeps_number(k)}
 
     def _finish(self, laps: Laps, run: Run, identity: Identity, documents: Any) -> None:
@@ -89,9 +89,7 @@ class SeededTopics(TopicEstimator):
         self._labels = dict(zip(self._seed_numbers(), self._fitted_seeds, strict=True)) or None
 
     def _description(self, arrays: dict[str, NDArray]) -> dict[str, Any]:
-        described = super()._description(arrays)
-        if self._fitted_seeds:
-            described["seeds"] = list(self._fitted_seeds)
+        described = {**super()._description(arrays), "seeds": list(self._fitted_seeds)}
         if self._pseudo is None:
             return described
         arrays |= {f"pseudo.{name}": getattr(self._pseudo, name) for name in ("data", "indices", "indptr")}
@@ -100,8 +98,7 @@ class SeededTopics(TopicEstimator):
     @classmethod
     def _from_description(cls, parameters: dict[str, Any], arrays: dict[str, NDArray], meta: dict[str, Any]) -> Self:
         model = super()._from_description(parameters, arrays, meta)
-        names = meta.get("seeds", [])
-        model._fitted_seeds = tuple(names_in(names, len(names), "seeds"))
+        model._fitted_seeds = tuple(names_in(meta["seeds"], len(meta["seeds"]), "seeds"))
         if "n_seeded" in meta:
             parts = tuple(arrays[f"pseudo.{name}"] for name in ("data", "indices", "indptr"))
             model._pseudo = sparse.csr_array(parts, shape=(model.n_features_in_, int(meta["n_seeded"])))

@@ -212,7 +212,7 @@ class FittedNestedHDP(TopicPriors, TopicEstimator, StreamingEstimator):
     def _restore_kept(self, arrays: dict[str, NDArray], values: dict[str, Any]) -> None:
         state = TreeState.unpacked(arrays, values, self.n_features_in_, self._whole())
         self._take_state(state, saved_seed(values["seed"]))
-        identity = values.get("identity")
+        identity = values["identity"]
         self._kept = None if identity is None else KeptState(dict(arrays), values, identity)
 
     def _check_fitted_state(self) -> None:

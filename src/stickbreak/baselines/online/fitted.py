@@ -71,5 +71,5 @@ class FittedOnline(TopicPriors, ExpectedCounts):
 
     def _restore_kept(self, arrays: dict[str, NDArray], values: dict[str, Any]) -> None:
         self._take_state(OnlineState.unpacked(arrays, values, self.n_features_in_), saved_seed(values["seed"]))
-        identity = values.get("identity")
+        identity = values["identity"]
         self._kept = None if identity is None else KeptState(dict(arrays), values, identity)
