@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from stickbreak.cli import estimate
 from stickbreak.corpus import TextOptions
 from stickbreak.corpus.reading import samples
+from stickbreak.topics.estimator import TOKEN_BYTES
 
 
 @pytest.fixture
@@ -58,7 +59,7 @@ def test_memory_is_that_of_the_check_for_the_whole(run, inputs, monkeypatch):
     said = run("fit", inputs["a.npz"], "--estimate", "--method", "variational").stdout.splitlines()
     assert "see --scratch, or give" in said[1]
     told = json.loads(run("fit", inputs["a.npz"], "--estimate", "--json").stdout)
-    assert 0 <= told["bytes"] - estimate.PROGRAM - 64 * told["n_tokens"] < 100_000
+    assert 0 <= told["bytes"] - estimate.PROGRAM - TOKEN_BYTES * told["n_tokens"] < 100_000
 
 
 @pytest.mark.parametrize("method", ["gibbs", "hybrid", "variational", "lda", "tree"])

@@ -56,7 +56,7 @@ def test_ctrl_c_ends_after_the_lap_and_the_model_is_written(documents, tmp_path)
     model = stickbreak.load(tmp_path / "m")
     assert model.n_laps_ == 3
     assert not model.converged_
-    assert "Note   the fit was stopped after pass 3 of 300." in done.stdout
+    assert "Note   the fit was stopped after pass 3 of 1000." in done.stdout
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="interrupts are sent otherwise there")

@@ -10,7 +10,7 @@ from scipy.stats import beta, gamma, nbinom, poisson
 
 from stickbreak.exceptions import InputError
 from stickbreak.likelihoods import BetaBernoulli, GammaPoisson
-from stickbreak.likelihoods.dirichlet_multinomial import ETA_LIMITS
+from stickbreak.numerics.ranges import ETA_LIMITS
 
 MEANS = np.array([0.3, 0.02, 0.9])
 FAMILIES = [BetaBernoulli(0.4, MEANS), GammaPoisson(0.4, 3 * MEANS)]

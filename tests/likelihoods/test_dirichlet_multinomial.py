@@ -5,7 +5,7 @@ import pytest
 from scipy.special import gammaln, psi
 
 from stickbreak.likelihoods import DirichletMultinomial
-from stickbreak.likelihoods.dirichlet_multinomial import ETA_LIMITS
+from stickbreak.numerics.ranges import ETA_LIMITS
 
 
 def direct(S, tau, eta):

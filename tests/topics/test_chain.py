@@ -307,3 +307,25 @@ def test_topics_of_tokens_are_drawn_in_proportion_to_given_ones():
     np.testing.assert_allclose(counts[0] / 6000, [1 / 8, 3 / 8, 4 / 8], atol=0.03)  # five standard errors
     np.testing.assert_array_equal(counts[1], [0, 0, 3])
     np.testing.assert_allclose(counts[2] / 4000, [0.75, 0.0, 0.25], atol=0.035)
+
+
+def test_halves_of_topics_are_of_documents_and_share_the_mean(seed):
+    corpus, _ = planted_lda(200, 30, n_topics=3, mean_tokens=30, seed=seed)
+    chain = begun(corpus, 4, seed)
+    for number in range(1, 7):
+        chain.lap(number, Priors.even(4, 1.0, 0.1))
+    halved = Chain(corpus, 6, seed)
+    halved.begin_split(chain, np.array([1, 3]), np.random.default_rng(seed))
+    n_dk = reference.counts_of(*reference.by_word(corpus), topics(halved), shape_of(corpus, 6))[0]
+    before = reference.counts_of(*reference.by_word(corpus), topics(chain), shape_of(corpus, 4))[0]
+    np.testing.assert_array_equal(n_dk[:, [0, 2]], before[:, [0, 2]])
+    for k, second in ((1, 4), (3, 5)):
+        np.testing.assert_array_equal(n_dk[:, k] + n_dk[:, second], before[:, k])
+        assert not (n_dk[:, k] * n_dk[:, second]).any()
+        share = (n_dk[:, second] > 0).sum() / (before[:, k] > 0).sum()
+        assert 0.3 < share < 0.7
+    together = ((n_dk[:, 4] > 0) == (n_dk[:, 5] > 0))[(before[:, 1] > 0) & (before[:, 3] > 0)]
+    assert 0.3 < together.mean() < 0.7  # halves of different topics are of different documents
+    mean, halves = chain.snapshot()[0]["mean"], halved.snapshot()[0]["mean"]
+    np.testing.assert_allclose(halves[:, [1, 3]] + halves[:, [4, 5]], mean[:, [1, 3]])
+    np.testing.assert_array_equal(halves[:, 4:], halves[:, [1, 3]])

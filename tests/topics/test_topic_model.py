@@ -12,7 +12,7 @@ import stickbreak
 from stickbreak import TopicModel
 from stickbreak.corpus import Corpus, planted_lda, toy_bars
 from stickbreak.exceptions import InputError, InvalidCorpus
-from stickbreak.topics.start import LEAST_DOCUMENTS, BesideWords, n_to_begin_with
+from stickbreak.topics.start import LEAST_DOCUMENTS, BesideWords, n_to_begin_with, rough_topics
 
 
 def n_large(model: TopicModel) -> int:
@@ -68,7 +68,7 @@ def test_planted_topics_and_their_number_are_found(planted: tuple[Corpus, Any], 
     assert n_large(model) == 10
     assert distance(model.topic_word_, truth.topic_word) < 0.2
     assert model.started_ > 100
-    assert f"It began with {model.started_} topics, of which {model.started_ - model.n_topics_}" in model.stop_reason_
+    assert f"It began with {model.started_} topics and ended with {model.n_topics_}." in model.stop_reason_
     assert model.alpha_ == pytest.approx(1.0, abs=0.15)
 
 
@@ -95,14 +95,17 @@ def test_a_given_number_of_topics_stays(planted: tuple[Corpus, Any]) -> None:
 
 @pytest.mark.parametrize("learn", [(), ("alpha",), ("alpha", "eta")])
 def test_a_fit_goes_on_in_every_phase_as_if_it_had_not_stopped(small: Corpus, learn: Any, tmp_path: Path) -> None:
-    """Before the merges, among them, and after their end."""
+    """Before the merges, among them, among halves, and after their end."""
 
     def model(n_laps: int) -> TopicModel:
         return TopicModel(n_laps=n_laps, learn=learn, random_state=1, tolerance=None)
 
     whole = model(170).fit(small)
-    assert whole.trace_["n_topics"][-1] < whole.trace_["n_topics"][30]
-    for cut in (3, 40, 43, 52, 150):
+    n_topics = whole.trace_["n_topics"]
+    assert n_topics[-1] < n_topics[30]
+    (halves,) = np.flatnonzero(np.diff(n_topics) > 1)[:1] + 1  # the pass before that which is of halves
+    assert 40 < halves < 150
+    for cut in (3, 40, 43, halves, halves + 1, halves + 25, 150):
         model(cut).fit(small, checkpoint=tmp_path / str(cut)).save(tmp_path / f"model{cut}")
         resumed = model(170).fit(small, checkpoint=tmp_path / str(cut), resume=True)
         loaded = stickbreak.load(tmp_path / f"model{cut}").continue_fit(small, n_laps=170 - cut)
@@ -118,10 +121,20 @@ def test_threads_change_no_bit(planted: tuple[Corpus, Any]) -> None:
     np.testing.assert_array_equal(one.components_, other.components_)
 
 
-def test_the_number_hardly_follows_the_seed_or_the_start(planted: tuple[Corpus, Any]) -> None:
-    corpus, _ = planted
-    found = [n_large(TopicModel(random_state=0, max_topics=most).fit(corpus)) for most in (40, 80, 160)]
-    assert found == [10, 10, 10]
+@pytest.mark.parametrize("many", [3, 20, 80])
+def test_the_number_hardly_follows_the_start(planted: tuple[Corpus, Any], monkeypatch: Any, many: int) -> None:
+    def fewer_or_more(corpus: Corpus, n: int, seed: int, *, fewer: bool) -> np.ndarray:
+        return rough_topics(corpus, many, seed, fewer=fewer)
+
+    monkeypatch.setattr("stickbreak.topics.laps.rough_topics", fewer_or_more)
+    model = TopicModel(random_state=0).fit(planted[0])
+    assert model.started_ == many
+    assert n_large(model) == 10
+
+
+def test_there_are_never_more_topics_than_there_may_be(planted: tuple[Corpus, Any]) -> None:
+    model = TopicModel(random_state=0, max_topics=7).fit(planted[0])
+    assert model.trace_["n_topics"].max() == 7
 
 
 def test_empty_documents_and_few_tokens_are_taken() -> None:

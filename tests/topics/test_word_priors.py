@@ -85,7 +85,7 @@ def test_a_planted_topic_is_found_under_the_number_of_its_seed(
     assert model.labels_ == {0: "law", 1: "war"}
     assert matched(model, 5)[:2] == [3, 2]
     assert sorted(matched(model, 5)[:5]) == [0, 1, 2, 3, 4]
-    assert model.topic_shares_[5:].sum() < 0.05
+    assert model.topic_shares_[5:].sum() < 0.07
     known = corpus.n_tokens + 2 * seed_tokens
     assert model.components_.sum() == pytest.approx(known + model.eta_ * model.components_.size)
     own = model.components_[0].sum() - model.eta_ * corpus.n_words - seed_tokens

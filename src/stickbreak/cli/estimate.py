@@ -26,7 +26,7 @@ __all__ = ["estimate"]
 SAMPLE = 10_000  # documents
 PASSES = 10
 LATER = 0.7  # of the time of the first passes take all, on average: topics become fewer
-USUAL_PASSES = 180  # of the default: 160 at the least
+USUAL_PASSES = 280  # of the default: 160 at the least
 PROGRAM = 0.5 * 2**30  # bytes of the program itself, its tables of words and the report
 
 

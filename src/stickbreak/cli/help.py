@@ -20,7 +20,7 @@ FIRST = (
 SHORT = {
     "topics": "Number of topics. By default the fit finds it.",
     "seeds": "File of words of topics that you expect: TOML, or JSON.",
-    "laps": "Maximum number of passes. Default: 300.",
+    "laps": "Maximum number of passes. Default: 1000.",
 }
 """What the first screen says of options about which the methods differ; `--help-all` has all of it."""
 

@@ -17,8 +17,9 @@ from stickbreak.hybrid.kernels.learning import poisson_tails
 from stickbreak.hybrid.state import HybridState, Learned, Priors
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.maximum import maximiser
+from stickbreak.numerics.ranges import ETA_LIMITS, MEAN_FIELD_ETA
 
-ETA_LIMITS = (0.002, 1e2)  # below it exp(psi(eta)) is too small to be computed
+LIMITS = (MEAN_FIELD_ETA, ETA_LIMITS[1])
 ETA_EVERY = 32  # steps; and at the steps 1, 2, 4, 8, 16
 
 
@@ -87,7 +88,7 @@ def best_eta(state: HybridState, start: float) -> float:
     if state.known is not None:  # of the other topics, whose prior it is
         S, tokens = S[state.pairs.topics() >= state.n_kept], tokens[state.n_kept :]
     tails, many = poisson_tails(S, LARGE), S[S > LARGE]
-    return hyperparameters.best_eta(tails, many, tokens, state.n_words, start, ETA_LIMITS)
+    return hyperparameters.best_eta(tails, many, tokens, state.n_words, start, LIMITS)
 
 
 def eta_is_due(step: int) -> bool:

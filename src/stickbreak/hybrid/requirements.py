@@ -17,9 +17,9 @@ from stickbreak.hybrid.new_topics import check_columns
 from stickbreak.hybrid.state import UNBOUNDED
 from stickbreak.initialization import STARTS, check_init, sample_bytes
 from stickbreak.initialization.streams import RANDOM
+from stickbreak.numerics.ranges import MEAN_FIELD_ETA
 from stickbreak.numerics.stirling import LONGEST_BYTES
 
-SMALLEST_ETA = 0.002  # exp(psi(eta)) is 7e-218
 TOKEN_BYTES = 24.0  # of a token of a minibatch: its word and topic, and their order
 START_BYTES = 28.0  # of a word and a topic at the end of a start: two tables of counts, and the list of pairs
 
@@ -44,10 +44,10 @@ def check_parameters(given: Parameters) -> None:
     """
     if np.ndim(given.eta) == 1:
         _check_eta_by_word(given)
-    if given.phi_weight == "mean_field" and np.min(given.eta) < SMALLEST_ETA:
+    if given.phi_weight == "mean_field" and np.min(given.eta) < MEAN_FIELD_ETA:
         raise InputError(
             f"eta is {np.min(given.eta):g}, for which exp(psi(eta)) is too small to be represented; "
-            f"give {SMALLEST_ETA} or more, or set phi_weight='ratio'."
+            f"give {MEAN_FIELD_ETA} or more, or set phi_weight='ratio'."
         )
     check_names("learn", given.learn, LEARNABLE)
     check_init(given.init, (RANDOM, *STARTS))

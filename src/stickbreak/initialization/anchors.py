@@ -8,7 +8,6 @@ topics.
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Callable
 
@@ -16,14 +15,13 @@ import numpy as np
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.cooccurrence import Cooccurrence
+from stickbreak.fitting.loop import logger
 from stickbreak.initialization.base import Start, StartSettings, largest_first, weights_of
 from stickbreak.initialization.documents import random_documents
 from stickbreak.initialization.kernels import simplex as simplex_kernels
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.corners import corners
 from stickbreak.numerics.streams import stream
-
-logger = logging.getLogger("stickbreak")
 
 LEAST_DOCUMENTS = 5
 PROJECTION = 1000  # dimensions of the random projection (or 2 K, if more); a smaller vocabulary needs none

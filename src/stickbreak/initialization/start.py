@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from itertools import islice
@@ -13,6 +12,7 @@ import numpy as np
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import rounded
 from stickbreak.exceptions import InputError
+from stickbreak.fitting.loop import logger
 from stickbreak.initialization.anchors import anchors
 from stickbreak.initialization.base import Start, StartSettings, even_weights, largest_first, weights_of
 from stickbreak.initialization.documents import documents
@@ -23,8 +23,6 @@ from stickbreak.numerics.streams import stream
 from stickbreak.sparse_gibbs.chain import Chain
 from stickbreak.sparse_gibbs.priors import Priors
 from stickbreak.topics.laps import Rules, TopicLaps
-
-logger = logging.getLogger("stickbreak")
 
 SMOOTHING = 4.0  # times eta in the start "lda": a topic that repeats another gives up its words
 MOST_TOKENS = 1 << 22  # in which a start finds topics
@@ -50,7 +48,7 @@ def _sampled(corpus: Corpus, settings: StartSettings, n_topics: int | None) -> S
     priors = Priors(np.zeros(0), settings.alpha, settings.eta, settings.pseudo)
     most = max(settings.max_topics or MOST_TOPICS, settings.n_kept + 1)
     first = max(1, settings.sweeps // FIRST_MERGES)
-    rules = Rules(n_topics, most, priors, ("alpha",), settings.seed, labels, None, first)
+    rules = Rules(n_topics, most, priors, ("alpha",), settings.seed, labels, None, first, splits=False)
     laps = TopicLaps(sample, rules, settings.engine)
     laps.begin(lambda row: None, lambda: False)
     for done, _ in enumerate(islice(laps.laps(0), settings.sweeps), 1):

@@ -16,9 +16,7 @@ from stickbreak.likelihoods.kernels.word_weights import expected_word_weights
 from stickbreak.numerics.arrays import Float, Int32
 from stickbreak.numerics.maximum import maximiser
 from stickbreak.numerics.pseudo_counts import Eta, by_word, prior_mean, total_of
-from stickbreak.numerics.ranges import SMALLEST
-
-ETA_LIMITS = (1e-4, 1e2)  # of a learned eta: topics of one word each would take it to 0, even topics to infinity
+from stickbreak.numerics.ranges import ETA_LIMITS, SMALLEST
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from typing import Self
 import numpy as np
 
 from stickbreak.likelihoods.base import CountLikelihood, overlaps
-from stickbreak.likelihoods.dirichlet_multinomial import ETA_LIMITS
 from stickbreak.likelihoods.priors import checked_positive, checked_vector
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.maximum import maximiser
+from stickbreak.numerics.ranges import ETA_LIMITS
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,11 +80,10 @@ class ExpectedCounts(CountedTopics, StreamingEstimator):
         "n_documents_seen_",
     )
     _learnable: ClassVar[tuple[str, ...]] = LEARNABLE
-    _fit_takes_steps: ClassVar[bool] = True  # otherwise only a stream does, and a fit leaves no offset of them
 
     alpha_: float
     gamma_: float
-    learning_offset_: float | None
+    learning_offset_: float
 
     @abstractmethod
     def _shown(self) -> Int:
@@ -168,6 +167,4 @@ class ExpectedCounts(CountedTopics, StreamingEstimator):
         check_learned(self, LEARNABLE)
         whole_number("n_documents_seen_", self.n_documents_seen_)
         offset = self.learning_offset_
-        lacks = offset is None and not self._fit_takes_steps
-        sound = isinstance(offset, float) and 0 <= offset <= LARGEST_OFFSET
-        require(lacks or sound, "the offset of its steps cannot be")
+        require(isinstance(offset, float) and 0 <= offset <= LARGEST_OFFSET, "the offset of its steps cannot be")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stickbreak.exceptions import InputError
+from stickbreak.fitting.loop import logger
 from stickbreak.model.labels import is_label
 
 Seeds = Mapping[str, Sequence[str]]
-logger = logging.getLogger("stickbreak")
 _SHOWN = 10  # unknown words that a warning names
 
 

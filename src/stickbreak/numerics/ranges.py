@@ -15,6 +15,15 @@ SMALLEST, LARGEST = 1e-15, 1e6
 that it has not seen underflows; above 1e6, the objective is rounding: the data change only the last digits of its
 terms, which are sums of log Gamma(1e6)."""
 
+ETA_LIMITS = 1e-4, 1e2
+"""Of a learned eta: topics of one word each would take it to 0, even topics to infinity."""
+
+MEAN_FIELD_ETA = 0.002
+"""The least eta where words are weighed by exp(psi(eta)), which is 7e-218 there."""
+
+MOST_TOPICS = 1 << 16
+"""Topics of tokens are stored in two bytes."""
+
 MOST_WHOLE = 2**53
 """Laps, documents, topics: the largest whole number up to which doubles hold all of them."""
 

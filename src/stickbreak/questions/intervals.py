@@ -58,11 +58,6 @@ class GroupShares:
         """Share of the tokens of each group that each topic has, (G, n).                       math.md (Q1)"""
         return shares_of_sums(self.of_topics, self.tokens)
 
-    @property
-    def all_shares(self) -> Float:
-        """The same of all groups together, (n,)."""
-        return np.asarray(self.of_topics.sum(axis=0) / self.tokens.sum())
-
 
 def shares_of_sums(of_topics: Float, tokens: Float) -> Float:
     """Return sums of N_d pi_dk divided by the tokens, NaN without tokens."""

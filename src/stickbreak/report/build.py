@@ -27,7 +27,7 @@ from stickbreak.questions.labels import labels_of
 from stickbreak.questions.spans import Span
 from stickbreak.questions.topic_map import affinities, in_documents, most_similar, neighbour_map
 from stickbreak.report.data import CorpusReport, HeldOut, ReportData, TopicReport, WordShare, finite_or_none
-from stickbreak.report.fit import FittedRun, describe_fit, package_version
+from stickbreak.report.fit import FittedRun, describe_fit
 from stickbreak.report.grouped import SampleWeights, columns_of_report, describe_classes, describe_span, describe_time
 from stickbreak.report.path import describe_path
 from stickbreak.report.shares import TopicShares
@@ -35,6 +35,7 @@ from stickbreak.report.shown import ReportTopics, report_topics
 from stickbreak.report.shown_documents import DocumentReport, DocumentWriter, rows_shown
 from stickbreak.report.snippets import Texts
 from stickbreak.report.tree import describe_tree
+from stickbreak.storage.persistence import package_version
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,7 +15,8 @@ from stickbreak.exceptions import InputError
 from stickbreak.numerics.arrays import Float
 from stickbreak.prediction.fitted import document_blocks
 from stickbreak.report.data import FitReport, Page
-from stickbreak.report.fit import describe_fit, package_version
+from stickbreak.report.fit import describe_fit
+from stickbreak.storage.persistence import package_version
 
 if TYPE_CHECKING:
     from stickbreak.variational.vectors.model import VectorModel

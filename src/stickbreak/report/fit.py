@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -93,11 +92,3 @@ def _setting_text(value: Any) -> str:
         return ", ".join(str(v) for v in value) or "none"
     shape = getattr(value, "shape", None)
     return type(value).__name__ if shape is None else f"array of shape {tuple(shape)}"
-
-
-def package_version() -> str:
-    """Return the version of the installed package."""
-    try:
-        return version("stickbreak")
-    except PackageNotFoundError:
-        return "unknown"

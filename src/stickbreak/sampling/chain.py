@@ -12,7 +12,7 @@ from scipy import sparse
 
 from stickbreak.corpus.sources import Source
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.fitting.checkpoint import whole_number
+from stickbreak.fitting.checkpoint import require, whole_number
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.hyperparameters import GammaPrior
 from stickbreak.initialization import Start
@@ -33,7 +33,7 @@ from stickbreak.sampling.indicator import TableIndicators
 from stickbreak.sampling.joint import TablePairs, log_joint
 from stickbreak.sampling.labelled import Labelled, LabelTables
 from stickbreak.sampling.partially_collapsed import PartiallyCollapsed
-from stickbreak.sampling.representation import Representation, Sweep, require
+from stickbreak.sampling.representation import Representation, Sweep
 from stickbreak.sampling.requirements import DENSE, DIRECT, PARALLEL
 from stickbreak.sampling.split_merge import Trials
 from stickbreak.sampling.state import NO_LIMIT, Concentrations, TopicCounts

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.corpus.tokens import Tokens
+from stickbreak.fitting.checkpoint import require
 from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.sampling.kernels import direct as kernels
 from stickbreak.sampling.kernels.direct import SMALLEST
 from stickbreak.sampling.kernels.labels import NO_LABELS, LabelRows
 from stickbreak.sampling.labelled import Labelled, LabelTables, draw_labelled
-from stickbreak.sampling.representation import Representation, Sweep, require
+from stickbreak.sampling.representation import Representation, Sweep
 from stickbreak.sampling.shard_jobs import PassState, pass_over, state_of
 from stickbreak.sampling.state import Concentrations, DocumentTopics, TopicCounts
 from stickbreak.sampling.sweeping import Shard

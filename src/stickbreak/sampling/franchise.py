@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.corpus.tokens import Tokens
+from stickbreak.fitting.checkpoint import require
 from stickbreak.numerics.arrays import Int, Int32
 from stickbreak.numerics.stirling import StirlingRatios, wide_enough
 from stickbreak.sampling.counts import count_topics, dense_labels, packed, unpacked
 from stickbreak.sampling.kernels import franchise as kernels
-from stickbreak.sampling.representation import Representation, Sweep, is_ints, require
+from stickbreak.sampling.representation import Representation, Sweep, is_ints
 from stickbreak.sampling.shard_jobs import PassState, pass_over
 from stickbreak.sampling.state import Concentrations, Seating, TableList, TopicCounts
 from stickbreak.sampling.sweeping import Shard

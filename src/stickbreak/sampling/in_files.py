@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.block_files import File, remove, write
+from stickbreak.fitting.checkpoint import require
 from stickbreak.initialization import Start
 from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.numerics.keys import key_of
@@ -28,7 +29,7 @@ from stickbreak.sampling.kernels.sides import Members
 from stickbreak.sampling.kernels.subtopics import Pick
 from stickbreak.sampling.labelled import LabelTables
 from stickbreak.sampling.partially_collapsed import PartiallyCollapsed, draw_topics
-from stickbreak.sampling.representation import Sweep, require
+from stickbreak.sampling.representation import Sweep
 from stickbreak.sampling.requirements import RANDOM
 from stickbreak.sampling.split_merge import Trials
 from stickbreak.sampling.starts import DOCUMENT_ROUNDS, given_topics, random_start

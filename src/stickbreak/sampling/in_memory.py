@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.corpus.tokens import Tokens
+from stickbreak.fitting.checkpoint import require
 from stickbreak.initialization import Start
 from stickbreak.numerics.arrays import Float, Int32
 from stickbreak.numerics.stirling import StirlingRatios
@@ -15,7 +16,7 @@ from stickbreak.sampling.counts import count_topics, dense_labels
 from stickbreak.sampling.franchise import table_list, with_dishes
 from stickbreak.sampling.joint import TablePairs
 from stickbreak.sampling.labelled import Labelled, LabelTables
-from stickbreak.sampling.representation import Representation, Sweep, require
+from stickbreak.sampling.representation import Representation, Sweep
 from stickbreak.sampling.split_merge import Trials, split_merge
 from stickbreak.sampling.starts import start_seating
 from stickbreak.sampling.state import NO_LIMIT, Concentrations, TopicCounts

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from stickbreak.corpus.sources import Source
 from stickbreak.corpus.tokens import Tokens
+from stickbreak.fitting.checkpoint import require
 from stickbreak.fitting.engine import Engine
 from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.numerics.keys import key_of
@@ -184,12 +185,6 @@ def one_table_each(tokens: Tokens, seating: Seating) -> None:
     begin = tokens.start[tokens.n_sampled + there]
     seating.n_tables[tokens.n_sampled + there], seating.table[tokens.sampled[-1] :] = 1, 0
     seating.topic[begin], seating.n[begin] = there, lengths[there]
-
-
-def require(sound: bool, problem: str) -> None:
-    """Raise a ValueError if something is not sound."""
-    if not sound:
-        raise ValueError(problem)
 
 
 def is_ints(array: NDArray, size: int, low: int, high: int) -> bool:

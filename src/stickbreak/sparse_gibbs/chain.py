@@ -109,6 +109,28 @@ class Chain:
         mean *= (other._mean.sum(axis=1) / np.where(kept > 0.0, kept, mean.sum(axis=1).clip(1.0)))[:, None]
         self._mean = mean
 
+    def begin_split(self, other: Chain, split: Int, rng: np.random.Generator) -> None:
+        """Go on where a chain of the same tokens is, but with some topics in two halves, alike in the mean.
+
+        A document puts all that it has of such a topic into one of the halves, drawn at random. The second half of
+        topic split[i] is topic K + i here, K the topics of the other chain.
+        """
+        K, tokens = other.n_topics, self.tokens
+        place = np.full(K, -1)
+        place[split] = np.arange(split.size)
+        documents, topics = (rng.integers(1 << 63, size=n, dtype=np.uint64) for n in (tokens.heads.size, K))
+        second = place[other.z] >= 0
+        bits = documents[np.searchsorted(tokens.heads, tokens.where)] & topics[other.z]
+        for shift in (32, 16, 8, 4, 2, 1):  # their parity: of each document and topic a fair coin
+            bits ^= bits >> np.uint64(shift)
+        second &= (bits & np.uint64(1)).astype(np.bool_)
+        self.take(np.where(second, K + place[other.z], other.z).astype(np.uint16))
+        self._n_samples, self._last_is_sample = other._n_samples, other._last_is_sample
+        if self._n_samples:
+            mean = other._mean.copy()
+            mean[:, split] /= 2.0
+            self._mean = np.hstack([mean, mean[:, split]])
+
     def lap(self, number: int, priors: Priors) -> float:
         """Sweep once; return the mean log p of a token given all others, as it is drawn.     math.md (L2), (L11)"""
         tokens = self.tokens

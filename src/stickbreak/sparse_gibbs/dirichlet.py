@@ -8,10 +8,10 @@ from scipy.special import digamma
 from stickbreak.fitting import hyperparameters
 from stickbreak.fitting.hyperparameters import LARGE, PRIOR
 from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.ranges import ETA_LIMITS
 
 FIRST_LAP = 10  # that learns: random topics ask for a large alpha, which keeps them alike
 LEARN_EVERY = 5  # laps
-ETA_LIMITS = (1e-4, 1e2)
 STEPS = 20  # of the fixed point, where the topics of the tokens stay
 
 

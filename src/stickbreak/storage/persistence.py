@@ -96,7 +96,7 @@ def write_folder(
         "format": _FORMAT,
         "version": FORMAT_VERSION,
         "kind": kind,
-        "stickbreak": _package_version(),
+        "stickbreak": package_version(),
         "arrays": {name: {"dtype": a.dtype.name, "shape": list(a.shape)} for name, a in plain.items()},
     }
     for name, array in plain.items() if sparse else ():
@@ -407,7 +407,8 @@ def _decode(value: Any) -> Any:
     return {key: _decode(entry) for key, entry in value.items()}
 
 
-def _package_version() -> str:
+def package_version() -> str:
+    """Return the version of the installed package."""
     try:
         return version("stickbreak")
     except PackageNotFoundError:

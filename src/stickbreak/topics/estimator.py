@@ -25,6 +25,7 @@ from stickbreak.model.document_labels import given_labels
 from stickbreak.model.seeds import Seeds, plain_seeds
 from stickbreak.model.word_prior import base_of
 from stickbreak.numerics.pseudo_counts import widened
+from stickbreak.numerics.ranges import MOST_TOPICS
 from stickbreak.sparse_gibbs.chain import Past
 from stickbreak.sparse_gibbs.priors import Priors
 from stickbreak.storage.checksums import checksum
@@ -34,7 +35,6 @@ from stickbreak.topics.laps import Rules, TopicLaps
 from stickbreak.topics.start import n_to_begin_with
 
 SMALLEST_COUNT = 1e-9  # what rounding leaves of no token
-MOST_TOPICS = 1 << 16  # topics of tokens are stored in two bytes
 FEWER_TOPICS = 1000  # at the start, where nobody says how many
 TABLES = 4.0  # of words and topics: those of a pass, the mean before and after it, and the topics that are shown
 TOKEN_BYTES = 90.0  # of a token: its topic, its list, an entry of a list, its places in a round of merges (86 measured)
@@ -47,17 +47,18 @@ class TopicModel(FittedTopics):
     The model is an HDP with at most as many topics as the fit begins with: the weights of a document have a Dirichlet
     prior with a parameter a_k for each topic, which is learned, and the topics have a symmetric one. A fit begins with
     many topics, each of the words that occur together with one word. Each pass draws the topic of every token, given
-    all others. From pass 40 on two topics become one where one explains the words of both better than two do. The
-    topics of the model are the mean over passes (math.md (L12) to (L15)). With `n_topics` nothing merges: then this is
-    LDA with a learned asymmetric prior.
+    all others. From pass 40 on two topics become one where one explains the words of both better than two do. Then all
+    topics are cut in halves, and those halves merge again that do not differ, as long as this leads to more topics by a
+    tenth: so the number hardly follows the start. The topics of the model are the mean over passes (math.md (L12) to
+    (L15), (L20)). With `n_topics` nothing merges: then this is LDA with a learned asymmetric prior.
 
     Parameters
     ----------
     n_topics : int or None, default=None
         Number of topics, those of labels and seeds among them. None: it is found.
     max_topics : int or None, default=None
-        Most topics to begin with, where the number is found: merges make them fewer. None: 1000. It cannot be given
-        together with `n_topics`.
+        Most topics that a fit has at any time, where the number is found. None: 1000. It cannot be given together with
+        `n_topics`.
     alpha : float, default=5.0
         Concentration of the topic weights of a document: the sum of a_k over all topics, which are equal to begin with.
         If it is learned, this is its initial value.
@@ -74,7 +75,7 @@ class TopicModel(FittedTopics):
         left out, and a warning names them.
     seed_tokens : float, default=100.0
         How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (L17)).
-    n_laps : int, default=300
+    n_laps : int, default=1000
         Maximum number of passes over the data. A pass ("lap" in names) visits every token once.
     tolerance : float or None, default=1e-4
         Stop when a pass raises the objective by less than this, in nats per token. The mean of ten passes is compared
@@ -187,7 +188,7 @@ class TopicModel(FittedTopics):
         learn: Sequence[str] = ("alpha",),
         seeds: Seeds | None = None,
         seed_tokens: float = 100.0,
-        n_laps: int = 300,
+        n_laps: int = 1000,
         tolerance: float | None = 1e-4,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -288,9 +289,7 @@ class TopicModel(FittedTopics):
         self.started_, self.n_documents_seen_ = laps.started, n_documents
         self._opened = laps.chain.opened(laps.priors)
         if self.n_topics is None:
-            n_less = laps.started - self.n_topics_
-            merged = f", of which {n_less} became part of others" * (n_less > 0)
-            self.stop_reason_ += f" It began with {laps.started} topics{merged}."
+            self.stop_reason_ += f" It began with {laps.started} topics and ended with {self.n_topics_}."
 
     @all_or_nothing
     def update(

@@ -26,7 +26,8 @@ from stickbreak.topics.merging import Merger
 from stickbreak.topics.start import n_to_begin_with, of_tokens, rough_topics
 
 FIRST_MERGES, MERGE_EVERY = 40, 5  # passes before the first merges, and from round to round
-QUIET, LAST_MERGES = 3, 240  # rounds without a merge, or passes, that end the merges
+QUIET, LAST_MERGES = 3, 200  # rounds without a merge, or passes from the start or the last halves, that end merges
+APART, GROWTH = 20, 1.1  # passes in which halves come to differ; more topics than this times those before: halves again
 LEAST = 142  # passes whose topics are a mean
 PART, MOST_PARTS = 1 << 18, 4  # tokens of a part that a thread sweeps, at least, and parts
 
@@ -48,6 +49,8 @@ class Rules:
     past : Past, optional
     first_merges : int
         The pass after which topics become one for the first time.
+    splits : bool
+        Whether topics are tried in halves.
     """
 
     n_topics: int | None
@@ -58,6 +61,7 @@ class Rules:
     labels: DocumentLabels | None = None
     past: Past | None = None
     first_merges: int = FIRST_MERGES
+    splits: bool = True
 
 
 class TopicLaps:
@@ -77,6 +81,10 @@ class TopicLaps:
         self._corpus, self.rules, self._executor = corpus, rules, executor
         self.priors, self.seed = rules.priors, rules.seed
         self.started, self._quiet = 0, 0  # topics at the start; rounds in a row without a merge
+        self._split_at, self._whole = (
+            0,
+            0,
+        )  # the last pass after which topics were cut in halves, and how many they were
         self.chain: Chain
 
     @property
@@ -87,10 +95,7 @@ class TopicLaps:
     def begin(self, report: Callback, stop: Stop) -> None:
         """Give each token one of many rough topics: a few seconds, which are neither reported nor stopped."""
         rules, corpus, n_kept = self.rules, self._corpus, self.priors.n_kept
-        if rules.n_topics is None:
-            n = n_to_begin_with(corpus.counts.nnz, corpus.n_documents, rules.max_topics - n_kept)
-        else:
-            n = rules.n_topics - n_kept
+        n = self._most - n_kept if rules.n_topics is None else rules.n_topics - n_kept
         free = rough_topics(corpus, n, rules.seed, fewer=rules.n_topics is None)
         self.started = n_kept + len(free)
         a = np.full(self.started, self.priors.alpha / self.started)
@@ -98,6 +103,12 @@ class TopicLaps:
         self.priors = self.priors.with_weights(a)
         self.chain = self._chain_of(self.started)
         self.chain.begin(self._first_topics(free))
+
+    @property
+    def _most(self) -> int:
+        """Number of topics that there may be, those that are known among them.                         math.md (L12)"""
+        counts, n_kept = self._corpus.counts, self.priors.n_kept
+        return n_kept + n_to_begin_with(counts.nnz, self._corpus.n_documents, self.rules.max_topics - n_kept)
 
     def _first_topics(self, free: Float) -> NDArray[np.uint16]:
         """Draw the first topic of each token: near the topics that are known, or one of the free topics."""
@@ -125,8 +136,9 @@ class TopicLaps:
             done += 1
             objective = self.chain.lap(done, self.priors)
             self._learn(done)
-            if self._merges and done >= self.rules.first_merges and done % MERGE_EVERY == 0:
-                self._merge(done)
+            if self._merges and done >= self._next_merges and done % MERGE_EVERY == 0:
+                if self._merge(done):
+                    self._split(done)
             moved = self._merges or done < LEAST if self.rules.n_topics is None else done <= FIRST_LAP
             yield Lap(objective, int((self.chain.sizes() > 0).sum()), moved, self.priors.row())
 
@@ -144,12 +156,17 @@ class TopicLaps:
         """Whether topics still become one."""
         return self.rules.n_topics is None and self._quiet < QUIET
 
-    def _merge(self, lap: int) -> None:
-        """Let pairs of topics become one."""
+    @property
+    def _next_merges(self) -> int:
+        """The pass from which on topics become one, at the start or since they were cut in halves."""
+        return self._split_at + APART if self._split_at else self.rules.first_merges
+
+    def _merge(self, lap: int) -> bool:
+        """Let pairs of topics become one; return whether merges have ended."""
         part_of = self._merger.round(self.chain, self.priors, lap)
         n_topics, found = int(part_of.max()) + 1, part_of >= 0
         self._quiet = 0 if n_topics < found.sum() else self._quiet + 1
-        if lap >= LAST_MERGES:
+        if lap >= self._split_at + LAST_MERGES:
             self._quiet = QUIET
         if n_topics < part_of.size:
             chain = self._chain_of(n_topics)
@@ -157,6 +174,23 @@ class TopicLaps:
             self.chain = chain
             a = np.bincount(part_of[found], self.priors.a[found], n_topics).astype(np.float64)
             self.priors = self.priors.with_weights(a)
+        return self._quiet >= QUIET
+
+    def _split(self, lap: int) -> None:
+        """Cut topics in halves, unless that hardly led to more the last time.                           math.md (L20)
+
+        Merges decide which of them differ.
+        """
+        K, n_kept = self.chain.n_topics, self.priors.n_kept
+        room = min(K - n_kept, self._most - K)
+        if not self.rules.splits or room <= 0 or K <= GROWTH * self._whole:
+            return
+        split = n_kept + np.sort(np.argsort(-self.chain.sizes()[n_kept:], kind="stable")[:room])
+        chain, a = self._chain_of(K + room), self.priors.a.copy()
+        chain.begin_split(self.chain, split, stream(self.seed, f"halves after lap {lap}"))
+        a[split] /= 2.0
+        self.chain, self.priors = chain, self.priors.with_weights(np.append(a, a[split]))
+        self._quiet, self._split_at, self._whole = 0, lap, K
 
     @cached_property
     def _merger(self) -> Merger:
@@ -167,14 +201,15 @@ class TopicLaps:
     def snapshot(self) -> Packed:
         """Return all that the next laps depend on."""
         arrays, values = self.chain.snapshot()
-        mine = {"started": self.started, "quiet": self._quiet}
+        mine = {"started": self.started, "quiet": self._quiet, "split_at": self._split_at, "whole": self._whole}
         return {**arrays, "a": self.priors.a}, {**values, **self.priors.row(), **mine}
 
     def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], done: int) -> None:
         """Take up what `snapshot` returned."""
         self.started, self._quiet = whole_number("started", values["started"]), whole_number("quiet", values["quiet"])
-        n_topics = int(np.asarray(arrays["a"]).size)
-        require(self.priors.n_kept <= n_topics <= self.started, "its topics are not as many as it began with")
+        self._split_at, self._whole = (whole_number(name, values[name]) for name in ("split_at", "whole"))
+        n_topics, most = int(np.asarray(arrays["a"]).size), max(self.started, self.rules.max_topics)
+        require(self.priors.n_kept <= n_topics <= most, "its topics are more than there may be")
         self.priors = replace(self.priors, a=np.ones(n_topics)).restored(arrays["a"], values)
         self.chain = self._chain_of(n_topics)
         self.chain.restore(arrays, values)

@@ -9,6 +9,8 @@ from stickbreak.variational.documents import DocumentTopics
 from stickbreak.variational.kernels import statistics as statistics_kernels
 from stickbreak.variational.observations import Observations
 
+EXPLAINS = 1e-130  # of the largest weight of an observation: with less the responsibilities could underflow
+
 
 def with_explanations(batch: Observations, start: DocumentTopics, weights: Float, least: float) -> DocumentTopics:
     """Return a start with the best topic of each observation that none of its document's topics explains.

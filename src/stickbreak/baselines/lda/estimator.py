@@ -9,7 +9,7 @@ import numpy as np
 
 from stickbreak.baselines.lda.fitted import FittedLDA
 from stickbreak.baselines.lda.laps import LDALaps
-from stickbreak.baselines.lda.requirements import MOST_TOPICS, check_eta, check_sizes
+from stickbreak.baselines.lda.requirements import check_eta, check_sizes
 from stickbreak.baselines.lda.variational import Local, Online, Variational, even_weights, learned, moved, step, visit
 from stickbreak.baselines.word_prior import check_room
 from stickbreak.corpus import Corpus
@@ -31,6 +31,7 @@ from stickbreak.fitting.steps import offset_for, step_size
 from stickbreak.initialization import StartSettings, make_start
 from stickbreak.model.seeds import Seeds, plain_seeds
 from stickbreak.model.word_prior import base_of
+from stickbreak.numerics.ranges import MOST_TOPICS
 from stickbreak.numerics.streams import seed_from
 from stickbreak.sparse_gibbs.priors import Priors
 from stickbreak.topics.fitted import LEARNABLE

@@ -9,19 +9,18 @@ import numpy as np
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.requirements import check_bytes, check_memory
+from stickbreak.numerics.ranges import MEAN_FIELD_ETA
 
-MOST_TOPICS = 1 << 16
-SMALLEST_ETA = 0.002  # exp(psi(eta)) is 7e-218
 TABLES = 4.0  # of words and topics: those of a lap, those before and after it, and the topics that are shown
 WEIGHTS = 32.0  # of a document and a topic: parameters, weights, and what is there while the bound is found
 
 
 def check_eta(eta: Any) -> None:
     """Refuse an eta that variational inference cannot work with."""
-    if np.min(eta) < SMALLEST_ETA:
+    if np.min(eta) < MEAN_FIELD_ETA:
         raise InputError(
             f"eta is {np.min(eta)}, for which exp(psi(eta)) of variational inference is too small to be represented; "
-            f"give {SMALLEST_ETA} or more, or take TopicModel(n_topics=...) (--method topics)."
+            f"give {MEAN_FIELD_ETA} or more, or take TopicModel(n_topics=...) (--method topics)."
         )
 
 

@@ -21,14 +21,14 @@ from stickbreak.fitting.steps import step_size
 from stickbreak.numerics.arrays import Float, for_kernels
 from stickbreak.numerics.maximum import maximiser
 from stickbreak.numerics.pseudo_counts import Eta, by_word
-from stickbreak.numerics.ranges import are_sums, is_concentration
+from stickbreak.numerics.ranges import ETA_LIMITS, MEAN_FIELD_ETA, are_sums, is_concentration
 from stickbreak.numerics.streams import stream
 from stickbreak.sparse_gibbs.dirichlet import FIRST_LAP
 from stickbreak.sparse_gibbs.priors import Priors
 
 SHARD_COUNTS = 16_384  # stored counts of the documents that a thread takes at a time
 START_SHAPE = 100.0  # of the Gamma distribution of the first topics: nearly alike
-ETA_LIMITS = (2e-3, 1e2)  # exp(psi(eta)) of less underflows
+LIMITS = (MEAN_FIELD_ETA, ETA_LIMITS[1])
 NEWTON, STEPS = 5, 5  # steps of the inverse of psi, and of the fixed point of a
 
 
@@ -282,7 +282,7 @@ def best_eta(topics: Float, start: float, pseudo: sp.csr_array | None = None) ->
         alike = n_topics * n_words * (digamma(n_words * eta) - digamma(eta)) + total_log
         return float(alike if pseudo is None else alike + more_slope(eta, pseudo))
 
-    return maximiser(slope, start, ETA_LIMITS)
+    return maximiser(slope, start, LIMITS)
 
 
 def more_slope(eta: float, pseudo: sp.csr_array) -> float:

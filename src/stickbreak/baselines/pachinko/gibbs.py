@@ -24,6 +24,7 @@ from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.ranges import are_sums
 from stickbreak.numerics.streams import stream
 from stickbreak.sparse_gibbs.by_word import ByWord
+from stickbreak.sparse_gibbs.chain import LATE
 from stickbreak.sparse_gibbs.dirichlet import STEPS, fixed_point, is_due, tables_of
 from stickbreak.sparse_gibbs.kernels import lists as list_kernels
 from stickbreak.sparse_gibbs.near_seeds import seeds_of_tokens
@@ -31,7 +32,6 @@ from stickbreak.sparse_gibbs.word_prior import prior_of_words
 
 ESTIMATES = ("average", "last")
 SAMPLE_EVERY = 5  # laps
-LATE = 3  # how much the mean prefers late samples: sample s weighs about s ** LATE
 
 
 class Gibbs:

@@ -10,7 +10,7 @@ from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_arrays import add, copy
 
 LONGEST_STEP = 1e3  # of an extrapolation
-LEAST_LEFT = 0.5  # share of N_dk that an extrapolation leaves
+LEAST_LEFT = 0.5  # share of N_dk that an extrapolation leaves; less throws topics out too soon
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})

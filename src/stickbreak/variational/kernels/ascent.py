@@ -11,6 +11,7 @@ import numpy as np
 
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.special import digamma, exp_digamma, log_gamma
+from stickbreak.prediction.kernels.weights import LEAST_LEFT, LONGEST_STEP
 
 RESTART_TOKENS = 1e-3  # a topic with fewer is not worth a restart (math.md (V5))
 RESTART_SWEEPS = 4
@@ -20,8 +21,6 @@ SMALLEST_WEIGHT = 1e-150  # a word that only one topic of the document can expla
 SOLE = 1e-9  # share of a word that the other topics must be able to explain where a restart leaves one out
 
 EARLY_SWEEPS = 2  # plain sweeps before the first that an extrapolation uses
-LONGEST_STEP = 1e3  # of an extrapolation
-LEAST_LEFT = 0.5  # share of N_dk that an extrapolation leaves; less throws topics out too soon
 VANISHED = 1e-20  # share of a document's tokens below which a topic has left it (math.md, numerical care)
 
 

@@ -14,7 +14,7 @@ from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.likelihoods.quadratic import whole
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.variational.documents import DocumentTopics, runs
-from stickbreak.variational.feasible import with_explanations
+from stickbreak.variational.feasible import EXPLAINS, with_explanations
 from stickbreak.variational.kernels import statistics as statistics_kernels
 from stickbreak.variational.kernels import vectors as vector_kernels
 from stickbreak.variational.observations import SHARD_COUNTS, Visit
@@ -22,7 +22,6 @@ from stickbreak.variational.state import GlobalParameters
 
 SHARD_VECTORS = 2048  # of which E log p is computed at once: the table of a shard stays in the cache
 LEAST_SHARE = 1e-16  # of a vector: a smaller responsibility is below the rounding of every sum that it enters
-EXPLAINS = 1e-130  # of the largest weight of a vector: with less the responsibilities could underflow
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,11 @@ from stickbreak.fitting.executor import Executor
 from stickbreak.likelihoods import CountLikelihood
 from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.variational.documents import DocumentTopics, runs
-from stickbreak.variational.feasible import with_explanations
+from stickbreak.variational.feasible import EXPLAINS, with_explanations
 from stickbreak.variational.kernels import statistics as statistics_kernels
 from stickbreak.variational.observations import Visit
 from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.words.batch import row_sums
-
-EXPLAINS = 1e-130  # of the largest weight of an observation: with less the responsibilities could underflow
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from stickbreak.initialization import MOST_TOKENS, Start, StartSettings, make_st
 from stickbreak.likelihoods import DirichletMultinomial, WordLikelihood
 from stickbreak.numerics.arrays import Int
 from stickbreak.numerics.pseudo_counts import Eta
+from stickbreak.numerics.ranges import MOST_TOPICS
 from stickbreak.numerics.streams import stream
 from stickbreak.variational.model import Inference, Model, Schedule
 from stickbreak.variational.moves import Birth, Proposal, Proposals, Refine
@@ -21,7 +22,6 @@ from stickbreak.variational.words.batch import Batch
 from stickbreak.variational.words.observed import starting_parameters
 
 EMPTY = 1e-3  # tokens: topics with fewer after the sweeps are left out
-MOST_TOPICS = 1 << 16
 REFINE_SWEEPS = 20
 
 
