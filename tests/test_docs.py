@@ -26,8 +26,12 @@ def page(name: str) -> str:
     return (DOCS / name).read_text(encoding="utf-8")
 
 
+def math_pages() -> str:
+    return "\n".join(file.read_text(encoding="utf-8") for file in sorted(DOCS.glob("math/*.md")))
+
+
 def defined_labels(math: str) -> Counter[str]:
-    """Labels that a heading of the page defines, with how often."""
+    """Labels that a heading of the pages defines, with how often."""
     return Counter(re.findall(rf"^#+ {_LABEL}", math, re.MULTILINE))
 
 
@@ -52,19 +56,19 @@ def generate_cli() -> ModuleType:
 
 
 def test_math_defines_every_label_once():
-    labels = defined_labels(page("math.md"))
+    labels = defined_labels(math_pages())
     assert labels
     assert [label for label, times in labels.items() if times > 1] == []
 
 
 def test_math_and_code_have_the_same_labels():
-    defined, cited = set(defined_labels(page("math.md"))), cited_labels()
-    assert {label: cited[label] for label in set(cited) - defined} == {}, "cited in src, not defined in docs/math.md"
-    assert defined - set(cited) == set(), "defined in docs/math.md, cited nowhere in src"
+    defined, cited = set(defined_labels(math_pages())), cited_labels()
+    assert {label: cited[label] for label in set(cited) - defined} == {}, "cited in src, not defined in docs/math/"
+    assert defined - set(cited) == set(), "defined in docs/math/, cited nowhere in src"
 
 
 def test_math_shows_the_label_beside_its_equation():
-    math = page("math.md")
+    math = math_pages()
     for label in defined_labels(math):
         after = re.split(rf"^#+ \({label}\)", math, maxsplit=1, flags=re.MULTILINE)[1]
         section = re.split(r"^#+ ", after, maxsplit=1, flags=re.MULTILINE)[0]
