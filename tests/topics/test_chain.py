@@ -10,10 +10,9 @@ from tests.sampling.laws import ALARM, chi_square, largest_z, z_scores
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.numerics.keys import key_of
-from stickbreak.sparse_gibbs.by_word import ByWord
 from stickbreak.sparse_gibbs.chain import Chain
-from stickbreak.sparse_gibbs.dirichlet import best_eta
-from stickbreak.sparse_gibbs.priors import Priors
+from stickbreak.sparse_gibbs.priors import Priors, best_eta
+from stickbreak.sparse_gibbs.tokens import ByWord
 
 from . import reference
 

@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from stickbreak.corpus import Corpus
-from stickbreak.sparse_gibbs.near_seeds import NearSeeds, nearness, words_of_seeds
+from stickbreak.sparse_gibbs.tokens import NearSeeds, nearness, words_of_seeds
 
 COUNTS = np.array([[3, 1, 0, 6], [0, 0, 2, 5], [0, 0, 0, 4]])
 PSEUDO = sparse.csr_array(np.array([[9.0, 0.0], [0.5, 0.5], [0.0, 7.0], [0.0, 0.0]]))  # words 0, 1 and 1, 2

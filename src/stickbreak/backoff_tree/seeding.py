@@ -17,7 +17,7 @@ from stickbreak.exceptions import InputError
 from stickbreak.model.seeds import Seeds, known_words
 from stickbreak.model.word_prior import pseudo_of
 from stickbreak.numerics.arrays import Int, Int32
-from stickbreak.sparse_gibbs.near_seeds import NearSeeds
+from stickbreak.sparse_gibbs.tokens import NearSeeds
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from scipy import sparse
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.numerics.arrays import Float
-from stickbreak.sparse_gibbs.near_seeds import nearness, words_of_seeds
+from stickbreak.sparse_gibbs.tokens import nearness, words_of_seeds
 
 
 def check_room(n_known: int, n_topics: int, known: str) -> None:

@@ -21,13 +21,10 @@ from stickbreak.fitting.laps import Packed
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.ranges import are_sums
-from stickbreak.sparse_gibbs.by_word import ByWord
-from stickbreak.sparse_gibbs.dirichlet import STEPS, fixed_point, is_due, tables_of
 from stickbreak.sparse_gibbs.kernels import lists as list_kernels
-from stickbreak.sparse_gibbs.kernels import starts as start_kernels
 from stickbreak.sparse_gibbs.kernels import sweeps as sweep_kernels
-from stickbreak.sparse_gibbs.priors import Priors
-from stickbreak.sparse_gibbs.word_prior import prior_of_words
+from stickbreak.sparse_gibbs.priors import STEPS, Priors, fixed_point, is_due, prior_of_words, tables_of
+from stickbreak.sparse_gibbs.tokens import ByWord
 
 SAMPLE_EVERY = 5  # laps
 LATE = 3  # how much the mean prefers late samples: sample s weighs about s ** LATE
@@ -88,7 +85,7 @@ class Chain:
     def near(self, topics: Float) -> NDArray[np.uint16]:
         """Draw the topic of each token in proportion to the weights of its word in the topics, (K, W)."""
         z = np.empty(self.tokens.n_tokens, np.uint16)
-        start_kernels.draw_topics(self.tokens.start, topics, key_of(self._seed, 0, "start near topics"), z)
+        sweep_kernels.draw_topics(self.tokens.start, topics, key_of(self._seed, 0, "start near topics"), z)
         return z
 
     def begin_with(self, other: Chain, part_of: Int) -> None:

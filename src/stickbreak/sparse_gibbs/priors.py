@@ -1,4 +1,4 @@
-"""The Dirichlet priors of LDA."""
+"""The Dirichlet priors of a chain: what they are, how a sweep reads them, and how they are learned."""
 
 from __future__ import annotations
 
@@ -10,13 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.special import digamma
 
+from stickbreak.fitting import hyperparameters
 from stickbreak.fitting.checkpoint import is_table, require
-from stickbreak.numerics.arrays import Float
-from stickbreak.numerics.pseudo_counts import Eta, by_word
-from stickbreak.numerics.ranges import LARGEST, SMALLEST, is_concentration
+from stickbreak.fitting.hyperparameters import LARGE, PRIOR
+from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.pseudo_counts import Eta, by_word, total_of
+from stickbreak.numerics.ranges import ETA_LIMITS, LARGEST, SMALLEST, is_concentration
 
 SUM_TOLERANCE = 1e-9  # of the sum of the priors of the topics
+FIRST_LAP = 10  # that learns: random topics ask for a large alpha, which keeps them alike
+LEARN_EVERY = 5  # laps
+STEPS = 20  # of the fixed point, where the topics of the tokens stay
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +68,76 @@ class Priors:
         require(all(map(is_concentration, saved.values())), "its alpha or its eta is out of its range")
         require(math.isclose(float(a.sum()), saved["alpha"], rel_tol=SUM_TOLERANCE), "its priors do not sum to alpha")
         return replace(self, a=np.array(a), **saved)
+
+
+def prior_of_words(
+    eta: Eta, pseudo: sparse.csr_array | None, n_words: int, n_topics: int
+) -> tuple[NDArray[np.float32], Int, Int, Float, Float]:
+    """Return the prior of the words as a sweep takes it.                                              math.md (L9)
+
+    Parameters
+    ----------
+    eta : float or ndarray of shape (W,)
+    pseudo : csr_array of shape (W, n), optional
+        Pseudo-counts of the first n topics.
+    n_words, n_topics : int
+
+    Returns
+    -------
+    tuple of ndarray
+        Eta of each word, (W,); where the pseudo-counts of each word begin, (W + 1,); their topics and these counts; and
+        the sum over the words of eta and the pseudo-counts of each topic, (K,).
+    """
+    of_words, totals = np.full(n_words, eta, np.float32), np.full(n_topics, total_of(eta, n_words))
+    if pseudo is None:
+        return of_words, np.zeros(n_words + 1, np.int64), np.zeros(0, np.int64), np.zeros(0), totals
+    totals[: pseudo.shape[1]] += pseudo.sum(axis=0)
+    return of_words, pseudo.indptr.astype(np.int64), pseudo.indices.astype(np.int64), pseudo.data, totals
+
+
+def is_due(lap: int) -> bool:
+    """Tell whether the hyperparameters are learned after a lap."""
+    return lap >= FIRST_LAP and lap % LEARN_EVERY == 0
+
+
+def tables_of(pairs: tuple[Int, Int, Int], a: Float) -> Float:
+    """Return a_k sum_d psi(n_dk + a_k) - psi(a_k), (K,).                                            math.md (L4)
+
+    Parameters
+    ----------
+    pairs : tuple of ndarray
+        Topics, counts n_dk, and how many documents have these.
+    a : ndarray of shape (K,)
+    """
+    topic, n, times = pairs
+    of_topic = a[topic]
+    parts: Float = times * of_topic * (digamma(n + of_topic) - digamma(of_topic))
+    return np.bincount(topic, parts, a.size).astype(np.float64)
+
+
+def fixed_point(tables: Float, opened: float) -> Float:
+    """Return a step of Minka's fixed point for a, (K,).                                               math.md (L4)
+
+    Parameters
+    ----------
+    tables : ndarray of shape (K,)
+        a_k sum_d psi(n_dk + a_k) - psi(a_k), expected.
+    opened : float
+        sum_d psi(N_d + alpha) - psi(alpha), alpha the sum of a.
+    """
+    found: Float = (PRIOR.shape / tables.size + tables) / (PRIOR.rate + opened)
+    return found
+
+
+def best_eta(S: Float, start: float) -> float:
+    """Return the eta that maximises its posterior for expected counts S, (W, K).                        math.md (L5)
+
+    A count is taken as the whole number below or above it.
+    """
+    small, tokens = S[(S > 0.0) & (S < LARGE)], S.sum(axis=0)
+    if not S.shape[1]:
+        return start
+    whole = small.astype(np.int64)
+    tails: Float = np.bincount(whole, small - whole, LARGE).astype(np.float64)
+    tails[:-1] += np.cumsum(np.bincount(whole, minlength=LARGE)[::-1])[::-1][1:]  # the pairs of more than j tokens
+    return hyperparameters.best_eta(tails, S[S >= LARGE], tokens, S.shape[0], start, ETA_LIMITS)

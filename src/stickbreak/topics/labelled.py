@@ -19,11 +19,9 @@ from stickbreak.model.document_labels import LABELLED, DocumentLabels
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.streams import stream
 from stickbreak.sparse_gibbs.chain import Chain, Past
-from stickbreak.sparse_gibbs.dirichlet import STEPS, is_due, tables_of
-from stickbreak.sparse_gibbs.kernels import labelled as label_kernels
 from stickbreak.sparse_gibbs.kernels import lists as list_kernels
-from stickbreak.sparse_gibbs.priors import Priors
-from stickbreak.sparse_gibbs.word_prior import prior_of_words
+from stickbreak.sparse_gibbs.kernels import sweeps as sweep_kernels
+from stickbreak.sparse_gibbs.priors import STEPS, Priors, is_due, prior_of_words, tables_of
 
 
 class LabelledChain(Chain):
@@ -66,7 +64,7 @@ class LabelledChain(Chain):
         of_tokens = tokens.start, tokens.where, self.z, self.lists, tokens.bits, self._n
         of_words = prior_of_words(priors.eta, priors.pseudo, tokens.start.size - 1, self.n_topics)
         of_labels = self._document, labels.start, labels.topic, labels.n_labels, *self._shares(priors)
-        log_total = label_kernels.sweep(*of_tokens, priors.a, *of_words, *of_labels, key)
+        log_total = sweep_kernels.sweep_labelled(*of_tokens, priors.a, *of_words, *of_labels, key)
         list_kernels.sort(tokens.heads, self.lists)
         return float(log_total)
 

@@ -18,9 +18,8 @@ from stickbreak.model.document_labels import DocumentLabels
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.streams import stream
 from stickbreak.sparse_gibbs.chain import Chain, Past
-from stickbreak.sparse_gibbs.dirichlet import FIRST_LAP, best_eta, is_due
-from stickbreak.sparse_gibbs.near_seeds import seeds_of_tokens, typical
-from stickbreak.sparse_gibbs.priors import Priors
+from stickbreak.sparse_gibbs.priors import FIRST_LAP, Priors, best_eta, is_due
+from stickbreak.sparse_gibbs.tokens import seeds_of_tokens, typical
 from stickbreak.topics.labelled import LabelledChain
 from stickbreak.topics.merging import Merger
 from stickbreak.topics.start import n_to_begin_with, of_tokens, rough_topics
@@ -80,11 +79,10 @@ class TopicLaps:
     def __init__(self, corpus: Corpus, rules: Rules, executor: Executor) -> None:
         self._corpus, self.rules, self._executor = corpus, rules, executor
         self.priors, self.seed = rules.priors, rules.seed
-        self.started, self._quiet = 0, 0  # topics at the start; rounds in a row without a merge
-        self._split_at, self._whole = (
-            0,
-            0,
-        )  # the last pass after which topics were cut in halves, and how many they were
+        self.started = 0  # topics at the start
+        self._quiet = 0  # rounds in a row without a merge
+        self._split_at = 0  # the last pass after which topics were cut in halves
+        self._whole = 0  # topics before that
         self.chain: Chain
 
     @property

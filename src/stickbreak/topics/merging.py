@@ -12,9 +12,9 @@ from stickbreak.fitting.executor import Executor
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.pseudo_counts import total_of
-from stickbreak.sparse_gibbs.by_word import ByDocument
 from stickbreak.sparse_gibbs.chain import Chain
 from stickbreak.sparse_gibbs.priors import Priors
+from stickbreak.sparse_gibbs.tokens import ByDocument
 from stickbreak.topics.kernels import merging as kernels
 
 NEAR = 5  # partners of each topic that are looked at closely

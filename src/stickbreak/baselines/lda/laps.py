@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from stickbreak.baselines.lda.variational import Variational
 from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
-from stickbreak.sparse_gibbs.dirichlet import FIRST_LAP
-from stickbreak.sparse_gibbs.priors import Priors
+from stickbreak.sparse_gibbs.priors import FIRST_LAP, Priors
 
 
 class LDALaps:

@@ -23,8 +23,7 @@ from stickbreak.numerics.maximum import maximiser
 from stickbreak.numerics.pseudo_counts import Eta, by_word
 from stickbreak.numerics.ranges import ETA_LIMITS, MEAN_FIELD_ETA, are_sums, is_concentration
 from stickbreak.numerics.streams import stream
-from stickbreak.sparse_gibbs.dirichlet import FIRST_LAP
-from stickbreak.sparse_gibbs.priors import Priors
+from stickbreak.sparse_gibbs.priors import FIRST_LAP, Priors
 
 SHARD_COUNTS = 16_384  # stored counts of the documents that a thread takes at a time
 START_SHAPE = 100.0  # of the Gamma distribution of the first topics: nearly alike

@@ -17,7 +17,7 @@ from stickbreak.fitting.laps import Packed
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.streams import stream
-from stickbreak.sparse_gibbs.dirichlet import is_due
+from stickbreak.sparse_gibbs.priors import is_due
 
 
 class Chain:

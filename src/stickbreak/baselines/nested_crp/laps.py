@@ -13,7 +13,7 @@ from stickbreak.baselines.nested_crp.state import Priors
 from stickbreak.fitting.checkpoint import require
 from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
 from stickbreak.numerics.ranges import is_concentration
-from stickbreak.sparse_gibbs.dirichlet import FIRST_LAP
+from stickbreak.sparse_gibbs.priors import FIRST_LAP
 
 
 class NestedLaps:

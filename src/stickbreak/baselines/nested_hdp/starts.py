@@ -13,7 +13,7 @@ from stickbreak.baselines.nested_hdp.tree import Tree
 from stickbreak.corpus import Corpus
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.streams import stream
-from stickbreak.sparse_gibbs.near_seeds import nearness
+from stickbreak.sparse_gibbs.tokens import nearness
 
 SAMPLE = 10_000  # documents that the start looks at
 ROUNDS = 5  # of each clustering, at most

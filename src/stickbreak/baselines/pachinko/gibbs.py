@@ -23,12 +23,10 @@ from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.ranges import are_sums
 from stickbreak.numerics.streams import stream
-from stickbreak.sparse_gibbs.by_word import ByWord
 from stickbreak.sparse_gibbs.chain import LATE
-from stickbreak.sparse_gibbs.dirichlet import STEPS, fixed_point, is_due, tables_of
 from stickbreak.sparse_gibbs.kernels import lists as list_kernels
-from stickbreak.sparse_gibbs.near_seeds import seeds_of_tokens
-from stickbreak.sparse_gibbs.word_prior import prior_of_words
+from stickbreak.sparse_gibbs.priors import STEPS, fixed_point, is_due, prior_of_words, tables_of
+from stickbreak.sparse_gibbs.tokens import ByWord, seeds_of_tokens
 
 ESTIMATES = ("average", "last")
 SAMPLE_EVERY = 5  # laps

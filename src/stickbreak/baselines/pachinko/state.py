@@ -12,7 +12,7 @@ from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.numerics.ranges import LARGEST, SMALLEST
 from stickbreak.numerics.streams import stream
-from stickbreak.sparse_gibbs.dirichlet import best_eta
+from stickbreak.sparse_gibbs.priors import best_eta
 
 LEARNABLE = ("alpha", "sub_alpha", "eta")
 FIRST_LAP = 50  # that learns: from random topics super-topics learn to be alike, and then stay so

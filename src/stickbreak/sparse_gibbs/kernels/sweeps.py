@@ -1,4 +1,4 @@
-"""A sweep of sparse Gibbs sampling, word by word (math.md (L2)); a NumPy twin in tests/baselines/lda/reference.py.
+"""Sweeps of sparse Gibbs sampling, word by word (math.md (L2), (L10)); NumPy twins in tests/topics/reference.py.
 
 Indices are unsigned: Numba takes others for places from the end where they are negative, and asks each time. Weights
 are single precision, always made of whole counts, so that no error adds up; sums of many are double.
@@ -14,13 +14,36 @@ from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import open_stream, uniform
 from stickbreak.numerics.prefetch import prefetch
 from stickbreak.sparse_gibbs.kernels.lists import EIGHT, draw, move, place_of
-from stickbreak.sparse_gibbs.kernels.word_prior import prior_of_word
 
 LEAST = 1e-60  # what rounding leaves of the sum of a_k phi_k at the least
 LEAST_PRODUCT, MOST_PRODUCT = 1e-200, 1e200  # of totals, whose logarithm is taken once for many
 _ONE, _THREE, _FIVE, _SEVEN, _EIGHT, _BLOCK = (np.uint64(n) for n in (1, 3, 5, 7, EIGHT, 32))
 _AHEAD = np.uint64(12)  # tokens, whose lists are asked for before they are read
 _WHOLE = np.float32(1.0)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def draw_topics(start, topic_word, key, z):
+    """Draw the topic of each token in proportion to topic_word[k, w]; word w has the stream of that number."""
+    n_topics, rng = topic_word.shape[0], np.empty(1, np.uint64)
+    sums = np.zeros(n_topics)
+    for w in range(np.uint64(start.size - 1)):
+        open_stream(rng, key, w)
+        total = 0.0
+        for k in range(n_topics):
+            total += topic_word[k, w]
+            sums[k] = total
+        for i in range(start[w], start[w + _ONE]):
+            z[i] = min(np.searchsorted(sums, uniform(rng) * total, side="right"), n_topics - 1)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def prior_of_word(w, eta, start, topic, pseudo, prior):
+    """prior[k] = eta_w + b_kw."""
+    for k in range(np.uint64(prior.size)):
+        prior[k] = eta[w]
+    for j in range(np.uint64(start[w]), np.uint64(start[w + _ONE])):
+        prior[np.uint64(topic[j])] = np.float32(np.float64(eta[w]) + pseudo[j])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -109,13 +132,8 @@ def sweep(start, first, end, where, z, lists, bits, n, a, eta, known, topic, pse
     K, N, none = n.size, np.uint64(z.size), np.uint64(n.size)
     inverse, phi, n_w = np.zeros(K + 1, np.float32), np.zeros(K + 1, np.float32), np.zeros(K, np.int64)
     value, part = np.zeros(K + 2 * EIGHT, np.float32), np.zeros(K // EIGHT + 2, np.float32)
-    sums, rng, prior, last = (
-        np.zeros((K + 31) // 32 + 1),
-        np.empty(1, np.uint64),
-        np.zeros(K, np.float32),
-        (K + 31) // 32,
-    )
-    log_p, product, mask = 0.0, 1.0, (_ONE << bits) - _ONE
+    last, rng, prior = (K + 31) // 32, np.empty(1, np.uint64), np.zeros(K, np.float32)
+    sums, log_p, product, mask = np.zeros(last + 1), 0.0, 1.0, (_ONE << bits) - _ONE
     for k in range(K):
         inverse[k] = 1.0 / (n[k] + total[k])
     for w in range(np.uint64(first.size)):
@@ -164,4 +182,146 @@ def sweep(start, first, end, where, z, lists, bits, n, a, eta, known, topic, pse
             sums[old >> _FIVE] += change
             sums[new >> _FIVE] += gain
             sums[last] += change + gain
+    return log_p + math.log(product)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _of_free(u, first, own, less, change, a, phi, sums):
+    """Return the topic from `first` on at which the running sum of a_k phi_k passes u, as `draw_of_all` of all."""
+    k, last = first, np.uint64(phi.size) - np.uint64(2)
+    aligned = ((first + _BLOCK - _ONE) >> _FIVE) << _FIVE
+    end, found = min(aligned, last), False
+    while k < end and not found:  # the rest of the block in which the labels end
+        x = a[k] * np.float64(less if k == own else phi[k])
+        found = u < x
+        if not found:
+            u -= x
+            k += _ONE
+    if not found and k < last:
+        c, blocks = k >> _FIVE, np.uint64(sums.size) - np.uint64(2)
+        of_block = sums[c] + (change if c == own >> _FIVE else 0.0)
+        while c < blocks and u >= of_block:
+            u -= of_block
+            c += _ONE
+            of_block = sums[c] + (change if c == own >> _FIVE else 0.0)
+        k = c << _FIVE
+        end = min(k + _BLOCK - _ONE, last)
+        x = a[k] * np.float64(less if k == own else phi[k])
+        while k < end and u >= x:
+            u -= x
+            k += _ONE
+            x = a[k] * np.float64(less if k == own else phi[k])
+    return k
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _of_labels(u, label, j, end, weight, own, less, phi):
+    """Return the place of the label at which the running sum of weight phi_k passes u, and what is left of u.
+
+    The labels stand from j on; the place is their end where u is beyond all of them.
+    """
+    passed = True
+    while j < end and passed:
+        k = np.uint64(label[j])
+        x = weight * np.float64(less if k == own else phi[k])
+        passed = u >= x
+        if passed:
+            u -= x
+            j += _ONE
+    return j, u
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def sweep_labelled(
+    start, where, z, lists, bits, n, a, eta, known, topic, pseudo, total, document, first, label, n_labels, own, scale,
+    key,
+):  # fmt: skip
+    """Draw the topic of each token given all others; return the sum of log of the totals.              math.md (L10)
+
+    Parameters
+    ----------
+    start, where, z, lists, bits, n, a, eta, known, topic, pseudo, total, key
+        As in `sweep`. No token has the topic of a label that its document lacks.
+    document : ndarray of shape (N,)
+        Of each token.
+    first, label : ndarray of shape (D + 1,) and (first[-1],)
+        Document d has the labels label[first[d]:first[d + 1]].
+    n_labels : int
+        Topics 0 to `n_labels` - 1 are those of labels.
+    own, scale : float
+        A document with labels has `own` of the concentration for these, alike, and a_k times `scale` for free topics.
+    """
+    K, none, L = n.size, np.uint64(n.size), np.uint64(n_labels)
+    inverse, phi, n_w = np.zeros(K + 1, np.float32), np.zeros(K + 1, np.float32), np.zeros(K, np.int64)
+    value, part = np.zeros(K + 2 * EIGHT, np.float32), np.zeros(K // EIGHT + 2, np.float32)
+    last, rng, prior = (K + 31) // 32, np.empty(1, np.uint64), np.zeros(K, np.float32)
+    sums, log_p, product, mask = np.zeros(last + 1), 0.0, 1.0, (_ONE << bits) - _ONE
+    for k in range(K):
+        inverse[k] = 1.0 / (n[k] + total[k])
+    for w in range(np.uint64(start.size - 1)):
+        begin, end = np.uint64(start[w]), np.uint64(start[w + _ONE])
+        if begin == end:
+            continue
+        open_stream(rng, key, w)
+        prior_of_word(w, eta, known, topic, pseudo, prior)
+        begin_word(begin, end, z, inverse, a, prior, n_w, phi, sums)
+        of_labels = 0.0  # sum of a_k phi_k of all labels
+        for k in range(L):
+            of_labels += a[k] * np.float64(phi[k])
+        for i in range(begin, end):
+            old, head, d = np.uint64(z[i]), np.uint64(where[i]), np.uint64(document[i])
+            size = np.uint64(lists[head])
+            blocks = (size + _SEVEN) >> _THREE
+            inverse_less = np.float32(1.0 / (n[old] - 1 + total[old]))
+            less = (np.float32(n_w[old] - 1) + prior[old]) * inverse_less
+            weigh(lists, head + _ONE, blocks, bits, old, less, phi, value, part)
+            of_document = 0.0
+            for c in range(blocks):
+                of_document += np.float64(part[c])
+            change = a[old] * (np.float64(less) - np.float64(phi[old]))
+            j, beyond = np.uint64(first[d]), np.uint64(first[d + _ONE])
+            weight, of_own = 0.0, 0.0
+            if j < beyond:
+                weight = own / np.float64(beyond - j)
+                for place in range(j, beyond):
+                    its = np.uint64(label[place])
+                    of_own += weight * np.float64(less if its == old else phi[its])
+                smooth = of_own + scale * max(sums[last] - of_labels + (change if old >= L else 0.0), 0.0)
+            else:
+                smooth = sums[last] + change
+            total_of = of_document + max(smooth, LEAST)
+            product *= total_of
+            if not LEAST_PRODUCT < product < MOST_PRODUCT:
+                log_p, product = log_p + math.log(product), 1.0
+            u = uniform(rng) * total_of
+            if u < of_document:
+                s = draw(u, size, blocks, value, part)
+                new = np.uint64(lists[head + _ONE + s]) & mask
+            else:
+                u -= of_document
+                if j < beyond:
+                    j, u = _of_labels(u, label, j, beyond, weight, old, less, phi)
+                    if j == beyond and scale > 0.0:
+                        new = _of_free(u / scale, L, old, less, change, a, phi, sums)
+                    else:
+                        new = np.uint64(label[min(j, beyond - _ONE)])
+                else:
+                    new = draw_of_all(u, old, less, change, a, phi, sums)
+                s = place_of(lists, head + _ONE, size, mask, new)
+            if new == old:
+                continue
+            move(lists, head, bits, none, old, new, s)
+            z[i] = new
+            n_w[old] -= 1
+            n_w[new] += 1
+            n[old] -= 1
+            n[new] += 1
+            inverse[old], inverse[new] = inverse_less, np.float32(1.0 / (n[new] + total[new]))
+            more = (np.float32(n_w[new]) + prior[new]) * inverse[new]
+            gain = a[new] * (np.float64(more) - np.float64(phi[new]))
+            phi[old], phi[new] = less, more
+            sums[old >> _FIVE] += change
+            sums[new >> _FIVE] += gain
+            sums[last] += change + gain
+            of_labels += (change if old < L else 0.0) + (gain if new < L else 0.0)
     return log_p + math.log(product)

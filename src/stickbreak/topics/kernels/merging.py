@@ -70,9 +70,8 @@ def add_documents(start, topic, tokens, a, gains):
     for k in range(K):
         for j in range(most - 2, -1, -1):
             more[k, j] += more[k, j + 1]
-    single = min(
-        most, int(8.0 * a.max()) + 1
-    )  # from here on a_l / (a_k + j) is at most an eighth, and log1p a short sum
+    # from here on a_l / (a_k + j) is at most an eighth, and log1p a short sum
+    single = min(most, int(8.0 * a.max()) + 1)
     moments = np.zeros((K, _TERMS))
     for k in range(K):
         for j in range(single, most):

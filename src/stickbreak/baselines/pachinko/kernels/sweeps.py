@@ -14,8 +14,7 @@ from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import open_stream, uniform
 from stickbreak.numerics.prefetch import prefetch
 from stickbreak.sparse_gibbs.kernels.lists import EIGHT, draw, move, place_of
-from stickbreak.sparse_gibbs.kernels.sweeps import LEAST, LEAST_PRODUCT, MOST_PRODUCT
-from stickbreak.sparse_gibbs.kernels.word_prior import prior_of_word
+from stickbreak.sparse_gibbs.kernels.sweeps import LEAST, LEAST_PRODUCT, MOST_PRODUCT, prior_of_word
 
 _ONE, _THREE, _SEVEN, _EIGHT = (np.uint64(n) for n in (1, 3, 7, EIGHT))
 _AHEAD = np.uint64(12)  # tokens, whose lists are asked for before they are read
