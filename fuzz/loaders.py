@@ -22,7 +22,6 @@ from fuzz.campaign import add_campaign_arguments, run_campaign
 from fuzz.models import FITS, Fit
 from fuzz.mutations import mutate_bytes
 from fuzz.outcomes import Unsound
-from fuzz.soundness import predicts_no_tokens
 from fuzz.structure import mutate_array, mutate_json, mutate_safetensors, mutate_tree
 from stickbreak.corpus import TextOptions
 
@@ -311,8 +310,6 @@ def _attributes(model: Any, X: Any, folder: Path) -> None:
 
 
 def _left_to_right(model: Any, X: Any, folder: Path) -> None:
-    if predicts_no_tokens(model):
-        return
     found = model.left_to_right(X[:2], n_particles=2)
     _check([found.printed, found.unbiased], "left_to_right")
 

@@ -63,10 +63,6 @@ FITS = {
         "VariationalHDP", 16, n_topics=6, n_batches=3, init_sweeps=3, schedule="stochastic"
     ),
     "variational random": _fit("VariationalHDP", 10, n_topics=6, n_batches=2, init="documents", tolerance=1e-300),
-    "variational bernoulli": _fit(
-        "VariationalHDP", 12, n_topics=6, n_batches=3, likelihood="bernoulli", tolerance=1e-300, learn=ALL_PRIORS
-    ),
-    "variational poisson": _fit("VariationalHDP", 12, n_topics=6, n_batches=3, likelihood="poisson", tolerance=1e-300),
     "hybrid": _fit("HybridHDP", 10, n_topics=6, batch_size=15, init_sweeps=3),
     "hybrid unbounded": _fit(
         "HybridHDP", 10, n_topics=6, batch_size=15, init="random", top_level="unbounded", learn=("alpha",)

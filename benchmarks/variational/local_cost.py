@@ -30,7 +30,7 @@ from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.variational.documents import DocumentTopics
 from stickbreak.variational.local_step import LocalSettings, local_step
 from stickbreak.variational.state import GlobalParameters
-from stickbreak.variational.words.batch import Batch
+from stickbreak.variational.words import Batch
 
 # C with intrinsics on one core with AVX-512.
 FLOOR = "0.15 to 0.23"
@@ -92,7 +92,7 @@ def rows_of(name: str, n_topics: int, repeats: int) -> list[dict[str, object]]:
     split = load_split(name)
     model = VariationalHDP(learn=(), n_topics=n_topics, n_laps=4, moves=("reorder",), tolerance=0.0, random_state=0)
     _, _, before, after = (fitted._parameters() for fitted in after_each_lap(model, split.train))
-    batch, settings = Batch.from_corpus(split.train, model.likelihood_), model._settings()._replace(restarts=0)
+    batch, settings = Batch.from_corpus(split.train, model._likelihood), model._settings()._replace(restarts=0)
     with ThreadExecutor(1) as executor:
         left = local_step(batch, before, model.alpha, None, settings, executor).documents
     rows = []

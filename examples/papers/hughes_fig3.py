@@ -18,7 +18,7 @@ from stickbreak.corpus import Corpus
 from stickbreak.fitting.engine import engine
 from stickbreak.variational.documents import DocumentTopics
 from stickbreak.variational.local_step import LocalSettings, local_step
-from stickbreak.variational.words.batch import Batch
+from stickbreak.variational.words import Batch
 
 from .study import TINY, Claim, Study, Verdict, in_all, main, number
 
@@ -53,7 +53,7 @@ def measure(key: Record) -> Record:
     with_restarts, without = fitted(train, key, key["restarts"]), fitted(train, key, 0)
     rows = np.random.default_rng(0).permutation(train.n_documents)[: key["documents"]]
     documents = train[np.sort(rows)]
-    batch, parameters = Batch.from_corpus(documents, without.likelihood_), without._parameters()
+    batch, parameters = Batch.from_corpus(documents, without._likelihood), without._parameters()
     lengths = np.asarray(documents.document_lengths, np.float64)
     limits = 1e-6, key["sweeps"]
     with engine(1) as executor:

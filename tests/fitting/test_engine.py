@@ -106,14 +106,6 @@ def test_predictions_on_workers_are_those_of_one_process(
     assert model._kept is not None  # what travels is a copy
 
 
-def test_a_model_of_counts_predicts_on_workers_as_well(corpus: Corpus, workers: Travelling) -> None:
-    with use_workers(None):
-        model = stickbreak.VariationalHDP(n_topics=5, n_laps=2, likelihood="poisson", random_state=0).fit(corpus)
-        expected = model.transform(corpus)
-    assert np.array_equal(model.transform(corpus), expected)
-    assert workers.jobs > 1
-
-
 def test_a_model_travels_without_the_state_of_its_fit(corpus: Corpus) -> None:
     model = stickbreak.TopicModel(n_laps=2, random_state=0).fit(corpus)
     assert spreading._bare(model)._kept is None

@@ -18,9 +18,7 @@ from stickbreak.fitting.engine import use_workers
 from .test_engine import Travelling
 
 MOST_BYTES = 1_000  # of a job
-NAMES = [
-    "variational", "variational stochastic", "variational bernoulli", "hybrid", "gaussian", "gaussian mixture",
-]  # fmt: skip
+NAMES = ["variational", "variational stochastic", "hybrid", "gaussian", "gaussian mixture"]
 
 
 def several(name: str, at_once: int) -> dict[str, Any]:

@@ -19,7 +19,6 @@ OTHER_PARAMETERS = {
     "alpha": 0.6,
     "gamma": 9.0,
     "eta": 0.2,
-    "likelihood": "poisson",
     "learn": ("gamma",),
     "bound": "quadratic",
     "init": "documents",

@@ -17,8 +17,7 @@ from stickbreak.variational.memoized import first_lap, laps
 from stickbreak.variational.model import Schedule
 from stickbreak.variational.moves import Move, MoveSettings
 from stickbreak.variational.state import GlobalParameters, Summary, expected_beta
-from stickbreak.variational.words.batch import Batch
-from stickbreak.variational.words.proposals import word_proposals
+from stickbreak.variational.words import Batch, word_proposals
 
 from . import reference
 

@@ -8,7 +8,8 @@ import pytest
 import stickbreak.variational
 
 ROOT = Path(stickbreak.variational.__file__).parent
-FILES = sorted([*ROOT.glob("*.py"), *(ROOT / "moves").glob("*.py")])
+EDGES = {"__init__.py", "estimator.py", "requirements.py", "words.py"}  # of the family: they know what they have
+FILES = sorted([*(file for file in ROOT.glob("*.py") if file.name not in EDGES), *(ROOT / "moves").glob("*.py")])
 
 
 def questions(tree):
@@ -34,8 +35,6 @@ def test_core_and_moves_never_ask_for_the_kind_of_an_object(file):
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
 def test_core_and_moves_import_neither_words_nor_vectors(file):
     source = file.read_text(encoding="utf-8")
-    if file.name == "__init__.py" and file.parent == ROOT:
-        return  # the face of the family
     assert "variational.words" not in source
     assert "variational.vectors" not in source
 

@@ -11,7 +11,7 @@ from stickbreak.variational.gathering import Gathering, Piece, untouched
 from stickbreak.variational.local_step import summarise
 from stickbreak.variational.moves.reinference import joined_summary
 from stickbreak.variational.state import GlobalParameters
-from stickbreak.variational.words.batch import Batch
+from stickbreak.variational.words import Batch
 
 from . import reference
 from .problems import (

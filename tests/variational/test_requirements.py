@@ -7,7 +7,7 @@ from stickbreak import VariationalHDP
 from stickbreak.corpus import Corpus, planted_lda, toy_bars
 from stickbreak.exceptions import InputError
 from stickbreak.initialization.start import TOKEN_BYTES
-from stickbreak.variational.words.requirements import STORED_BYTES, Plan, bytes_needed, stored_entries
+from stickbreak.variational.requirements import STORED_BYTES, Plan, bytes_needed, stored_entries
 
 
 def small(**changes):
@@ -23,11 +23,11 @@ def refused(call, *parts):
 @pytest.fixture
 def no_sample(monkeypatch):
     """Leave the sample of collapsed inference aside: of a small corpus it is larger than all else."""
-    monkeypatch.setattr("stickbreak.variational.words.requirements.sample_bytes", lambda corpus: 0.0)
+    monkeypatch.setattr("stickbreak.variational.requirements.sample_bytes", lambda corpus: 0.0)
 
 
 def memory_of(monkeypatch, bytes_there):
-    for place in ("fitting.requirements", "variational.words.requirements"):
+    for place in ("fitting.requirements", "variational.requirements"):
         monkeypatch.setattr(f"stickbreak.{place}.memory_installed", lambda: bytes_there)
 
 
@@ -43,7 +43,7 @@ def test_scratch_is_offered_where_it_helps_and_counted_where_it_is_given(monkeyp
 
 
 def test_more_batches_are_offered_where_they_help(monkeypatch, tmp_path, no_sample):
-    monkeypatch.setattr("stickbreak.variational.words.requirements.SMALL_BATCH", 4)
+    monkeypatch.setattr("stickbreak.variational.requirements.SMALL_BATCH", 4)
     corpus = Corpus.from_counts(toy_bars(200, seed=0)[0].counts)
     given = {"n_topics": 3, "n_laps": 1, "init_sweeps": 1, "moves": ("merge",)}
     one, many = (bytes_needed(corpus, 3, Plan(n, on_disk=True)) for n in (1, 50))

@@ -187,8 +187,6 @@ def test_topics_that_keep_their_places_come_first() -> None:
     ("parameters", "message"),
     [
         ({"seeds": SEEDS, "init": "documents"}, "seeds and init"),
-        ({"seeds": SEEDS, "likelihood": "poisson"}, "seeds are not for a likelihood other"),
-        ({"eta": BY_WORD, "likelihood": "bernoulli"}, "eta is an array, which is not for a likelihood other"),
         ({"eta": BY_WORD[:5]}, "the documents have 96 words"),
         ({"eta": BY_WORD, "learn": ["eta"]}, "not learned"),
         ({"seeds": {"space": ["orbit"]}}, "none of its words"),

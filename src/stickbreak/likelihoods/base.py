@@ -8,11 +8,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from scipy.special import entr
 
 from stickbreak.exceptions import InputError
-from stickbreak.numerics.arrays import Float, Int32
+from stickbreak.numerics.arrays import Float
 
 EMPTY = 1e-6  # tokens or vectors
 PAIRS_AT_ONCE = 256  # of which the evidence is computed together
@@ -103,107 +102,6 @@ class Likelihood(ABC):
         return out
 
 
-class WordLikelihood(Likelihood):
-    """A family of counts of W words in documents: `TokenLikelihood` or `CountLikelihood`."""
-
-    __slots__ = ()
-
-    signed: ClassVar[bool] = False
-    least: ClassVar[float] = 0.0  # entry of tau
-
-    n_words: Any  # int: words W; a field of some families, a property of others
-
-    @property
-    @abstractmethod
-    def n_rows(self) -> int:
-        """Rows of S."""
-
-    @classmethod
-    def from_counts(cls, counts: Any, eta: float) -> Self:
-        """Set the prior from a sparse table of counts (D, W). A family may leave this to the user."""
-        raise InputError(f"{cls.__name__} cannot set its prior from the data; give a likelihood object with its prior")
-
-    @abstractmethod
-    def started(self, counts: Float, documents: Float) -> tuple[Float, Float]:
-        """Return S and N of topics with `counts` (W, K) tokens, which hold shares of `documents` (K,) documents."""
-
-    @abstractmethod
-    def table_totals(self, tau: Float) -> Float:
-        """Return the tau_sum (K,) that belongs to a whole table tau."""
-
-    @abstractmethod
-    def word_distributions(self, tau: Float) -> Float:
-        """Return the expected shares of the words in each topic, (W, K); columns sum to one."""
-
-    def tokens(self, tau: Float) -> Float:
-        """Return the expected number of observations of each topic, (K,): of tokens, unless the family says another."""
-        return self.counts(tau, self.table_totals(tau))[1]
-
-    def prior_words(self) -> Float:
-        """Return the shares of the words in a topic that has no documents, (W,); here they are equal."""
-        return np.full(self.n_words, 1.0 / self.n_words)
-
-
-class TokenLikelihood(WordLikelihood):
-    """A family whose observations are tokens: p(word | topic), every token of a document on its own."""
-
-    __slots__ = ()
-
-    @property
-    def n_rows(self) -> int:
-        """Rows of S: one for each word."""
-        return self.n_words
-
-    def started(self, counts: Float, documents: Float) -> tuple[Float, Float]:
-        """Return the counts, and the tokens of each topic."""
-        return counts, counts.sum(axis=0)
-
-    @abstractmethod
-    def weigh(self, tau: Float, tau_sum: Float, words: Int32, out: Float) -> None:
-        """Write exp(E log p(w | phi_k)) of some words, (n, K), up to a factor for each word; tau holds their rows."""
-
-
-class CountLikelihood(WordLikelihood):
-    """A family whose observations are counts: p(x | topic, word), one for each document and word, zeros included.
-
-    A document thus has W observations, each with its own topic. A word that it lacks counts for the topics that do not
-    expect it (math.md (V20)). The family decides what a posterior holds. A pass takes time in proportion to D W K: use
-    some thousand words at most.
-
-    To add a family, write a subclass (docs/contributing/add-a-likelihood.md).
-    """
-
-    __slots__ = ()
-
-    least_merge_score: ClassVar[float] = 0.5  # of at most 1
-
-    @abstractmethod
-    def expected_log(self, posterior: Any, words: Int32, counts: Float) -> Float:
-        """Return E log p(x_n | phi_k, w_n) of counts x_n of words w_n, (n, K)."""
-
-    @abstractmethod
-    def statistics(self, words: Int32, counts: Float, R: Float) -> Float:
-        """Return S (rows, K) of counts x_n of words w_n with responsibilities R (n, K), summed over documents."""
-
-    def started(self, counts: Float, documents: Float) -> tuple[Float, Float]:
-        """Return S and N of topics in whose share of the documents every word has its mean count."""
-        words = np.arange(self.n_words, dtype=np.int32)
-        columns = [
-            self.statistics(words, counts[:, k] / max(share, EMPTY), np.full((self.n_words, 1), share))
-            for k, share in enumerate(documents)
-        ]
-        return np.concatenate(columns, axis=1), self.n_words * documents
-
-    def word_distributions(self, tau: Float) -> Float:
-        """Return the expected counts of the words in each topic, as shares, (W, K)."""
-        expected = self.mean(self.posterior(tau, self.table_totals(tau)))
-        return np.asarray(expected / expected.sum(axis=0), dtype=np.float64)
-
-    def prior_words(self) -> Float:
-        """Return the shares of the words in a topic that has no documents, (W,)."""
-        return self.word_distributions(self.table(np.zeros((self.n_rows, 1))))[:, 0]
-
-
 class VectorLikelihood(Likelihood):
     """A conjugate exponential family of real vectors (math.md (E2)).
 
@@ -273,29 +171,3 @@ class VectorLikelihood(Likelihood):
     def moved_from(self, other: Self, S: Float, N: Float) -> Float:
         """Return the S of vectors here, given that of the same vectors under another prior; here they are the same."""
         return S
-
-
-def overlaps(counts: Float) -> Float:
-    """Return sum_w sqrt(p_wl p_wm) of the shares of words in each topic (Bhattacharyya), (K, K); NaN for empty ones.
-
-    Parameters
-    ----------
-    counts : ndarray of shape (W, K)
-    """
-    totals = counts.sum(axis=0)
-    root = np.sqrt(np.maximum(counts, 0.0) / np.where(totals > EMPTY, totals, np.nan))
-    return np.asarray(root.T @ root, dtype=np.float64)
-
-
-def sums(words: Int32, values: Float, R: Float, n_words: int) -> Float:
-    """Return sum_n values_n R_nk over the observations n of each word, (W, K).
-
-    Parameters
-    ----------
-    words : ndarray of shape (n,)
-    values : ndarray of shape (n,)
-    R : ndarray of shape (n, K)
-    n_words : int
-    """
-    table = sparse.csr_matrix((values, (words, np.arange(words.size))), shape=(n_words, words.size))
-    return np.asarray(table @ R, dtype=np.float64)

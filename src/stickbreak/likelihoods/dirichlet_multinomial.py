@@ -4,40 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, psi
 
-from stickbreak.likelihoods.base import EMPTY, TokenLikelihood
+from stickbreak.likelihoods.base import EMPTY, Likelihood
 from stickbreak.likelihoods.kernels.gains import sum_digamma_gain, sum_log_gamma_gain, sum_log_gamma_gain_by_word
 from stickbreak.likelihoods.kernels.word_weights import expected_word_weights
 from stickbreak.numerics.arrays import Float, Int32
 from stickbreak.numerics.maximum import maximiser
 from stickbreak.numerics.pseudo_counts import Eta, by_word, prior_mean, total_of
-from stickbreak.numerics.ranges import ETA_LIMITS, SMALLEST
+from stickbreak.numerics.ranges import ETA_LIMITS
 
 
 @dataclass(frozen=True, slots=True)
-class DirichletMultinomial(TokenLikelihood):
+class DirichletMultinomial(Likelihood):
     """phi_k ~ Dirichlet(eta) over W words; a token of topic k is word w with probability phi_kw.
 
     Arrays are word-major: statistics S and parameters tau are (W, K), and tau is the table of the globals. Eta is a
     number, or an array (W,), which is not learned. Tables of some rows alone are those of `of_rows`.
     """
 
-    least: ClassVar[float] = SMALLEST
+    signed: ClassVar[bool] = False
     least_merge_score: ClassVar[float] = 0.5  # of at most 1
 
     eta: Eta
     n_words: int
     total_eta: float | None = None  # of all words, where eta is that of some
 
-    @classmethod
-    def from_counts(cls, counts: Any, eta: Eta) -> Self:
-        """Take the number of words; the prior is the same for each of them."""
-        return cls(eta, int(counts.shape[1]))
+    @property
+    def n_rows(self) -> int:
+        """Rows of S: one for each word."""
+        return self.n_words
 
     def posterior(self, S: Float, N: Float) -> Float:
         """Return tau = eta + S, (W, K).                                           math.md (V3)"""
@@ -88,14 +88,6 @@ class DirichletMultinomial(TokenLikelihood):
     def weigh(self, tau: Float, tau_sum: Float, words: Int32, out: Float) -> None:
         """Write exp(E log phi_kw) of some words, (n, K), up to a factor for each.      math.md (V4)"""
         expected_word_weights(tau, tau_sum, words, out)
-
-    def table_totals(self, tau: Float) -> Float:
-        """Return sum_w tau_kw, (K,)."""
-        return tau.sum(axis=0)
-
-    def word_distributions(self, tau: Float) -> Float:
-        """Return E[phi], (W, K)."""
-        return self.mean(tau)
 
     def counts(self, tau: Float, tau_sum: Float) -> tuple[Float, Float]:
         """Return S = tau - eta and its sums."""

@@ -58,8 +58,7 @@ class JoinedTopics(FlatTopics, Estimator):
     def _refuse_joins(self) -> NoReturn:
         raise NoPath(
             f"the topics of this {type(self).__name__} cannot be joined: only expected counts of tokens can, those of "
-            "TopicModel, HybridHDP, GibbsHDP, LDA, OnlineHDP, SplitMergeOnlineHDP, and VariationalHDP with "
-            "likelihood='multinomial'."
+            "TopicModel, VariationalHDP, HybridHDP, GibbsHDP, LDA, OnlineHDP and SplitMergeOnlineHDP."
         )
 
     def _check_joinable(self) -> None:

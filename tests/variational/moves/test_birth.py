@@ -11,9 +11,7 @@ from stickbreak.initialization import StartSettings, make_start
 from stickbreak.variational import VariationalHDP
 from stickbreak.variational.memoized import first_lap, laps
 from stickbreak.variational.moves import Birth, Delete, Merge, Refine, Reorder, base, run_move, trial
-from stickbreak.variational.words import proposals
-from stickbreak.variational.words.observed import starting_parameters
-from stickbreak.variational.words.proposals import WordBirths
+from stickbreak.variational.words import WordBirths, starting_parameters
 
 from ..following import Holding
 from ..problems import ALPHA, ETA, GAMMA, begin, made_move, ragged_corpus, schedule
@@ -100,7 +98,7 @@ def test_rejected_birth_rests_until_the_topics_change():
 
 @pytest.mark.parametrize("fresh", [None, 4])
 def test_birth_without_tokens_proposes_nothing(monkeypatch, fresh):
-    monkeypatch.setattr(proposals, "MOST_TOKENS", 1)  # one document of the batch, which is empty
+    monkeypatch.setattr("stickbreak.variational.words.MOST_TOKENS", 1)  # one document of the batch, which is empty
     move = made_move(Birth, fresh=fresh)
     made, state, _ = before_trial(move, Corpus.from_counts(np.vstack([np.zeros((1, 4)), np.eye(4) * 3])), 2, 1)
     standing = state.standing()

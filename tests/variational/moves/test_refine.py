@@ -25,8 +25,7 @@ from stickbreak.variational.moves import (
     trial,
 )
 from stickbreak.variational.state import GlobalParameters
-from stickbreak.variational.words import proposals
-from stickbreak.variational.words.proposals import as_corpus, sample
+from stickbreak.variational.words import sample
 
 from ..following import Following, arrays_of, assert_unchanged
 from ..problems import begin, made_move, ragged_corpus, run_laps, schedule
@@ -203,12 +202,12 @@ def test_sample_fits_the_memory_and_is_spread_over_every_batch(monkeypatch, n_ba
     corpus = small_bars(0, n_documents=64)
     made, rows = schedule(corpus, n_batches)
     state, _ = run_laps(made, begin(corpus, 4), [], 1)
-    monkeypatch.setattr(proposals, "MOST_TOKENS", corpus.n_tokens / 4)
+    monkeypatch.setattr("stickbreak.variational.words.MOST_TOKENS", corpus.n_tokens / 4)
     found = sample(state, made)
     assert found.n_documents == 16
     order = np.concatenate([part[::4] for part in rows])
     np.testing.assert_array_equal(found.counts.toarray(), corpus.counts.toarray()[order])
-    monkeypatch.setattr(proposals, "MOST_TOKENS", 1)
+    monkeypatch.setattr("stickbreak.variational.words.MOST_TOKENS", 1)
     assert sample(state, made).n_documents == n_batches
 
 
@@ -217,7 +216,7 @@ def test_refine_works_on_a_sample_of_the_documents(monkeypatch, n_batches):
     """The statistics of the sample stand for those of all documents; what is judged are all documents."""
     move = made_move(Refine)
     made, state, following = before_trial(move, small_bars(1), 4, n_batches)
-    monkeypatch.setattr(proposals, "MOST_TOKENS", 300)
+    monkeypatch.setattr("stickbreak.variational.words.MOST_TOKENS", 300)
     parameters = move.propose(state, made).parameters
     np.testing.assert_allclose((parameters.tau - 0.1).sum(), state.totals.N.sum(), rtol=1e-6)
     monkeypatch.setattr(move, "candidates", lambda state: [0])
@@ -225,7 +224,7 @@ def test_refine_works_on_a_sample_of_the_documents(monkeypatch, n_batches):
     with following.watched():
         run_move(move, state, made)
     following.assert_is(state)
-    monkeypatch.setattr(proposals, "MOST_TOKENS", 1)  # one document of each batch
+    monkeypatch.setattr("stickbreak.variational.words.MOST_TOKENS", 1)  # one document of each batch
     parameters = move.propose(state, made).parameters
     assert np.isfinite(parameters.tau).all()
 
@@ -234,17 +233,9 @@ def test_refine_of_a_sample_without_tokens_proposes_finite_topics(monkeypatch):
     corpus = Corpus.from_counts(np.vstack([np.zeros((1, 4)), np.eye(4) * 3]))
     made, _ = schedule(corpus, 1)
     state, _ = run_laps(made, begin(corpus, 2), [], 1)
-    monkeypatch.setattr(proposals, "MOST_TOKENS", 1)
+    monkeypatch.setattr("stickbreak.variational.words.MOST_TOKENS", 1)
     parameters = made_move(Refine).propose(state, made).parameters
     assert np.isfinite(parameters.tau).all()
-
-
-def test_as_corpus_has_the_counts_over_all_words():
-    corpus = ragged_corpus(2, fractional=True)
-    made, rows = schedule(corpus, 2)
-    np.testing.assert_array_equal(
-        as_corpus(made.batches[1](), corpus.n_words).counts.toarray(), corpus.counts.toarray()[rows[1]]
-    )
 
 
 @pytest.mark.parametrize("kind", TRIALS)

@@ -17,11 +17,11 @@ from stickbreak.variational.hdp import HDP
 from stickbreak.variational.local_step import LocalSettings
 from stickbreak.variational.model import Model
 from stickbreak.variational.natural_gradient import STICK_RULES
+from stickbreak.variational.requirements import check_learned, check_stick_rule
 from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.stochastic import StepRule
 from stickbreak.variational.vectors.fitted import FittedGaussianHDP, as_groups
 from stickbreak.variational.vectors.stored import Vectors
-from stickbreak.variational.words.requirements import check_learned, check_stick_rule
 
 
 class GaussianHDP(FittedGaussianHDP):

@@ -11,11 +11,9 @@ from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.requirements import check_memory
 from stickbreak.initialization import sample_bytes
-from stickbreak.likelihoods import WordLikelihood
 from stickbreak.storage.memory import memory_installed
 from stickbreak.variational.bound import POINT
 from stickbreak.variational.natural_gradient import NATURAL
-from stickbreak.variational.words.observed import LIKELIHOODS, sees_cells
 
 STORED_BYTES = 10.0  # of an entry of the stored S
 TOPICS_OF_ROOT = 1 / 3  # topics of a document by the square root of its words: 0.3 to 0.37 measured on KOS and NIPS
@@ -23,7 +21,6 @@ ENTRY_BYTES = 12.0  # of a topic of a document: its number and its expected coun
 SMALL_BATCH = 1_000  # documents of the smallest batches that are offered
 LOOKED_AT = 10_000  # documents, spread evenly, that tell how many hold a word
 PAIR_BYTES = 60.0  # of a pair of document and word of a visited batch: its word and count, ratios, the order by word
-CELL_BYTES = 28.0  # of a cell of a batch: its pair, its count, its ratio, and a copy of these in a shard
 
 
 def check_learned(names: Sequence[str], *, memoized: bool) -> None:
@@ -44,18 +41,6 @@ def check_stick_rule(stick_rule: str, bound: str) -> None:
         )
 
 
-def check_likelihood(likelihood: str | WordLikelihood, document_weights: str) -> None:
-    """Refuse an unknown likelihood, and weights of documents that it cannot have."""
-    if isinstance(likelihood, str) and likelihood not in LIKELIHOODS:
-        known = ", ".join(map(repr, LIKELIHOODS))
-        raise InputError(f"likelihood is {likelihood!r}; give one of {known}, or a likelihood of words.")
-    if document_weights == "collapsed" and sees_cells(likelihood):
-        raise InputError(
-            "document_weights is 'collapsed', which is for tokens, but the likelihood is of counts; "
-            "set document_weights='mean_field'."
-        )
-
-
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What the memory of a fit depends on, beside its documents and its number of topics."""
@@ -66,7 +51,6 @@ class Plan:
     at_once: int = 1  # batches that are visited at the same topics
     threads: int = 1
     beside: int = 0  # topics of a second state that a move tries beside the first, in units of K
-    cells: bool = False  # every document has an observation of every word (`CountLikelihood`)
     sampled: bool = True  # Gibbs sampling finds topics in a sample of the documents
 
     @property
@@ -113,8 +97,6 @@ def bytes_needed(corpus: Corpus, n_topics: int, plan: Plan) -> float:
 
 def _rows(corpus: Corpus, plan: Plan) -> tuple[float, float]:
     """Return the rows of S: in total, and of a batch (tokens: at most one for each pair)."""
-    if plan.cells:
-        return 2.0 * corpus.n_words, 2.0 * corpus.n_words
     return float(corpus.n_words), min(float(corpus.n_words), corpus.counts.nnz / plan.n_batches)
 
 
@@ -127,8 +109,7 @@ def _state(corpus: Corpus, n_topics: int, plan: Plan) -> float:
 
 def _visit(corpus: Corpus, n_topics: int, plan: Plan) -> float:
     """Estimate the bytes of a visit: the batch, the weights of its words, its S."""
-    observed = CELL_BYTES * corpus.n_documents * corpus.n_words if plan.cells else PAIR_BYTES * corpus.counts.nnz
-    return observed / plan.n_batches + 16.0 * n_topics * _rows(corpus, plan)[1]
+    return PAIR_BYTES * corpus.counts.nnz / plan.n_batches + 16.0 * n_topics * _rows(corpus, plan)[1]
 
 
 def topics_of_document(corpus: Corpus) -> float:
@@ -137,12 +118,7 @@ def topics_of_document(corpus: Corpus) -> float:
 
 
 def stored_entries(corpus: Corpus, n_topics: int, plan: Plan) -> float:
-    """Estimate the pairs (word, topic) that meet in a batch: a word meets the topics of the documents that hold it.
-
-    Of cells all are stored.
-    """
-    if plan.cells:
-        return _rows(corpus, plan)[1] * n_topics
+    """Estimate the pairs (word, topic) that meet in a batch: a word meets the topics of the documents that hold it."""
     rows = np.unique(np.linspace(0, corpus.n_documents - 1, min(corpus.n_documents, LOOKED_AT)).astype(np.int64))
     holding = np.bincount(corpus.counts[rows].indices, minlength=corpus.n_words)
     of_batch = holding * (corpus.n_documents / rows.size / plan.n_batches)

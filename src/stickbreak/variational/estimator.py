@@ -1,51 +1,61 @@
-"""`VariationalHDP`: the face of the variational family."""
+"""`VariationalHDP`: the face of the variational family for words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus
+from stickbreak.fitting.checkpoint import check_learned as check_learned_values
+from stickbreak.fitting.checkpoint import check_moves, whole_number
 from stickbreak.fitting.constraints import CONCENTRATION, POSITIVES, TOPIC_PRIORS, one_of, whole
-from stickbreak.fitting.engine import Engine, workers_now
+from stickbreak.fitting.engine import Engine, engine, workers_now
 from stickbreak.fitting.executor import count_jobs
+from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.fitting.laps import Callback, Stop
-from stickbreak.fitting.requirements import check_names, check_tokens
-from stickbreak.likelihoods import WordLikelihood
+from stickbreak.fitting.loop import Interruption
+from stickbreak.fitting.requirements import adapted_topics, check_names, check_tokens
+from stickbreak.initialization import STARTS, StartSettings, check_init, make_start, start_from_topics
+from stickbreak.likelihoods import DirichletMultinomial
+from stickbreak.model.expected_counts import CountedTopics
 from stickbreak.model.given_topics import number_given
 from stickbreak.model.seeds import Seeds, plain_seeds
+from stickbreak.model.spreading import spread
 from stickbreak.model.topic_model import TopicEstimator
+from stickbreak.model.topic_priors import TopicPriors
+from stickbreak.model.word_prior import base_of
+from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.pseudo_counts import Eta, prior_mean
+from stickbreak.numerics.ranges import SMALLEST, are_sticks, are_sums
+from stickbreak.path.pooled import pooled
+from stickbreak.prediction.document_weights import weights_and_rest
+from stickbreak.prediction.topics import shares_of
 from stickbreak.storage.places import PathLike
 from stickbreak.variational.bound import BOUNDS, SURROGATE
+from stickbreak.variational.global_step import sticks_of
+from stickbreak.variational.hdp import HDP
 from stickbreak.variational.keeping import Keeping
 from stickbreak.variational.laps import MemoizedLaps, StochasticLaps, VariationalLaps
-from stickbreak.variational.model import Schedule
+from stickbreak.variational.local_step import LocalSettings, local_step
+from stickbreak.variational.model import Model, Schedule
 from stickbreak.variational.moves import MOVES, MoveSettings, make_moves
 from stickbreak.variational.natural_gradient import STICK_RULES
-from stickbreak.variational.observations import Observations
-from stickbreak.variational.state import GlobalParameters
-from stickbreak.variational.words.observed import (
-    batch_loaders,
-    documents_at_once,
-    observations,
-    sees_cells,
-)
-from stickbreak.variational.words.requirements import (
-    Plan,
-    check_learned,
-    check_likelihood,
-    check_sizes,
-    check_stick_rule,
-)
-from stickbreak.variational.words.starting import StartedHDP
+from stickbreak.variational.requirements import Plan, check_learned, check_sizes, check_stick_rule
+from stickbreak.variational.state import GlobalParameters, expected_beta
+from stickbreak.variational.stochastic import StepRule
+from stickbreak.variational.streaming import StreamingVariational
+from stickbreak.variational.words import Batch, batch_loaders, starting_parameters, word_proposals
 
 DOCUMENTS_PER_BATCH = 10_000
+TRANSFORM_BLOCK = 4096  # documents whose local steps are held at once
 
 
-class VariationalHDP(StartedHDP):
+class VariationalHDP(TopicPriors, CountedTopics, StreamingVariational):
     """Topics of a collection and their number, by memoized or stochastic variational inference for the HDP.
 
     Model (math.md, the model): u_k ~ Beta(1, gamma), beta_k = u_k prod_{l<k} (1 - u_l); pi_d ~ Dir(alpha beta);
@@ -69,10 +79,6 @@ class VariationalHDP(StartedHDP):
         Pseudo-count of every word in every topic. (Paper: tau-bar = 0.1.) An array, which is not learned, has one for
         each word, or a row for each of the first K topics: these keep their numbers as those of seeds do, and other
         topics have its smallest number for every word.
-    likelihood : {"multinomial", "bernoulli", "poisson"} or WordLikelihood, default="multinomial"
-        What a topic emits: tokens, whether a document holds a word, or how often it holds it. "bernoulli"
-        (`BetaBernoulli`) and "poisson" (`GammaPoisson`) also model the words that a document lacks. Use them with some
-        thousand words at most.
     learn : sequence of {"alpha", "gamma", "eta"} or None, default=None
         Hyperparameters that are learned from the data. After each pass they are set to the maximum of the objective,
         beginning with the given values. None: eta in the memoized schedule; the stochastic schedule and `partial_fit`
@@ -168,9 +174,7 @@ class VariationalHDP(StartedHDP):
     topic_weights_ : ndarray of shape (K,)
         Expected corpus weights E[beta_k]. They sum to less than one; the rest belongs to unseen topics.
     components_ : ndarray of shape (K, W)
-        Dirichlet parameters tau of the topics. For the other likelihoods: their statistics S, of shape (K, rows).
-    likelihood_ : WordLikelihood
-        The likelihood, with the final eta.
+        Dirichlet parameters tau of the topics.
     trace_ : dict of ndarray of shape (n_laps_,)
         "lap" (the number of the pass), "objective" (nats per token), "n_topics", "seconds", "moved" (1 if a move other
         than reorder was accepted: the fit does not stop there), "sweeps" (mean local
@@ -219,13 +223,22 @@ class VariationalHDP(StartedHDP):
 
     _stream_only = ("total_documents",)
     _free = ("document_weights", *_stream_only)
-
+    _learnable: ClassVar[tuple[str, ...]] = LEARNABLE
+    _fitted_arrays: ClassVar[tuple[str, ...]] = ("components_", "rho_", "omega_")
+    _fitted_values: ClassVar[tuple[str, ...]] = (
+        *TopicPriors._fitted_values,
+        "alpha_",
+        "gamma_",
+        "eta_",
+        "n_steps_",
+        "n_documents_seen_",
+        "moves_",
+    )
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **StartedHDP._parameter_constraints,
+        **StreamingVariational._parameter_constraints,
         **TOPIC_PRIORS,
         "n_topics": [None, whole(1)],
         "alpha": CONCENTRATION,
-        "likelihood": [str, WordLikelihood],
         "learn": [None, list, tuple],
         "bound": [one_of(BOUNDS)],
         "init": [str, "array-like", TopicEstimator],
@@ -238,6 +251,13 @@ class VariationalHDP(StartedHDP):
         "document_weights": [one_of(("mean_field", "collapsed"))],
     }
 
+    alpha_: float
+    gamma_: float
+    eta_: Eta
+    rho_: Float
+    omega_: Float
+    components_: Float
+
     def __init__(
         self,
         *,
@@ -245,7 +265,6 @@ class VariationalHDP(StartedHDP):
         alpha: float = 0.5,
         gamma: float = 10.0,
         eta: float | NDArray = 0.1,
-        likelihood: str | WordLikelihood = "multinomial",
         learn: Sequence[str] | None = None,
         seeds: Seeds | None = None,
         seed_tokens: float = 100.0,
@@ -276,7 +295,6 @@ class VariationalHDP(StartedHDP):
         self.alpha = alpha
         self.gamma = gamma
         self.eta = eta
-        self.likelihood = likelihood
         self.learn = learn
         self.seeds = plain_seeds(seeds)
         self.seed_tokens = seed_tokens
@@ -303,21 +321,20 @@ class VariationalHDP(StartedHDP):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_names("moves", self.moves, MOVES)
+        check_names("learn", self.learn or (), LEARNABLE)
+        check_stick_rule(self.stick_rule, self.bound)
+        check_init(self.init, STARTS)
+        self._check_start_of_seeds("lda")
+
     def _check_documents(self, documents: Corpus) -> None:
         self._check(documents)
 
     def _check_minibatch(self, minibatch: Corpus, *, first: bool) -> None:
         if first:
             self._check(minibatch, streaming=True)
-
-    def _observations(self, minibatch: Corpus) -> Observations:
-        return observations(minibatch, self.likelihood_)
-
-    def _take(self, laps: VariationalLaps, documents: Corpus) -> None:
-        self._take_parameters(laps.parameters, laps.model)
-        self.n_steps_, self.n_documents_seen_ = laps.n_steps, documents.n_documents
-        names = self.vocabulary_ or [str(w) for w in range(documents.n_words)]
-        self._take_moves(laps.accepted, names if self.likelihood_.n_rows == documents.n_words else ())
 
     def _check(self, corpus: Corpus, *, streaming: bool = False) -> None:
         """Refuse what no fit could make sense of."""
@@ -332,7 +349,6 @@ class VariationalHDP(StartedHDP):
             at_once=self.batches_at_once,
             threads=count_jobs(self.n_jobs),
             beside=beside,
-            cells=sees_cells(self.likelihood),
             sampled=beside > 0 or (self._finds_topics and self.init == "lda"),
         )
         n_topics = self.starting_topics(corpus) if self._finds_topics else number_given(self.init)
@@ -340,16 +356,38 @@ class VariationalHDP(StartedHDP):
         self._settled_topics(corpus, stream=streaming)
         self._check_words_of_eta(corpus.n_words)
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_names("moves", self.moves, MOVES)
-        check_likelihood(self.likelihood, self.document_weights)
-        check_stick_rule(self.stick_rule, self.bound)
+    @property
+    def _finds_topics(self) -> bool:
+        return isinstance(self.init, str)
 
     def _n_batches(self, corpus: Corpus) -> int:
         """Return the number of batches of a lap."""
-        most = documents_at_once(self.likelihood, corpus.n_words, DOCUMENTS_PER_BATCH)
-        return min(self.n_batches or -(-corpus.n_documents // most), corpus.n_documents)
+        return min(self.n_batches or -(-corpus.n_documents // DOCUMENTS_PER_BATCH), corpus.n_documents)
+
+    def _settings(self) -> LocalSettings:
+        return LocalSettings(float(self.local_tolerance), self.local_sweeps, restarts=self.restarts)
+
+    def _rule(self) -> StepRule:
+        return StepRule(float(self.learning_decay), float(self.learning_offset), self.stick_rule)
+
+    def _model(self, *, fitted: bool = False) -> HDP:
+        alpha, gamma = (self.alpha_, self.gamma_) if fitted else (self.alpha, self.gamma)
+        return HDP.of(self._likelihood, alpha, gamma, self.bound, self._pseudo)
+
+    @property
+    def _likelihood(self) -> DirichletMultinomial:
+        return DirichletMultinomial(self.eta_, self.n_features_in_)
+
+    def _settle(self, documents: Corpus) -> None:
+        """Set the prior of the topics, and the pseudo-counts of those that are known, for a first fit."""
+        prior = self._word_prior(documents.words)
+        self._pseudo, self.eta_ = prior.pseudo, prior.base
+
+    def _to_learn(self) -> tuple[str, ...]:
+        """Return the hyperparameters that the laps of the memoized schedule learn."""
+        if self.learn is None:
+            return ("eta",) if "eta" in self._likelihood.hyperparameters else ()
+        return tuple(self.learn)
 
     def _laps(self, documents: Corpus, seed: int, executor: Engine) -> VariationalLaps:
         """Put the schedule together with the batches of the corpus."""
@@ -358,10 +396,10 @@ class VariationalHDP(StartedHDP):
             return self._begin(documents, seed, executor, report, stop)
 
         self._settle(documents)
-        n_documents = documents.n_documents
+        n_documents, n_batches = documents.n_documents, self._n_batches(documents)
         schedule = Schedule(
             self._model(),
-            batch_loaders(executor.source(documents), n_documents, self.likelihood_, self._n_batches(documents), seed),
+            batch_loaders(executor.source(documents), n_documents, self._likelihood, n_batches, seed),
             self._settings(),
             executor,
             self._to_learn(),
@@ -369,9 +407,141 @@ class VariationalHDP(StartedHDP):
             at_once=self.batches_at_once,
             keeping=Keeping.of_fit(self.scratch, executor.workers),
         )
-        shape, n_tokens = (n_documents, self.likelihood_.n_rows), float(documents.n_tokens)
+        shape, n_tokens = (n_documents, documents.n_words), float(documents.n_tokens)
         if self.schedule == "stochastic":
             return StochasticLaps(schedule, shape, n_tokens, self._rule(), start, reorder="reorder" in self.moves)
-        settings = MoveSettings(delete_documents=self.delete_documents, proposals=self._proposals(documents, seed))
-        moves = make_moves(self.moves, settings)
+        n_topics, usual = self.starting_topics(documents), adapted_topics(self.default_topics, documents)
+        fresh = self._finds_topics and (self.init != "lda" or n_topics < usual)
+        proposals = word_proposals(self._start_settings(max(n_topics, usual), seed) if fresh else None)
+        moves = make_moves(self.moves, MoveSettings(delete_documents=self.delete_documents, proposals=proposals))
         return MemoizedLaps(schedule, shape, n_tokens, moves, start)
+
+    def _start_settings(self, n_topics: int, seed: int) -> StartSettings:
+        priors = self.alpha, self.gamma, base_of(self.eta)
+        return StartSettings(n_topics + self._n_kept, *priors, seed, self.init_sweeps, pseudo=self._pseudo)
+
+    def _begin(self, corpus: Corpus, seed: int, engine: Engine, report: Callback, stop: Stop) -> GlobalParameters:
+        """Return the global parameters at the start."""
+        settings = replace(
+            self._start_settings(self.starting_topics(corpus), seed),
+            progress=lambda done, total: report({"stage": "init", "done": done, "total": total}),
+            engine=engine,
+            stop=stop,
+        )
+        found = isinstance(self.init, str)
+        start = make_start(self.init, corpus, settings) if found else start_from_topics(self.init, corpus)
+        return starting_parameters(start, self._likelihood, self.gamma, corpus.n_documents)
+
+    def _open_stream(
+        self, minibatch: Corpus, total: int, executor: Engine, interruption: Interruption
+    ) -> GlobalParameters:
+        self._settle(minibatch)
+        return super()._open_stream(minibatch, total, executor, interruption)
+
+    def _observations(self, minibatch: Corpus) -> Batch:
+        return Batch.from_corpus(minibatch, self._likelihood)
+
+    def _take(self, laps: VariationalLaps, documents: Corpus) -> None:
+        self._take_parameters(laps.parameters, laps.model)
+        self.n_steps_, self.n_documents_seen_ = laps.n_steps, documents.n_documents
+        self._take_moves(laps.accepted, self.vocabulary_ or [str(w) for w in range(documents.n_words)])
+
+    def _take_parameters(self, parameters: GlobalParameters, model: Model) -> None:
+        self.components_ = np.ascontiguousarray(parameters.tau.T)
+        self.rho_, self.omega_ = parameters.rho, parameters.omega
+        values = model.hyperparameters
+        self.alpha_, self.gamma_ = float(values["alpha"]), float(values["gamma"])
+        self.eta_ = float(values["eta"]) if "eta" in values else base_of(self.eta)
+
+    def _parameters(self) -> GlobalParameters:
+        """Return the global parameters of the fitted model."""
+        tau = np.ascontiguousarray(self.components_.T)
+        return GlobalParameters(tau, tau.sum(axis=0), self.rho_, self.omega_)
+
+    @property
+    def topic_word_(self) -> Float:
+        """Expected word distributions, (K, W)."""
+        check_is_fitted(self)
+        tau = self.components_.T
+        return (tau / tau.sum(axis=0)).T
+
+    @property
+    def rest_word_(self) -> Float:
+        """Word distribution of the inactive topics: the prior mean, (W,)."""
+        check_is_fitted(self)
+        return prior_mean(self.eta_, self.n_features_in_)
+
+    @property
+    def topic_weights_(self) -> Float:
+        """Expected corpus weights E[beta_k], (K,)."""
+        check_is_fitted(self)
+        return expected_beta(self.rho_)[:-1]
+
+    @property
+    def topic_shares_(self) -> Float:
+        """Share of the expected tokens that each topic has, (K,)."""
+        check_is_fitted(self)
+        if self._pseudo is not None:
+            return shares_of(self._tokens_of(self.components_, self.eta_))
+        return shares_of(self._likelihood.counts(self.components_.T, np.zeros(0))[1])
+
+    def _prior(self) -> Float:
+        """Return alpha E[beta], the inactive rest last, (K + 1,)."""
+        return self.alpha_ * expected_beta(self.rho_)
+
+    @spread
+    def expected_weights(self, X: Any) -> Float:
+        """Return the expected topic weights of documents with the inactive rest last.
+
+        Parameters
+        ----------
+        X : texts, Corpus, sparse matrix or array of shape (D, W)
+
+        Returns
+        -------
+        ndarray of shape (D, K + 1)
+            E[pi_d] = theta_d / (alpha + N_d) with fixed topics. Rows sum to one. The inactive rest takes no tokens.
+        """
+        check_is_fitted(self)
+        corpus, prior = self._corpus(X), self._prior()
+        tolerance, most = float(self.local_tolerance), self.local_sweeps
+        if self.document_weights == "collapsed":  # with means in place of exp(E log .)           math.md (D1)
+            with engine(self.n_jobs) as executor:
+                return weights_and_rest(corpus, self.topic_word_, prior, executor, tolerance=tolerance, max_sweeps=most)
+        parameters, settings = self._parameters(), LocalSettings(tolerance, most)
+        weights = np.empty((corpus.n_documents, prior.size))
+        with engine(self.n_jobs) as executor:
+            for begin in range(0, corpus.n_documents, TRANSFORM_BLOCK):
+                rows = slice(begin, begin + TRANSFORM_BLOCK)
+                batch = self._observations(corpus[rows])
+                visit = local_step(batch, parameters, self.alpha_, None, settings, executor)
+                theta = np.zeros((batch.n_documents, prior.size))
+                theta[:, :-1] = visit.documents.dense(parameters.n_topics)
+                theta += prior
+                weights[rows] = theta / theta.sum(axis=1, keepdims=True)
+        return weights
+
+    def _join_topics(self, to: Int) -> None:
+        """Make topic k a part of topic to[k]: counts and expected weights add up, omega is that of the largest."""
+        omega = np.zeros(int(to.max()) + 1)
+        np.maximum.at(omega, to[to >= 0], self.omega_[to >= 0])
+        self.rho_, self.omega_ = sticks_of(pooled(self.topic_weights_, to), omega)
+        counts, eta = self._expected_counts()
+        self.components_, self._pseudo = pooled(counts, to) + eta, None  # a joined topic has no prior of its own
+
+    def _check_fitted_state(self) -> None:
+        """Refuse a loaded state that no fit can have left."""
+        super()._check_fitted_state()
+        check_moves(self.moves_)
+        K = self.components_.shape[0]
+        for name in ("rho_", "omega_"):
+            sticks = getattr(self, name)
+            if sticks.shape != (K,) or sticks.dtype != np.float64 or not np.isfinite(sticks).all():
+                raise ValueError(f"{name} does not hold a finite number for each of {K} topics")
+        if not (self.components_ >= SMALLEST).all() or not are_sums(self.components_):
+            raise ValueError("components_ holds a number that is too small, or too large")
+        if not are_sticks(self.rho_, self.omega_):
+            raise ValueError("rho_ or omega_ is out of range")
+        check_learned_values(self, LEARNABLE)
+        for name in ("n_steps_", "n_documents_seen_"):
+            whole_number(name, getattr(self, name))
