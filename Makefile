@@ -10,7 +10,7 @@ LOADS ?= 100000
 SEED ?= 0
 WORKERS ?= auto
 KEEP ?= fuzz-failures
-PROSE := README.md CHANGELOG.md CODE_OF_CONDUCT.md CONTRIBUTING.md SECURITY.md docs src examples tools
+PROSE := README.md CHANGELOG.md CODE_OF_CONDUCT.md CONTRIBUTING.md SECURITY.md docs src baselines examples tools
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOCK := uv pip compile --quiet --universal --python-version 3.11 \
 	--no-emit-index-url --no-emit-find-links --generate-hashes --no-header
@@ -119,8 +119,9 @@ $(VENV)/build.stamp: requirements/build.txt | $(VENV)/venv.stamp
 	@$(INSTALL) --require-hashes --requirement requirements/build.txt
 	@touch $@
 
-$(VENV)/package.stamp: pyproject.toml $(VENV)/build.stamp
+$(VENV)/package.stamp: pyproject.toml baselines/pyproject.toml $(VENV)/build.stamp
 	@$(INSTALL) --no-deps --no-build-isolation --editable .
+	@$(INSTALL) --no-deps --no-build-isolation --editable ./baselines
 	@touch $@
 
 $(VENV)/run.stamp: requirements/run.txt $(VENV)/package.stamp

@@ -19,6 +19,7 @@ import numpy as np
 import stickbreak
 from fuzz.models import ALL_MOVES, ALL_PRIORS, FITS, Fit, digest
 from stickbreak.corpus import Corpus, planted_lda, toy_bars
+from stickbreak.methods import estimator_of
 
 Work = Callable[[], str]
 
@@ -228,6 +229,6 @@ def _updated(parameters: dict[str, Any], labels: Any = None) -> str:
 
 
 def _default(estimator: str, parameters: dict[str, Any], corpus: Corpus) -> str:
-    model = getattr(stickbreak, estimator)(random_state=0, **parameters).fit(corpus)
+    model = estimator_of(estimator)(random_state=0, **parameters).fit(corpus)
     words = hashlib.sha256(repr(model.top_words(3)).encode()).hexdigest()[:8]
     return f"{digest(model, corpus)} {words}"

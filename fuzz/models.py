@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-import stickbreak
 from stickbreak.corpus import Corpus, GroupedVectors, planted_gaussians
+from stickbreak.methods import estimator_of
 
 Model = Any
 
@@ -47,7 +47,7 @@ def documents(kind: str) -> Corpus | GroupedVectors | np.ndarray:
 
 def _fit(estimator: str, n: int, data: str = "words", **fixed: Any) -> Fit:
     def make(**parameters: Any) -> Model:
-        return getattr(stickbreak, estimator)(**{**fixed, **parameters})
+        return estimator_of(estimator)(**{**fixed, **parameters})
 
     return Fit(make, n, data)
 

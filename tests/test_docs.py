@@ -5,7 +5,6 @@ import inspect
 import re
 from collections import Counter
 from dataclasses import fields
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -13,9 +12,9 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from stickbreak import ESTIMATORS, VECTOR_ESTIMATORS
 from stickbreak.cli.app import app
 from stickbreak.corpus import FORMATS, VECTOR_FORMATS, TextOptions
+from stickbreak.methods import methods
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -38,7 +37,7 @@ def defined_labels(math: str) -> Counter[str]:
 def cited_labels() -> dict[str, list[str]]:
     """Labels that the code cites, with the files that do."""
     cited: dict[str, list[str]] = {}
-    for file in sorted((ROOT / "src").rglob("*.py")):
+    for file in sorted([*(ROOT / "src").rglob("*.py"), *(ROOT / "baselines" / "src").rglob("*.py")]):
         for line in file.read_text(encoding="utf-8").splitlines():
             if "math.md" in line:
                 for label in re.findall(_LABEL, line.split("math.md", 1)[1]):
@@ -78,16 +77,15 @@ def test_math_shows_the_label_beside_its_equation():
 
 def test_notation_has_every_parameter_of_every_estimator():
     notation = page("notation.md")
-    for name, module in {**ESTIMATORS, **VECTOR_ESTIMATORS}.items():
-        estimator = getattr(import_module(module), name)
-        rows = set(re.findall(r"^\| `(\w+)` ", notation, re.MULTILINE))
-        assert set(estimator().get_params()) <= rows
+    rows = set(re.findall(r"^\| `(\w+)` ", notation, re.MULTILINE))
+    for method in methods().values():
+        assert set(method.load()().get_params()) <= rows, method.estimator
 
 
 def test_notation_has_no_parameter_that_does_not_exist():
     parameters: set[str] = set()
-    for name, module in {**ESTIMATORS, **VECTOR_ESTIMATORS}.items():
-        parameters |= set(getattr(import_module(module), name)().get_params())
+    for method in methods().values():
+        parameters |= set(method.load()().get_params())
     tables = page("notation.md").split("## Sizes")[0]
     assert set(re.findall(r"^\| `(\w+)` ", tables, re.MULTILINE)) <= parameters
 
@@ -169,9 +167,9 @@ def test_the_home_page_leads_to_every_page_on_how_to():
     assert linked == {file.relative_to(DOCS).as_posix() for file in DOCS.glob("howto/*.md")}
 
 
-@pytest.mark.parametrize("name", sorted([*ESTIMATORS, *VECTOR_ESTIMATORS]))
+@pytest.mark.parametrize("name", methods())
 def test_docstrings_name_the_defaults_of_the_signature(name):
-    kind = getattr(import_module("stickbreak"), name)
+    kind = methods()[name].load()
     defaults = {key: one.default for key, one in inspect.signature(kind).parameters.items()}
     stated = {}
     for names, text in re.findall(r"^    (\w[\w, ]*) : .*default=(.+)$", kind.__doc__, re.MULTILINE):

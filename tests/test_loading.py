@@ -22,7 +22,7 @@ def test_load_returns_the_saved_class(saved, kind):
 
 
 def test_load_refuses_a_model_of_another_kind(saved):
-    with pytest.raises(ModelFormatError, match=r"holds a TopicModel, not a GibbsHDP; give kind=stickbreak"):
+    with pytest.raises(ModelFormatError, match=r"holds a TopicModel, not a GibbsHDP; give kind=TopicModel"):
         stickbreak.load(saved, stickbreak.GibbsHDP)
 
 

@@ -6,12 +6,11 @@ import os
 import re
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from stickbreak import ESTIMATORS, VECTOR_ESTIMATORS
+from stickbreak.methods import estimator_of, methods
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -54,9 +53,9 @@ def test_no_asterisk_of_an_equation_is_taken_for_emphasis(site):
     assert [text for text in emphasized if re.search(r"[=^_(]", text)] == []
 
 
-@pytest.mark.parametrize("name", sorted([*ESTIMATORS, *VECTOR_ESTIMATORS]))
+@pytest.mark.parametrize("name", [method.estimator for method in methods().values()])
 def test_the_reference_shows_each_parameter_with_its_own_default(site, name):
-    kind = getattr(import_module("stickbreak"), name)
+    kind = estimator_of(name)
     file = "-".join(re.findall(r"[A-Z]+(?=[A-Z][a-z]|$)|[A-Z][a-z]+", name)).lower()
     text = (site / "reference" / f"{file}.html").read_text(encoding="utf-8")
     for key in ("alpha", "gamma", "eta"):

@@ -24,13 +24,13 @@ from benchmarks.harness.peers import add_documents
 from benchmarks.harness.records import Record
 from benchmarks.harness.tables import table
 from benchmarks.harness.units import Float, processor_seconds
-from stickbreak import HierarchicalPachinko, NestedCRP, NestedHDP, Pachinko
-from stickbreak.baselines.nested_crp.documents import Levels, Routes
-from stickbreak.baselines.nested_crp.documents import weights_of as tree_weights
-from stickbreak.baselines.pachinko.documents import weights_of as path_weights
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.fitting.engine import engine
 from stickbreak.prediction.completion import completion_log_likelihood
+from stickbreak_baselines import HierarchicalPachinko, NestedCRP, NestedHDP, Pachinko
+from stickbreak_baselines.nested_crp.documents import Levels, Routes
+from stickbreak_baselines.nested_crp.documents import weights_of as tree_weights
+from stickbreak_baselines.pachinko.documents import weights_of as path_weights
 
 FEWEST = 1e-12  # of a word: tomotopy knows no word that it did not see
 MEAN, SCALE = 0.35, 100.0  # of the levels of a document

@@ -18,8 +18,9 @@ from benchmarks.harness.fits import after_each_lap
 from benchmarks.harness.peers import ALPHA, DECAY, GAMMA, OFFSET
 from benchmarks.harness.records import Record
 from benchmarks.harness.units import Answer, Float, minibatches, processor_seconds, stream
-from stickbreak import HybridHDP, OnlineHDP, SplitMergeOnlineHDP, VariationalHDP
+from stickbreak import HybridHDP, VariationalHDP
 from stickbreak.corpus import Corpus
+from stickbreak_baselines import OnlineHDP, SplitMergeOnlineHDP
 
 BURN_IN, SAVED = 5, 5
 ENDLESS = 10**9

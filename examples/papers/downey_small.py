@@ -15,10 +15,11 @@ import numpy as np
 from benchmarks.harness.corpora import Split, load
 from benchmarks.harness.records import Record
 
-from stickbreak import BackoffTreeTopics, HierarchicalPachinko, NestedHDP, Pachinko, TopicModel
+from stickbreak import BackoffTreeTopics, TopicModel
 from stickbreak.backoff_tree.shape import shape_of
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.evaluation import coherence_of_words, document_completion
+from stickbreak_baselines import HierarchicalPachinko, NestedHDP, Pachinko
 
 from .study import NOT_RUN, TINY, Claim, Study, Verdict, in_all, main, number
 

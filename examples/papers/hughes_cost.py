@@ -14,8 +14,9 @@ from benchmarks.harness.corpora import load
 from benchmarks.harness.records import Record
 from benchmarks.harness.units import processor_seconds
 
-from stickbreak import OnlineHDP, VariationalHDP
+from stickbreak import VariationalHDP
 from stickbreak.corpus import Corpus, planted_lda
+from stickbreak_baselines import OnlineHDP
 
 from .study import TINY, Claim, Study, Verdict, in_all, main
 

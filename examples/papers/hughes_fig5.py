@@ -14,8 +14,9 @@ from benchmarks.harness.fits import after_each_lap
 from benchmarks.harness.records import Record
 from benchmarks.variational.bars import held_out, n_matched
 
-from stickbreak import GibbsHDP, OnlineHDP, SplitMergeOnlineHDP, VariationalHDP
+from stickbreak import GibbsHDP, VariationalHDP
 from stickbreak.corpus import toy_bars
+from stickbreak_baselines import OnlineHDP, SplitMergeOnlineHDP
 
 from .study import NOT_RUN, Claim, Study, Verdict, in_all, main
 

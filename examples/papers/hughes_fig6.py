@@ -20,7 +20,8 @@ from benchmarks.harness.fold_in import FoldIn
 from benchmarks.harness.matched import distributions
 from benchmarks.harness.records import Record
 
-from stickbreak import OnlineHDP, SplitMergeOnlineHDP, VariationalHDP
+from stickbreak import VariationalHDP
+from stickbreak_baselines import OnlineHDP, SplitMergeOnlineHDP
 
 from .study import NOT_RUN, TINY, Claim, Study, Verdict, in_all, main
 

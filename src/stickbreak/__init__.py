@@ -13,16 +13,13 @@ import importlib
 import os
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from stickbreak.methods import OWN
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from stickbreak import comparison, corpus, evaluation, report
     from stickbreak.backoff_tree import BackoffTreeTopics
-    from stickbreak.baselines.lda import LDA
-    from stickbreak.baselines.nested_crp import NestedCRP
-    from stickbreak.baselines.nested_hdp import NestedHDP
-    from stickbreak.baselines.online import OnlineHDP, SplitMergeOnlineHDP
-    from stickbreak.baselines.pachinko import HierarchicalPachinko, Pachinko
     from stickbreak.corpus import Corpus, GroupedVectors
     from stickbreak.counting import count_files
     from stickbreak.fitting.cluster import cluster
@@ -35,27 +32,8 @@ if TYPE_CHECKING:
 
     __version__: str
 
-ESTIMATORS = {  # class name -> where it lives; what `load` knows
-    "BackoffTreeTopics": "stickbreak.backoff_tree",
-    "TopicModel": "stickbreak.topics",
-    "GibbsHDP": "stickbreak.sampling",
-    "HierarchicalPachinko": "stickbreak.baselines.pachinko",
-    "HybridHDP": "stickbreak.hybrid",
-    "LDA": "stickbreak.baselines.lda",
-    "NestedCRP": "stickbreak.baselines.nested_crp",
-    "NestedHDP": "stickbreak.baselines.nested_hdp",
-    "OnlineHDP": "stickbreak.baselines.online",
-    "Pachinko": "stickbreak.baselines.pachinko",
-    "SplitMergeOnlineHDP": "stickbreak.baselines.online",
-    "VariationalHDP": "stickbreak.variational",
-}
-VECTOR_ESTIMATORS = {  # models of real vectors
-    "GaussianDPMixture": "stickbreak.variational",
-    "GaussianHDP": "stickbreak.variational",
-}
 _LAZY = {
-    **ESTIMATORS,
-    **VECTOR_ESTIMATORS,
+    **{method.estimator: method.module for method in OWN.values()},
     "Corpus": "stickbreak.corpus",
     "GroupedVectors": "stickbreak.corpus",
     "cluster": "stickbreak.fitting.cluster",
@@ -64,20 +42,13 @@ _LAZY = {
 _MODULES = ("comparison", "corpus", "evaluation", "report")
 
 __all__ = [
-    "LDA",
     "BackoffTreeTopics",
     "Corpus",
     "GaussianDPMixture",
     "GaussianHDP",
     "GibbsHDP",
     "GroupedVectors",
-    "HierarchicalPachinko",
     "HybridHDP",
-    "NestedCRP",
-    "NestedHDP",
-    "OnlineHDP",
-    "Pachinko",
-    "SplitMergeOnlineHDP",
     "TopicModel",
     "VariationalHDP",
     "cluster",
@@ -143,6 +114,7 @@ def load(
     2
     """
     from stickbreak.exceptions import InputError, ModelFormatError
+    from stickbreak.methods import estimator_of
     from stickbreak.storage.persistence import read_head
 
     if kind is not None:
@@ -150,13 +122,17 @@ def load(
 
         if not (isinstance(kind, type) and issubclass(kind, Estimator)):
             raise InputError(f"kind is {kind!r}; give the class of the model, for example stickbreak.TopicModel.")
-    found, known = read_head(path)["kind"], {**ESTIMATORS, **VECTOR_ESTIMATORS}
-    if found not in known:
-        raise ModelFormatError(f"{path} holds a {found!r}, not a fitted model; give the folder that `save` wrote.")
-    estimator = getattr(importlib.import_module(known[found]), found)
+    found = read_head(path)["kind"]
+    try:
+        estimator = estimator_of(found)
+    except InputError:
+        raise ModelFormatError(
+            f"{path} holds a {found!r}, which is not a model of any installed method; give the folder that `save` "
+            "wrote, and install the package that has its method."
+        ) from None
     if kind is not None and not issubclass(estimator, kind):
         raise ModelFormatError(
-            f"{path} holds a {found}, not a {kind.__name__}; give kind=stickbreak.{found}, or leave `kind` out."
+            f"{path} holds a {found}, not a {kind.__name__}; give kind={found}, or leave `kind` out."
         )
     model = estimator._load(path)
     if tokenizer is not None:

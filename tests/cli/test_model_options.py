@@ -2,7 +2,6 @@
 
 import pytest
 
-import stickbreak
 from stickbreak.cli.methods import METHODS
 from stickbreak.cli.model_options import OTHERWISE, model_options, parameters_of
 from stickbreak.cli.wording import by_method
@@ -23,7 +22,7 @@ AT_LEAST_TWO = {("split-merge-online", "gamma"), ("nested-crp", "levels")}  # wh
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_parameter_is_reachable_or_a_named_exception(method):
-    every = set(getattr(stickbreak, METHODS[method].estimator)().get_params())
+    every = set(METHODS[method].load()().get_params())
     reached = {option.parameters[method].name for option in model_options().values() if method in option.parameters}
     left_out = {name for name, (methods, _) in NOT_REACHABLE.items() if method in methods}
     assert every - reached == left_out | (OTHERWISE.keys() & every)

@@ -5,13 +5,13 @@ import math
 
 import pytest
 
-import stickbreak
 from stickbreak.cli import stored
 from stickbreak.cli.describe import describe
 from stickbreak.cli.methods import METHODS
 from stickbreak.cli.model_options import OTHERWISE, is_reachable
 from stickbreak.cli.parameters import Kind, Parameter
 from stickbreak.cli.stored import STORED, parameters_of_estimator, stored_text
+from stickbreak.methods import estimator_of
 
 NAMES = [method.estimator for method in METHODS.values()]
 
@@ -22,7 +22,7 @@ def test_stored_parameters_are_those_of_the_estimators():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_stored_parameters_are_read_as_they_were_described(name):
-    assert list(parameters_of_estimator(name).values()) == list(describe(getattr(stickbreak, name)))
+    assert list(parameters_of_estimator(name).values()) == list(describe(estimator_of(name)))
 
 
 def test_an_estimator_that_is_not_stored_is_described_directly(monkeypatch):
@@ -39,7 +39,7 @@ def test_every_parameter_is_described_by_a_sentence(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_docstring_and_constraints_agree(name):
-    constraints = getattr(stickbreak, name)._parameter_constraints
+    constraints = estimator_of(name)._parameter_constraints
     for key, parameter in parameters_of_estimator(name).items():
         known = constraints[key]
         if known == "no_validation" or key in OTHERWISE:
@@ -66,7 +66,7 @@ def test_default_can_be_given(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_numbers_at_the_ends_of_a_range_are_taken_as_the_estimator_takes_them(name):
-    constraints = getattr(stickbreak, name)._parameter_constraints
+    constraints = estimator_of(name)._parameter_constraints
     for key, parameter in parameters_of_estimator(name).items():
         intervals = [one for one in constraints[key] if hasattr(one, "closed")]
         for kind in parameter.kinds if intervals else ():
@@ -137,6 +137,6 @@ def test_wrong_text_is_a_sentence_that_says_what_to_give(parameter, text, senten
 
 def test_defaults_are_those_of_the_signature():
     for name in NAMES:
-        signature = inspect.signature(getattr(stickbreak, name)).parameters
+        signature = inspect.signature(estimator_of(name)).parameters
         found = parameters_of_estimator(name)
         assert {key: one.default for key, one in found.items()} == {key: one.default for key, one in signature.items()}

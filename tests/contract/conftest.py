@@ -11,8 +11,8 @@ import pytest
 from scipy import sparse
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import stickbreak
 from stickbreak.corpus import Corpus, planted_lda
+from stickbreak.methods import estimator_of
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Entry:
     failing_checks: dict[str, str] = field(default_factory=dict)  # scikit-learn's check -> why it cannot pass
 
     def make(self, **changes: Any) -> Any:
-        return getattr(stickbreak, self.name)(**{**self.small, **changes})
+        return estimator_of(self.name)(**{**self.small, **changes})
 
 
 ESTIMATORS = [

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-import stickbreak
 from stickbreak.corpus import Corpus
 from stickbreak.evaluation import document_completion, left_to_right
 from stickbreak.exceptions import InputError, InvalidCorpus
+from stickbreak.methods import estimator_of
 
 
 def test_topics_are_word_distributions(model, corpus):
@@ -201,7 +201,7 @@ def test_unfitted_estimator_cannot_be_saved_or_read(entry, tmp_path):
 
 
 def test_estimator_is_exposed_by_the_package(entry, model):
-    assert type(model) is getattr(stickbreak, entry.name)
+    assert type(model) is estimator_of(entry.name)
 
 
 def test_more_documents_than_a_block_are_transformed_as_in_one(entry, model, corpus):

@@ -9,10 +9,11 @@ from tests.contract.small import OF_WORDS, data_of, fitted
 
 import stickbreak
 from stickbreak.corpus import Corpus
+from stickbreak.methods import estimator_of
 
 WITH_WEIGHTS = tuple(name for name in OF_WORDS if name != "BackoffTreeTopics")
-WITH_ROWS = tuple(name for name in WITH_WEIGHTS if hasattr(getattr(stickbreak, name), "_word_rows"))
-STREAMING = tuple(name for name in WITH_WEIGHTS if hasattr(getattr(stickbreak, name), "partial_fit"))
+WITH_ROWS = tuple(name for name in WITH_WEIGHTS if hasattr(estimator_of(name), "_word_rows"))
+STREAMING = tuple(name for name in WITH_WEIGHTS if hasattr(estimator_of(name), "partial_fit"))
 
 
 def alone(model, corpus):

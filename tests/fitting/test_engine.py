@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import stickbreak
+import stickbreak_baselines
 from stickbreak.corpus import Corpus, open_corpus, write_corpus
 from stickbreak.corpus.folder import place_of_folder
 from stickbreak.corpus.place import Place
@@ -85,7 +86,7 @@ MODELS = [
     stickbreak.GibbsHDP(n_topics=5, n_laps=3, burn_in=1, random_state=0),
     stickbreak.VariationalHDP(n_topics=5, n_laps=2, random_state=0),
     stickbreak.HybridHDP(n_topics=5, n_laps=1, random_state=0),
-    stickbreak.OnlineHDP(n_topics=5, n_laps=1, random_state=0),
+    stickbreak_baselines.OnlineHDP(n_topics=5, n_laps=1, random_state=0),
     stickbreak.BackoffTreeTopics(branching=(2, 3), n_laps=3, random_state=0),
 ]
 
@@ -177,7 +178,7 @@ def test_workers_are_in_use_for_a_block_only(tmp_path: Path) -> None:
     ("model", "said"),
     [
         (stickbreak.GibbsHDP(n_topics=5, n_laps=2, random_state=0), ["this fit: it runs in the threads of"]),
-        (stickbreak.LDA(n_topics=5, n_laps=2, random_state=0), ["this fit: it runs in the threads of"]),
+        (stickbreak_baselines.LDA(n_topics=5, n_laps=2, random_state=0), ["this fit: it runs in the threads of"]),
         (stickbreak.GibbsHDP(representation="partially-collapsed", n_topics=5, n_laps=2, random_state=0), []),
         (stickbreak.VariationalHDP(n_topics=5, n_laps=2, random_state=0), []),
         (stickbreak.TopicModel(n_laps=2, random_state=0), ["this fit: it runs in the threads of"]),

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stickbreak import LDA, BackoffTreeTopics, TopicModel
+from stickbreak import BackoffTreeTopics, TopicModel
 from stickbreak.corpus import Corpus
 from stickbreak.model.seeds_after import LEAST, moved_on
+from stickbreak_baselines import LDA
 
 from ..steered_problems import documents
 

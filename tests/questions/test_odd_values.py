@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 import stickbreak
+import stickbreak_baselines
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.evaluation import topic_scores, word_intrusion
 from stickbreak.exceptions import InputError
@@ -26,7 +27,7 @@ def documents():
 
 @pytest.fixture(scope="module")
 def model(documents):
-    return stickbreak.LDA(n_topics=3, n_laps=5, random_state=0).fit(documents)
+    return stickbreak_baselines.LDA(n_topics=3, n_laps=5, random_state=0).fit(documents)
 
 
 def test_half_of_a_surrogate_pair_is_a_question_mark_in_every_table(model, documents):

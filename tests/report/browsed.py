@@ -8,6 +8,7 @@ import numpy as np
 from tests.report.conftest import SmallModel
 
 import stickbreak
+import stickbreak_baselines
 from stickbreak.corpus import Corpus, planted_gaussians, planted_lda
 from stickbreak.questions.topic_map import map_positions
 from stickbreak.report import build_component_report, build_report
@@ -191,7 +192,7 @@ def named_tree_report():
 def grown_tree_report():
     """Return the report of a tree whose inner nodes are topics with words of their own."""
     documents = planted_lda(60, 40, n_topics=5, mean_tokens=25, seed=0)[0]
-    return build_report(stickbreak.NestedCRP(n_laps=10, random_state=0).fit(documents), documents)
+    return build_report(stickbreak_baselines.NestedCRP(n_laps=10, random_state=0).fit(documents), documents)
 
 
 def classes_report():

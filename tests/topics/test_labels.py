@@ -10,7 +10,7 @@ from tests.sampling.laws import ALARM, chi_square
 from tests.steered_problems import labelled_documents, matched
 
 import stickbreak
-from stickbreak import LDA, TopicModel
+from stickbreak import TopicModel
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.model.document_labels import DocumentLabels
@@ -18,6 +18,7 @@ from stickbreak.numerics.kernel_random import open_stream, uniform
 from stickbreak.numerics.keys import key_of
 from stickbreak.sparse_gibbs.priors import Priors
 from stickbreak.topics.labelled import LabelledChain
+from stickbreak_baselines import LDA
 
 from . import reference
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from baselines.tests.steered import check_fits_go_on
 from scipy import sparse
-from tests.baselines.steered import check_fits_go_on
 from tests.sampling.laws import ALARM, chi_square
 from tests.steered_problems import WORDS, documents, matched
 

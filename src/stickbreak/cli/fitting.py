@@ -162,9 +162,7 @@ class FitJob:
 
     def estimator(self) -> Any:
         """Return the estimator, not yet fitted."""
-        import stickbreak
-
-        return getattr(stickbreak, METHODS[self.method].estimator)(**self.parameters)
+        return METHODS[self.method].load()(**self.parameters)
 
     def _fit(self, train: Material) -> Any:
         """Fit the estimator, showing its progress."""

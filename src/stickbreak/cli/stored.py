@@ -32,9 +32,9 @@ def parameters_of_estimator(estimator: str) -> Mapping[str, Parameter]:
     stored = _stored().get(estimator)
     if stored is not None:
         return stored
-    import stickbreak
+    from stickbreak.methods import estimator_of
 
-    return {parameter.name: parameter for parameter in describe(getattr(stickbreak, estimator))}
+    return {parameter.name: parameter for parameter in describe(estimator_of(estimator))}
 
 
 @cache
@@ -57,11 +57,9 @@ def _frozen(value: Any) -> Any:
 
 def stored_text() -> str:
     """Return what `parameters.json` should hold: every method's estimator, described."""
-    import stickbreak
-
     estimators = []
     for method in METHODS.values():
-        rows = (json.dumps(_row(parameter)) for parameter in describe(getattr(stickbreak, method.estimator)))
+        rows = (json.dumps(_row(parameter)) for parameter in describe(method.load()))
         estimators.append(f'"{method.estimator}": [\n' + ",\n".join(rows) + "\n]")
     return "{\n" + ",\n".join(estimators) + "\n}\n"
 

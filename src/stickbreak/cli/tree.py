@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from rich.tree import Tree
 
     from stickbreak.backoff_tree import TopicNode
-    from stickbreak.baselines.walk import TreeNode
 
 _UNFOLDED = 100_000  # columns, where the output is no terminal: a node is one line
 
@@ -67,7 +66,7 @@ def tree(
 class _Branch:
     """A node as it is shown, with the children that are shown."""
 
-    node: "TopicNode | TreeNode"
+    node: "TopicNode"
     words: list[tuple[str, float]]
     children: "list[_Branch]"
     n_left_out: int  # children that are not shown
@@ -122,7 +121,7 @@ class _Branch:
         }
 
 
-def _branch(node: "TopicNode | TreeNode", depth: int, most: int, n_words: int) -> _Branch:
+def _branch(node: "TopicNode", depth: int, most: int, n_words: int) -> _Branch:
     """Show a node and the largest of its children, down to a depth."""
     found: list[Any] = sorted(node.children, key=lambda child: -child.n_tokens)
     shown = found[:most] if depth else []
@@ -135,7 +134,7 @@ def _branch(node: "TopicNode | TreeNode", depth: int, most: int, n_words: int) -
     )
 
 
-def _way(leaf: "TopicNode | TreeNode", n_words: int) -> _Branch:
+def _way(leaf: "TopicNode", n_words: int) -> _Branch:
     """Show the nodes above a leaf, each with the one child that leads there."""
     branch = _Branch(leaf, leaf.words(n_words), [], 0, 0)
     for level in reversed(range(leaf.level)):
@@ -144,9 +143,9 @@ def _way(leaf: "TopicNode | TreeNode", n_words: int) -> _Branch:
     return branch
 
 
-def _root(fitted: Any, folder: Path) -> "TopicNode | TreeNode":
+def _root(fitted: Any, folder: Path) -> "TopicNode":
     """Return the root of a model, and refuse another model."""
-    root: TopicNode | TreeNode | None = fitted.tree_
+    root: TopicNode | None = fitted.tree_
     if root is None:
         raise InputError(
             f"{folder} is a {type(fitted).__name__}, whose topics do not form a tree; print them with "
@@ -163,7 +162,7 @@ def _path(text: str) -> tuple[int, ...]:
     return tuple(map(int, parts))
 
 
-def _name(node: "TopicNode | TreeNode") -> str:
+def _name(node: "TopicNode") -> str:
     path = ".".join(map(str, node.path)) or "all"
     return path if node.name is None else f"{path} {printable(node.name)}"
 

@@ -19,11 +19,6 @@ from stickbreak.exceptions import InputError, WriteError
 _VECTORS = "vectors"  # both methods of vectors, which share their kernels
 _WORDS = tuple(name for name, method in METHODS.items() if method.data == "documents")
 _FAMILIES = (*_WORDS, _VECTORS)
-_SHORTER = {  # where the default is long on any documents
-    "gibbs": {"n_laps": 20},
-    "pachinko": {"n_laps": 60},
-    "hierarchical-pachinko": {"n_laps": 60},
-}
 
 
 def warm(
@@ -94,13 +89,13 @@ def _fit_words(method: str) -> None:
         job = FitJob(
             out=out,
             report=out / "report.html",
-            parameters={"random_state": 0, "n_jobs": -1} | _SHORTER.get(method, {}),
+            parameters={"random_state": 0, "n_jobs": -1} | dict(METHODS[method].quick),
             method=method,
             held_out=0.1,
             quiet=True,
         )
         job.run(Words.of(corpus, InputSettings()))
-        model = stickbreak.load(out, getattr(stickbreak, METHODS[method].estimator))
+        model = stickbreak.load(out, METHODS[method].load())
         model.transform(corpus)
         evaluate(model, corpus)
 

@@ -1,4 +1,4 @@
-"""Lists of the topics of each document, with their counts; NumPy twins in tests/baselines/lda/reference.py.
+"""Lists of the topics of each document, with their counts; NumPy twins in tests/topics/reference.py.
 
 A list stands at `head`: the number of its topics, then an entry for each, count << bits | topic, the largest first,
 then entries of no count up to a whole number of eights, with room for one further topic. A token knows the head of its

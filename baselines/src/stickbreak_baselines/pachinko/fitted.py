@@ -1,0 +1,200 @@
+"""What fitted Pachinko allocation offers: topics, the super-topics above them, and weights of documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from stickbreak.fitting.checkpoint import check_learned, is_table, require
+from stickbreak.fitting.engine import engine
+from stickbreak.model.prepared import once
+from stickbreak.model.spreading import spread
+from stickbreak.model.topic_priors import TopicPriors
+from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.pseudo_counts import Eta
+from stickbreak.numerics.ranges import are_sums
+from stickbreak.prediction.topics import shares_of
+from stickbreak_baselines.pachinko.documents import PathRule, weights_of
+from stickbreak_baselines.pachinko.laps import check_priors
+from stickbreak_baselines.pachinko.state import LEARNABLE, Paths, Priors, path_weights
+from stickbreak_baselines.walk import Ground, TreeNode
+
+
+class FittedPachinko(TopicPriors):
+    """The side of both estimators that needs no fit of its own: it reads the fitted attributes. S rows, K topics."""
+
+    _fitted_arrays: ClassVar[tuple[str, ...]] = ("components_", "super_prior_", "sub_prior_", "path_tokens_")
+    _fitted_values: ClassVar[tuple[str, ...]] = (*TopicPriors._fitted_values, "eta_")
+    _learnable: ClassVar[tuple[str, ...]] = LEARNABLE
+    _nodes_have_words: ClassVar[bool]  # whether the root and the super-topics are topics, too
+    objective_name: ClassVar[str] = "log-likelihood"
+
+    n_super: int
+    components_: Float
+    super_prior_: Float
+    sub_prior_: Float
+    path_tokens_: Float
+    eta_: Eta
+
+    @property
+    def alpha_(self) -> float:
+        """Concentration of the super-topics in a document: the sum of `super_prior_`."""
+        check_is_fitted(self)
+        return self._priors().alpha
+
+    @property
+    def sub_alpha_(self) -> float:
+        """Mean concentration of the topics of a super-topic."""
+        check_is_fitted(self)
+        return self._priors().sub_alpha
+
+    def _priors(self) -> Priors:
+        return Priors(self.super_prior_, self.sub_prior_, self.eta_)
+
+    @property
+    def topic_word_(self) -> Float:
+        """Expected word distributions, (K, W)."""
+        check_is_fitted(self)
+        return self.components_ / self.components_.sum(axis=1, keepdims=True)
+
+    @property
+    def topic_weights_(self) -> Float:
+        """Expected weights of the topics in a document, (K,)."""
+        check_is_fitted(self)
+        return np.asarray(path_weights(self.super_prior_, self.sub_prior_).sum(axis=0))
+
+    @property
+    def topic_shares_(self) -> Float:
+        """Share of the tokens that each topic has, (K,)."""
+        check_is_fitted(self)
+        return shares_of(self.path_tokens_.sum(axis=0))
+
+    @property
+    def super_weights_(self) -> Float:
+        """Expected weights of the super-topics in a document, (S,)."""
+        check_is_fitted(self)
+        return self.super_prior_ / self.super_prior_.sum()
+
+    @property
+    def super_topics_(self) -> Float:
+        """Expected weights of the topics under each super-topic, (S, K); rows sum to one."""
+        check_is_fitted(self)
+        return self.sub_prior_ / self.sub_prior_.sum(axis=1, keepdims=True)
+
+    @spread
+    def expected_weights(self, X: Any) -> Float:
+        """Return the expected topic weights of documents; a last column is 0, since there are no further topics.
+
+        The topics are fixed. The weights are those of the paths at the fixed point of zero-order collapsed inference,
+        summed over the super-topics (math.md (P5)).
+
+        Parameters
+        ----------
+        X : texts, Corpus, sparse matrix or array of shape (D, W)
+
+        Returns
+        -------
+        ndarray of shape (D, K + 1)
+            Rows sum to one.
+        """
+        check_is_fitted(self)
+        return np.pad(self._weights(X)[1], ((0, 0), (0, 1)))
+
+    @spread
+    def expected_super_weights(self, X: Any) -> Float:
+        """Return the expected weights of the super-topics in documents.                               math.md (P5)
+
+        Parameters
+        ----------
+        X : texts, Corpus, sparse matrix or array of shape (D, W)
+
+        Returns
+        -------
+        ndarray of shape (D, S)
+            Rows sum to one.
+        """
+        check_is_fitted(self)
+        return self._weights(X)[0]
+
+    def _weights(self, X: Any) -> tuple[Float, Float]:
+        """Return the weights of super-topics and of topics in documents."""
+        with engine(self.n_jobs) as executor:
+            return weights_of(self._corpus(X), self.topic_word_, self.super_prior_, self.sub_prior_, executor)
+
+    def _predictive_rule(self) -> PathRule:
+        return PathRule(self.topic_word_, self.super_prior_, self.sub_prior_)
+
+    def _paths(self, n_sub: int) -> Paths:
+        """Return which paths there are."""
+        make = Paths.hierarchical if self._nodes_have_words else Paths.pachinko
+        return make(int(self.n_super), n_sub)
+
+    @property
+    def tree_(self) -> TreeNode:
+        """The root of a tree: its children are the super-topics, theirs the topics that have tokens below them.
+
+        A topic is a leaf below each super-topic that it has tokens of.
+        """
+        check_is_fitted(self)
+        return TreeNode(self._ground(), 0)
+
+    @once
+    def _ground(self) -> Ground:
+        tokens, first = self.path_tokens_, int(self._nodes_have_words)
+        rows = range(first, len(tokens))
+        parent, topic, at = [-1], [0 if first else -1], [float(tokens[0, 0]) if first else 0.0]
+        parent += [0] * len(rows)
+        topic += [s if first else -1 for s in rows]
+        at += [float(tokens[s, s]) if first else 0.0 for s in rows]
+        for node, s in enumerate(rows, start=1):
+            here = [int(k) for k in np.argsort(-tokens[s], kind="stable") if tokens[s, k] > 0 and k != topic[node]]
+            parent += [node] * len(here)
+            topic += here
+            at += tokens[s, here].tolist()
+        of_nodes = np.array(parent), np.array(topic), np.array(at)
+        return Ground(*of_nodes, self.topic_word_, tokens.sum(axis=0), self.vocabulary_)
+
+    def _seed_numbers(self) -> Sequence[int]:
+        n_above = self._paths(0).n_topics
+        return range(n_above, n_above + len(self._fitted_seeds))
+
+    def _keeps_number(self, k: int) -> bool:
+        return self._paths(0).n_topics <= k < self._n_kept
+
+    def _order(self, path_tokens: Float) -> tuple[Int, Int]:
+        """Return super-topics and topics in the order in which they are shown: the largest first, the root's before.
+
+        Sub-topics with pseudo-counts stay where they are, before the others.
+        """
+        first = int(self._nodes_have_words)
+        n_above = len(path_tokens) if first else 0  # topics of the root and of super-topics
+        rows = np.append(np.arange(first), first + np.argsort(-path_tokens[first:].sum(axis=1), kind="stable"))
+        first_free = max(n_above, self._n_kept)
+        free = first_free + np.argsort(-path_tokens[:, first_free:].sum(axis=0), kind="stable")
+        below = np.append(np.arange(n_above, first_free), free)
+        return rows, np.append(rows[:n_above], below)
+
+    def _take_topics(self, S: Float, path_tokens: Float, priors: Priors) -> None:
+        """Copy counts (W, K), paths and priors into the fitted attributes, the largest first."""
+        self._pseudo = priors.pseudo
+        rows, columns = self._order(path_tokens)
+        self.components_ = np.ascontiguousarray(S[:, columns].T) + priors.eta
+        if priors.pseudo is not None:
+            self.components_[: self._n_kept] += priors.pseudo.T.toarray()
+        self.super_prior_, self.sub_prior_ = priors.a[rows], priors.b[np.ix_(rows, columns)]
+        self.path_tokens_, self.eta_ = path_tokens[np.ix_(rows, columns)], priors.eta
+
+    def _check_fitted_state(self) -> None:
+        """Refuse a loaded state that no fit can have left."""
+        super()._check_fitted_state()
+        require(are_sums(self.components_), "its topics hold a number that is negative or too large")
+        n_sub = len(self.components_) - self._paths(0).n_topics
+        require(n_sub >= 1, "it has fewer topics than super-topics ask for")
+        is_open = self._paths(n_sub).is_open
+        check_priors(self.super_prior_, self.sub_prior_, is_open)
+        tokens = self.path_tokens_
+        require(is_table(tokens, *is_open.shape) and are_sums(tokens), "the tokens of its paths are not those of paths")
+        check_learned(self, ("eta",))

@@ -1,0 +1,141 @@
+"""Seeds, and eta by word or by topic, in `LDA`: its bound, and topics that keep their numbers."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from baselines.tests.steered import check_a_table_says_what_seeds_say, check_fits_go_on
+from scipy import sparse
+from scipy.special import gammaln, psi
+from tests.steered_problems import WORDS, documents, matched
+
+import stickbreak
+from stickbreak.corpus import Corpus, planted_lda
+from stickbreak.exceptions import InputError
+from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.sparse_gibbs.priors import Priors
+from stickbreak_baselines import LDA
+from stickbreak_baselines.lda import objective
+from stickbreak_baselines.lda.variational import Local, best_eta, near_uniform, step
+
+from .test_estimator import HOW
+
+SEEDS = {"law": ["d0", "d1"], "war": ["c0", "c1"]}
+BY_WORD = np.random.default_rng(0).gamma(0.5, 0.3, len(WORDS)) + 0.02
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    return documents(300, [0, 1, 2, 3, 4], 0)
+
+
+def priors_of(a: Any, eta: Any, rows: Any) -> tuple[Priors, np.ndarray]:
+    """Return priors with pseudo-counts (n_kept, W) of the first topics, and their table (W, K)."""
+    pseudo, K = sparse.csr_array(np.array(rows, float).T), len(a)
+    priors = Priors(np.array(a), float(np.sum(a)), eta, pseudo)
+    table = np.tile(np.reshape(eta, (-1, 1)), (pseudo.shape[0] // np.size(eta), K))
+    table[:, : len(rows)] += np.array(rows, float).T
+    return priors, table
+
+
+def test_the_bound_has_the_prior_of_each_topic(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    priors, table = priors_of([0.2, 0.7, 1.3], rng.gamma(1.0, 1.0, 7) + 0.01, rng.gamma(1.0, 2.0, (2, 7)))
+    topics_ = rng.gamma(2.0, 1.0, (7, 3))
+    np.testing.assert_allclose(priors.of_words(), table)
+    wanted = 0.0
+    for k in range(3):
+        q, p = topics_[:, k], table[:, k]
+        wanted -= gammaln(q.sum()) - gammaln(q).sum() - gammaln(p.sum()) + gammaln(p).sum()
+        wanted -= ((q - p) * (psi(q) - psi(q.sum()))).sum()
+    assert objective.of_topics(topics_.T, priors.of_words()) == pytest.approx(wanted, rel=1e-10)
+
+
+def test_a_step_on_a_minibatch_aims_at_the_prior_and_the_counts(seed: int) -> None:
+    corpus, _ = planted_lda(30, 20, n_topics=3, mean_tokens=25, seed=seed)
+    priors, table = priors_of([0.2, 0.7, 1.3], 0.1, np.random.default_rng(seed).gamma(1.0, 2.0, (2, 20)))
+    before, local, one = near_uniform(20, 3, seed), Local(50, 1e-6), ThreadExecutor(1)
+    after, found = step(corpus, before, priors, 0.3, 4.0, local, one)
+    np.testing.assert_allclose(after, 0.7 * before + 0.3 * (table + 4.0 * found.statistics))
+
+
+def test_eta_that_is_learned_beside_seeds_maximises_the_bound(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    topics_ = rng.gamma(0.5, 3.0, (20, 4)) + 0.05
+    priors, _ = priors_of(np.full(4, 0.3), 0.1, rng.gamma(0.5, 6.0, (2, 20)) * (rng.random((2, 20)) < 0.4))
+    topics_[:, :2] += priors.pseudo.toarray()  # type: ignore[union-attr]
+    eta = best_eta(topics_, 0.1, priors.pseudo)
+
+    def bound(eta: float) -> float:
+        return objective.of_topics(topics_.T, Priors(priors.a, priors.alpha, eta, priors.pseudo).of_words())
+
+    assert bound(eta) > max(bound(0.99 * eta), bound(1.01 * eta))
+
+
+@pytest.mark.parametrize("given", [{"eta": BY_WORD}, {"seeds": SEEDS, "learn": ("alpha", "eta")}])
+def test_the_bound_never_falls(corpus: Corpus, given: dict[str, Any]) -> None:
+    model = LDA(n_topics=6, n_laps=40, tolerance=None, random_state=0, **given).fit(corpus)
+    gains = np.diff(model.trace_["objective"])
+    assert (gains > -1e-10).all()
+    assert gains.sum() > 0
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_a_planted_topic_is_found_under_the_number_of_its_seed(corpus: Corpus, how: str, tmp_path: Path) -> None:
+    model = LDA(n_topics=5, n_laps=40, seeds=SEEDS, random_state=0, **HOW[how]).fit(corpus)
+    assert model.labels_ == {0: "law", 1: "war"}
+    assert matched(model, 5)[:2] == [3, 2]
+    assert model.components_.sum() == pytest.approx(corpus.n_tokens + 200.0 + model.eta_ * model.components_.size)
+    assert model.topic_shares_.sum() == pytest.approx(1.0)
+    own = model.components_[0].sum() - model.eta_ * corpus.n_words - 100.0
+    assert model.topic_shares_[0] == pytest.approx(own / corpus.n_tokens)
+    assert (np.diff(model.topic_shares_[2:]) < 0).all()
+    model.save(tmp_path / "model")
+    loaded = stickbreak.load(tmp_path / "model")
+    assert loaded.labels_ == model.labels_
+    for each in (model, loaded):
+        each.partial_fit(corpus[:100])
+    np.testing.assert_array_equal(loaded.components_, model.components_)
+    assert set(model.joined([[0, 2]]).labels_.values()) == {"war", "law"}
+
+
+def test_a_stream_begins_with_seeds_and_keeps_them(corpus: Corpus) -> None:
+    seeds = {**SEEDS, "none": ["f0", "f1"]}  # whose words hardly occur
+    model = LDA(n_topics=6, seeds=seeds, random_state=0)
+    for begin in range(0, 300, 100):
+        model.partial_fit(corpus[begin : begin + 100])
+    assert model.labels_ == {0: "law", 1: "war", 2: "none"}
+    assert matched(model, 5)[:2] == [3, 2]
+    own = model.components_[2, [WORDS.index(word) for word in ("f0", "f1")]]
+    assert (own > 50.0).all()
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_a_table_says_what_seeds_say_and_a_row_what_a_number_says(corpus: Corpus, how: str, tmp_path: Path) -> None:
+    def fitted(n_laps: int = 12, **given: Any) -> LDA:
+        return LDA(n_topics=5, n_laps=n_laps, tolerance=None, random_state=0, **HOW[how], **given)
+
+    array = check_a_table_says_what_seeds_say(fitted, corpus, SEEDS, 0.05)
+    assert "eta" not in array.trace_
+    every = np.random.default_rng(1).gamma(1.0, 0.2, (5, len(WORDS))) + 0.01
+    for name, eta in {"row": BY_WORD, "table": every}.items():
+        check_fits_go_on(fitted, corpus, {"eta": eta}, 5, tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_topics": 1, "seeds": SEEDS}, "seeds are 2, but the fit has 1 topic, with theirs"),
+        ({"n_topics": 2, "eta": np.full((3, 96), 0.1)}, "rows of eta are 3, but the fit has 2 topics, with theirs"),
+        ({"eta": BY_WORD[:5]}, "the documents have 96 words"),
+        ({"eta": BY_WORD, "learn": ["eta"]}, "not learned"),
+        ({"eta": np.full(96, 1e-3)}, "eta is 0.001, for which"),
+        ({"eta": np.full((1, 96), 0.1), "seeds": SEEDS}, "seeds and eta of shape"),
+        ({"seeds": {"space": ["orbit"]}}, "none of its words"),
+    ],
+)
+def test_what_cannot_be_is_refused(corpus: Corpus, parameters: dict[str, Any], message: str) -> None:
+    for call in ("fit", "partial_fit"):
+        with pytest.raises(InputError, match=message):
+            getattr(LDA(**{"n_topics": 5, **parameters}), call)(corpus)

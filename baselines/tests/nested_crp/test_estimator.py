@@ -1,0 +1,195 @@
+"""`NestedCRP`: a planted tree, fits that go on, the tree as nodes and in reports, what it refuses."""
+
+import numpy as np
+import pytest
+
+import stickbreak
+from stickbreak.corpus import Corpus, planted_lda
+from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError
+from stickbreak.report import build_report
+from stickbreak.storage import persistence
+from stickbreak_baselines import NestedCRP
+
+
+@pytest.fixture(scope="module")
+def small():
+    return planted_lda(50, 30, n_topics=4, mean_tokens=30, seed=0)[0]
+
+
+def planted():
+    """Return documents of a tree: a root, two children, three leaves below each; each node has five words."""
+    rng, counts, leaf = np.random.default_rng(0), np.zeros((300, 45), int), np.arange(300) % 6
+    for d in range(300):
+        words = np.array([0, 1 + leaf[d] // 3, 3 + leaf[d]])
+        level = rng.choice(3, p=rng.dirichlet([4.0, 6.0, 3.0]), size=30)
+        np.add.at(counts[d], 5 * words[level] + rng.integers(5, size=30), 1)
+    return counts, leaf
+
+
+def test_planted_tree_is_found():
+    """Chains may end with a leaf above its parent in a branch of its own; this one does not."""
+    counts, leaf = planted()
+    model = NestedCRP(level_scale=5.0, eta=(1.0, 0.5, 0.3), gamma=0.5, n_laps=80, random_state=0).fit(counts)
+    of_node = model.topic_word_.reshape(model.n_topics_, 9, 5).sum(axis=2)  # share of the words of each planted node
+    root = model.tree_
+    assert of_node[0, 0] > 0.95
+    large = root.children[:2]
+    assert sum(node.share for node in large) > 0.6
+    assert sorted(of_node[node.topic].argmax() for node in large) == [1, 2]
+    for node in large:
+        group = of_node[node.topic].argmax()
+        assert of_node[node.topic].max() > 0.9
+        ours = {int(group), *range(3 * int(group), 3 * int(group) + 3)}
+        assert {int(of_node[child.topic].argmax()) for child in node.children if child.share > 0.02} <= ours
+    first = [node.topic for node in large]
+    weights = model.transform(counts)[:, first]
+    sure = weights.max(axis=1) > 0.2
+    assert sure.mean() > 0.5
+    found = of_node[np.array(first)[weights[sure].argmax(axis=1)]].argmax(axis=1)
+    assert (found == 1 + leaf[sure] // 3).mean() > 0.98
+
+
+def test_fit_that_is_resumed_or_continued_is_that_of_one_go(small, tmp_path):
+    def unfitted(n_laps):
+        return NestedCRP(n_laps=n_laps, learn=("gamma",), random_state=2)
+
+    whole, half = unfitted(22).fit(small), unfitted(12).fit(small, checkpoint=tmp_path / "cut")
+    half.save(tmp_path / "model")
+    loaded = stickbreak.load(tmp_path / "model")
+    assert (loaded.transform(small) == half.transform(small)).all()
+    assert loaded.tree_ == half.tree_
+    resumed = unfitted(22).fit(small, checkpoint=tmp_path / "cut", resume=True)
+    for other in (resumed, loaded.continue_fit(small, n_laps=10)):
+        for name in ("components_", "topic_parents_", "topic_documents_", "gamma_"):
+            np.testing.assert_array_equal(getattr(other, name), getattr(whole, name))
+        np.testing.assert_array_equal(other.trace_["objective"], whole.trace_["objective"])
+
+
+def test_nodes_documents_and_tokens_belong_together(small):
+    model = NestedCRP(n_levels=4, eta=(1.0, 0.5, 0.2, 0.1), n_laps=10, random_state=0).fit(small)
+    parents, levels, n = model.topic_parents_, model.topic_levels_, model.topic_documents_
+    assert n[0] == small.n_documents
+    for j in range(1, model.n_topics_):
+        assert levels[j] == levels[parents[j]] + 1
+    inner = levels < 3
+    np.testing.assert_array_equal(np.bincount(parents[1:], n[1:], n.size)[inner], n[inner])
+    assert model.topic_tokens_.sum() == small.n_tokens
+    assert model.eta_levels_.tolist() == [1.0, 0.5, 0.2, 0.1]
+    np.testing.assert_allclose(model.components_.sum(axis=1) - model.topic_tokens_, 30 * model.eta_levels_[levels])
+    assert 0 < model.topic_weights_.sum() < 1
+    empty = model.expected_weights(np.zeros((1, 30), int))[0]
+    np.testing.assert_allclose(empty[:-1], model.topic_weights_, rtol=1e-9)
+    root = model.tree_
+    assert [node.topic for node in root.walk(1)] == [0, *np.flatnonzero(parents == 0)]
+    assert root.n_nodes == model.n_topics_
+    assert root.depth == 3
+    assert all(node.parent.topic == parents[node.topic] for node in root.walk() if node.level)
+
+
+def test_eta_of_each_word_is_that_of_nodes_scores_and_saved_models(small, tmp_path):
+    eta = np.random.default_rng(0).uniform(0.02, 0.4, 30)
+    model = NestedCRP(eta=eta, n_laps=10, random_state=0).fit(small)
+    counts = model.components_ - eta
+    np.testing.assert_allclose(counts, np.round(counts), atol=1e-9)
+    np.testing.assert_allclose(counts.sum(axis=1), model.topic_tokens_, atol=1e-9)
+    assert model.topic_tokens_.sum() == small.n_tokens
+    np.testing.assert_allclose(model.eta_levels_[0] * model.eta_words_, eta, rtol=1e-12)
+    np.testing.assert_allclose(model.rest_word_, eta / eta.sum(), rtol=1e-12)
+    model.save(tmp_path / "m")
+    loaded = stickbreak.load(tmp_path / "m")
+    assert loaded.score(small) == model.score(small)
+    np.testing.assert_array_equal(loaded.left_to_right(small[:3], n_particles=5).unbiased_log_p,
+                                  model.left_to_right(small[:3], n_particles=5).unbiased_log_p)  # fmt: skip
+    again = NestedCRP(eta=list(eta), n_laps=12, random_state=0).fit(small)
+    np.testing.assert_array_equal(loaded.continue_fit(small, n_laps=2).components_, again.components_)
+    seeded = NestedCRP(eta=eta, seeds={"one": small.words[:2]}, n_laps=5, random_state=0).fit(small)
+    assert seeded.topic_tokens_.sum() == small.n_tokens
+
+
+def test_eta_of_each_word_that_is_alike_is_that_of_a_number(small):
+    fits = [NestedCRP(eta=eta, n_laps=5, random_state=0).fit(small) for eta in (0.1, np.full(30, 0.1))]
+    np.testing.assert_allclose(fits[0].components_, fits[1].components_, rtol=1e-12)
+    np.testing.assert_allclose(fits[0].transform(small), fits[1].transform(small), rtol=1e-9)
+
+
+def test_as_many_numbers_as_levels_are_those_of_levels():
+    model = NestedCRP(eta=(1.0, 0.5, 0.2), n_laps=2, random_state=0).fit(np.array([[1, 2, 0], [0, 1, 3]]))
+    assert (model.eta_levels_.tolist(), model.eta_words_) == ([1.0, 0.5, 0.2], None)
+
+
+@pytest.mark.parametrize("damage", [lambda a: -a, lambda a: a[1:], lambda a: 2 * a, lambda a: a * np.nan])
+def test_damaged_eta_of_words_is_refused(small, tmp_path, damage):
+    NestedCRP(eta=np.linspace(0.1, 0.5, 30), n_laps=3, random_state=0).fit(small).save(tmp_path / "m")
+    arrays, meta = persistence.read_folder(tmp_path / "m", kind="NestedCRP")
+    arrays["value.eta_words_"] = damage(arrays["value.eta_words_"])
+    persistence.write_folder(tmp_path / "m", kind="NestedCRP", arrays=arrays, meta=meta, overwrite=True)
+    with pytest.raises(ModelFormatError, match="pseudo-counts"):
+        stickbreak.load(tmp_path / "m")
+
+
+def test_report_shows_the_tree(small):
+    model = NestedCRP(n_laps=10, random_state=0).fit(small)
+    tree = build_report(model, small).tree
+    assert (tree.branching, tree.n_levels, tree.n_topics) == ((), 2, model.n_topics_)
+    assert {node.topic for node in tree.nodes} == set(range(model.n_topics_))
+
+
+def test_threads_do_not_change_the_numbers(small):
+    model = NestedCRP(n_laps=3, random_state=0).fit(small)
+    one, three = (model.set_params(n_jobs=n).transform(small) for n in (1, 3))
+    np.testing.assert_array_equal(one, three)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"learn": ("alpha",)}, "learn names 'alpha'"),
+        ({"n_levels": 1}, "n_levels"),
+        ({"eta": (0.1, 0.2)}, "there are 3 levels and 30 words"),
+        ({"eta": np.ones((3, 30))}, "one for each level or word"),
+        ({"eta": -1.0}, "eta is -1.0; give numbers from"),
+        ({"eta": "much"}, "eta"),
+        ({"level_mean": 1.0}, "level_mean"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused(parameters, message, small):
+    with pytest.raises((InputError, ValueError), match=message):
+        NestedCRP(**parameters).fit(small)
+
+
+def test_counts_that_are_not_whole_are_refused(small):
+    with pytest.raises(InvalidCorpus, match="a sampler assigns each"):
+        NestedCRP(n_laps=2).fit(small.counts * 0.5)
+
+
+def test_empty_documents_and_single_words_do_not_spoil_a_fit():
+    corpus = Corpus.from_counts(np.array([[2, 0, 1], [0, 0, 0], [1, 1, 0]]))
+    model = NestedCRP(n_laps=10, random_state=0).fit(corpus)
+    assert np.isfinite(model.components_).all()
+    assert np.isfinite(model.score(corpus))
+    assert NestedCRP(n_laps=2).fit(np.array([[0, 1]])).topic_word_[0].shape == (2,)
+
+
+@pytest.mark.parametrize("name", ["topic_parents_", "topic_levels_", "topic_documents_", "eta_levels_"])
+def test_damaged_files_are_refused(small, tmp_path, name):
+    NestedCRP(n_laps=3, random_state=0).fit(small).save(tmp_path / "model")
+    arrays, meta = persistence.read_folder(tmp_path / "model", kind="NestedCRP")
+    arrays[name] = -arrays[name] - 3
+    persistence.write_folder(tmp_path / "model", kind="NestedCRP", arrays=arrays, meta=meta, overwrite=True)
+    with pytest.raises(ModelFormatError):
+        stickbreak.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize("wrong", ["two levels", "two parents", "beyond"])
+def test_damaged_states_are_refused(small, tmp_path, wrong):
+    model = NestedCRP(n_laps=3, random_state=0).fit(small)
+    path = model._kept.arrays["path"]
+    if wrong == "two levels":
+        path[0, 1] = path[0, 2]
+    elif wrong == "two parents":
+        path[:2, 2] = path[0, 2]
+        path[1, 1] = next(j for j in np.unique(path[:, 1]) if j != path[0, 1])
+    else:
+        path[0, 2] = 10**6
+    with pytest.raises(ModelFormatError, match="state of this model is damaged"):
+        model.continue_fit(small, n_laps=1)

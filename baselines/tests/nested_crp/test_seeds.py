@@ -1,0 +1,146 @@
+"""Seeds in the tree of nested Chinese restaurants: the exact posterior, and nodes that keep their numbers and names."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+from tests.sampling.laws import ALARM, chi_square
+from tests.steered_problems import WORDS, documents, matched
+
+import stickbreak
+from stickbreak.corpus import Corpus, planted_lda
+from stickbreak.exceptions import InputError
+from stickbreak.numerics.keys import key_of
+from stickbreak_baselines import NestedCRP
+from stickbreak_baselines.nested_crp.documents import Routes
+from stickbreak_baselines.nested_crp.gibbs import Chain
+from stickbreak_baselines.nested_crp.state import Tree
+
+from . import reference
+from .test_gibbs import priors_of, state
+
+SEEDS = {"law": ["d0", "d1"], "war": ["c0", "c1"]}
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    return documents(150, [0, 1, 2, 3, 4], 0)
+
+
+@pytest.mark.parametrize(("n_levels", "n_words"), [(2, None), (3, 15), (4, None)])
+def test_sweeps_draw_what_the_twin_draws(n_levels: int, n_words: int | None, seed: int) -> None:
+    corpus, _ = planted_lda(12, 15, n_topics=4, mean_tokens=12, seed=seed)
+    known = corpus.counts[:2].toarray()  # seeds that documents go to
+    priors = priors_of(n_levels, n_words=n_words)
+    chain = Chain(corpus, n_levels, seed, sparse.csr_array(known.T.astype(float)))
+    chain.begin(priors)
+    tokens = chain._tokens
+    path, z = state(chain)
+    assert np.isin(path[:, 1], (1, 2)).any()
+    for number in (1, 2, 3):
+        key = key_of(seed, number, "sweep of NestedCRP")
+        z, path, log_p = reference.sweep(tokens.word, tokens.start, z, path, 15, priors, key, known=known)
+        assert chain.lap(number, priors) == pytest.approx(log_p, rel=1e-9)
+        for found, expected in zip(state(chain), (path, z), strict=True):
+            np.testing.assert_array_equal(found, expected)
+    again = Tree.of(tokens, *state(chain))
+    for name in ("level", "n_documents", "n_tokens"):
+        np.testing.assert_array_equal(getattr(chain.tree, name), getattr(again, name))
+
+
+@pytest.mark.parametrize(
+    ("counts", "n_levels", "known"),
+    [([[1, 1], [0, 2]], 3, [[2, 0]]), ([[1, 1, 0], [0, 1, 1]], 2, [[0, 0, 3], [1, 1, 0]])],
+)
+def test_a_sweep_leaves_the_exact_posterior_as_it_is(counts: Any, n_levels: int, known: Any) -> None:
+    corpus, priors, n_kept = Corpus.from_counts(np.array(counts)), priors_of(n_levels), len(known)
+    chain = Chain(corpus, n_levels, 0, sparse.csr_array(np.array(known, float).T))
+    word = chain._tokens.word
+    document = np.repeat(np.arange(corpus.n_documents), np.diff(chain._tokens.start))
+    states, p = reference.posterior(
+        word, document, corpus.n_documents, n_levels, corpus.n_words, priors, np.array(known, float)
+    )
+    place, seen = {one: i for i, one in enumerate(states)}, np.zeros(len(states))
+    rng = np.random.default_rng(1)
+    for number, at in enumerate(rng.choice(len(states), p=p, size=6_000)):
+        path, z = states[at]
+        names = {(0,): 0, **{(0, k): 1 + k for k in range(n_kept)}}
+        nodes = np.array([[names.setdefault(row[: h + 1], len(names)) for h in range(n_levels)] for row in path])
+        chain.restore({"path": nodes, "z": np.array(z, np.int8)}, {})
+        chain.lap(number + 1, priors)
+        nodes, found = state(chain)
+        nodes[:, 1] -= 1  # node 1 is that of seed 0
+        seen[place[reference.canonical(nodes, n_kept), tuple(found.tolist())]] += 1
+    assert chi_square(seen, p) > ALARM
+
+
+def test_routes_have_the_prior_of_paths_beside_seeds() -> None:
+    parent, level = np.array([-1, 0, 0, 0, 1, 3]), np.array([0, 1, 1, 1, 2, 2])
+    routes = Routes.of(parent, level, np.array([5, 3, 0, 2, 3, 2]), 3, 0.7, n_kept=2)
+    assert np.exp(routes.log_prior).sum() == pytest.approx(1.0)
+    wanted = {4: 4 / 7.7 * 3 / 3.7, 5: 2 / 7.7 * 2 / 2.7, 0: 0.7 / 7.7, 2: 1 / 7.7}
+    for node, p in wanted.items():
+        assert np.exp(routes.log_prior[node]) == pytest.approx(p)
+
+
+def test_gamma_beside_seeds_maximises_the_probability_of_the_paths(seed: int) -> None:
+    corpus, _ = planted_lda(60, 30, n_topics=6, mean_tokens=20, seed=seed)
+    pseudo = np.zeros((30, 2))
+    pseudo[0, 0] = pseudo[1, 1] = 5.0
+    priors, chain = priors_of(3), Chain(corpus, 3, seed, sparse.csr_array(pseudo))
+    chain.begin(priors)
+    for number in range(1, 10):
+        chain.lap(number, priors)
+    for _ in range(200):
+        priors = chain.learned(priors, ("gamma",), 10)
+    path = state(chain)[0]
+    path[:, 1] -= 1
+
+    def log_posterior(gamma: float) -> float:
+        return float(reference.log_paths(path, gamma, 2) + np.log(gamma) - gamma)
+
+    best = log_posterior(priors.gamma)
+    assert log_posterior(priors.gamma * 0.99) < best > log_posterior(priors.gamma * 1.01)
+
+
+def test_a_planted_topic_is_found_under_the_number_of_its_seed(corpus: Corpus, tmp_path: Any) -> None:
+    seeds = {**SEEDS, "none": ["f0", "f1"]}  # whose words hardly occur
+    fit = {"seeds": seeds, "level_mean": 0.1, "random_state": 0}
+    model = NestedCRP(n_laps=20, **fit).fit(corpus)
+    assert model.labels_ == {1: "law", 2: "war", 3: "none"}
+    assert matched(model, 5)[1:3] == [3, 2]
+    assert model.topic_parents_[:4].tolist() == [-1, 0, 0, 0]
+    assert set(model.top_words(2)[3]) == {"f0", "f1"}
+    assert model.topic_tokens_.sum() == corpus.n_tokens == model.tree_.n_tokens
+    assert model.topic_documents_[0] == 150
+    assert model.components_.sum() == pytest.approx(corpus.n_tokens + 300 + 0.1 * model.components_.size)
+    assert np.isfinite(model.score(corpus[:20]))
+    model.save(tmp_path / "model")
+    loaded = stickbreak.load(tmp_path / "model")
+    assert loaded.labels_ == model.labels_
+    np.testing.assert_array_equal(loaded.transform(corpus[:20]), model.transform(corpus[:20]))
+    half = NestedCRP(n_laps=10, **fit).fit(corpus, checkpoint=tmp_path / "c")
+    half.save(tmp_path / "half")
+    resumed = NestedCRP(n_laps=20, **fit).fit(corpus, checkpoint=tmp_path / "c", resume=True)
+    for other in (resumed, stickbreak.load(tmp_path / "half").continue_fit(corpus, n_laps=10)):
+        np.testing.assert_array_equal(other.components_, model.components_)
+        np.testing.assert_array_equal(other.topic_documents_, model.topic_documents_)
+
+
+def test_a_seed_without_documents_keeps_its_node() -> None:
+    few = documents(8, [0, 1], 1)
+    seeds = {"none": ["h0", "h1"], "law": ["a0", "a1"]}
+    model = NestedCRP(seeds=seeds, seed_tokens=1e4, n_laps=15, random_state=0).fit(few)
+    assert model.labels_ == {1: "none", 2: "law"}
+    assert model.topic_documents_[1] == 0
+    assert model.topic_weights_.sum() <= 1 + 1e-12
+    assert [WORDS.index(word) for word in ("h0", "h1")] == sorted(model.components_[1].argsort()[-2:].tolist())
+
+
+@pytest.mark.parametrize(
+    ("seeds", "message"), [({"space": ["orbit"]}, "none of its words"), ({}, "give words by the name")]
+)
+def test_seeds_that_cannot_be_are_refused(corpus: Corpus, seeds: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        NestedCRP(seeds=seeds).fit(corpus)

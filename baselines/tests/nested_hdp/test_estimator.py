@@ -1,0 +1,154 @@
+"""`NestedHDP`: a planted tree is found, fits go on and streams are taken up, and bad input is one sentence."""
+
+import numpy as np
+import pytest
+
+import stickbreak
+from stickbreak.corpus import Corpus
+from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak_baselines import NestedHDP
+
+N_WORDS, GROUPS, FIELDS = 10, 3, 2
+
+
+def planted_tree(n_documents=300, n_tokens=60, seed=0):
+    """Documents of one or two groups: words of the group, in any share, and of one of its fields or of both."""
+    rng = np.random.default_rng(seed)
+    W = N_WORDS * (GROUPS + GROUPS * FIELDS)
+    counts = np.zeros((n_documents, W), int)
+    for d in range(n_documents):
+        for _ in range(1 + (d % 3 == 0)):
+            group, of_fields = rng.integers(GROUPS), rng.dirichlet(np.full(FIELDS, 0.3))
+            share = rng.random()
+            blocks = [group, *(GROUPS + group * FIELDS + np.arange(FIELDS))]
+            for block, n in zip(blocks, rng.multinomial(n_tokens, [share, *((1 - share) * of_fields)]), strict=True):
+                counts[d] += np.bincount(block * N_WORDS + rng.integers(N_WORDS, size=n), minlength=W)
+    return Corpus.from_counts(counts)
+
+
+def group_of(word_distribution):
+    """Return the group of words that has nearly all of a distribution, or None."""
+    mass = word_distribution.reshape(-1, N_WORDS).sum(axis=1)
+    return int(mass.argmax()) if mass.max() > 0.9 else None
+
+
+@pytest.mark.parametrize("batch_size", [None, 50])
+def test_planted_tree_is_found(batch_size):
+    corpus = planted_tree()
+    given = {"branching": (GROUPS, FIELDS), "batch_size": batch_size, "n_laps": 40, "tolerance": None}
+    fits = [NestedHDP(random_state=seed, **given).fit(corpus) for seed in range(4)]
+    root = max(fits, key=lambda fit: fit.objective_).tree_
+    found = {
+        group_of(node.word_distribution()): {group_of(child.word_distribution()) for child in node.children}
+        for node in root.children
+    }
+    assert found == {group: {GROUPS + group * FIELDS + field for field in range(FIELDS)} for group in range(GROUPS)}
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return planted_tree(60, 30)
+
+
+def test_batch_objective_never_falls_and_ends_the_fit(corpus):
+    model = NestedHDP(branching=(4, 2), batch_size=None, n_laps=200, tolerance=1e-3, random_state=0).fit(corpus)
+    assert model.converged_
+    assert (np.diff(model.trace_["objective"]) >= -1e-10).all()
+
+
+@pytest.mark.parametrize("batch_size", [None, 20])
+def test_threads_and_pauses_change_nothing(corpus, batch_size, tmp_path, monkeypatch):
+    monkeypatch.setattr("stickbreak_baselines.minibatch.SHARD_COUNTS", 100)
+    given = {"branching": (4, 2), "batch_size": batch_size, "tolerance": None, "random_state": 0}
+    whole = NestedHDP(n_laps=4, n_jobs=3, **given).fit(corpus)
+    half = NestedHDP(n_laps=2, **given).fit(corpus)
+    half.save(tmp_path / "half")
+    half = stickbreak.load(tmp_path / "half").continue_fit(corpus, n_laps=2)
+    np.testing.assert_array_equal(half.components_, whole.components_)
+    np.testing.assert_array_equal(half.trace_["objective"], whole.trace_["objective"])
+    np.testing.assert_array_equal(half.transform(corpus), whole.transform(corpus))
+
+
+def test_stream_learns_and_goes_on_after_a_file(corpus, tmp_path):
+    model = NestedHDP(branching=(4, 2), total_documents=600, random_state=0)
+    for _ in range(5):
+        model.partial_fit(corpus)
+    model.save(tmp_path / "m")
+    other = stickbreak.load(tmp_path / "m")
+    for each in (model, other):
+        each.partial_fit(corpus[:20])
+    np.testing.assert_array_equal(model.components_, other.components_)
+    assert model.n_steps_ == 6
+    assert model.n_documents_seen_ == 320
+    assert model.trace_["objective"][4] > model.trace_["objective"][0]
+    assert model.topic_tokens_.sum() == pytest.approx(600 / 60 * corpus.n_tokens, rel=0.1)
+
+
+def test_nodes_come_level_by_level_the_largest_child_first_and_an_empty_document_has_the_weights_of_the_corpus(corpus):
+    model = NestedHDP(branching=(4, 2), n_laps=3, random_state=0).fit(corpus)
+    parent, level, below = model.topic_parents_, model.topic_levels_, model._tree().below(model.topic_tokens_)
+    assert (parent < np.arange(parent.size)).all()
+    assert (level[parent >= 0] == 2).all()
+    for p in np.unique(parent):
+        assert (np.diff(below[parent == p]) <= 0).all()
+    assert [node.topic for node in model.tree_.walk()] == [None, *_down(parent, -1)]
+    assert model.topic_weights_.sum() <= 1 + 1e-12
+    empty = model.expected_weights(np.zeros((1, corpus.n_words), int))[0]
+    np.testing.assert_allclose(empty[:-1], model.topic_weights_, rtol=1e-12)
+
+
+def _down(parent, p):
+    return [k for child in np.flatnonzero(parent == p) for k in [int(child), *_down(parent, child)]]
+
+
+def test_new_documents_are_predicted_better_than_by_one_topic(corpus):
+    new = planted_tree(40, 30, seed=1)
+    model = NestedHDP(branching=(4, 3), batch_size=20, n_laps=10, random_state=0).fit(corpus)
+    flat = np.asarray(corpus.counts.sum(axis=0)).ravel() + 0.1
+    alone = float(np.asarray(new.counts.sum(axis=0)).ravel() @ np.log(flat / flat.sum())) / new.n_tokens
+    assert model.score(new) > alone + 0.5
+    assert model.left_to_right(new[:5], n_particles=10).unbiased > alone + 0.3
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"branching": ()}, "branching is"),
+        ({"branching": (3, 0)}, "a number of children, 1 or more"),
+        ({"branching": (2.5,)}, "a number of children"),
+        ({"branching": (1000, 1000, 1000)}, "more than 1,048,576 nodes"),
+        ({"eta": [0.1, 0.2]}, "eta is an array of shape"),
+    ],
+)
+def test_bad_parameter_is_one_sentence(corpus, given, message):
+    with pytest.raises(InputError, match=message):
+        NestedHDP(**given).fit(corpus)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("subtree_node", lambda a: a + 1),
+        ("subtree_up", lambda a: a + 1),
+        ("subtree_n_slots", lambda a: a + 9),
+        ("subtree_tokens", lambda a: a - 1.0),
+        ("picks", lambda a: a[:-1]),
+    ],
+)
+def test_state_that_no_fit_can_have_left_is_refused(corpus, name, change):
+    model = NestedHDP(branching=(4, 2), document_nodes=6, batch_size=None, n_laps=1, random_state=0).fit(corpus)
+    model._kept.arrays[name] = change(model._kept.arrays[name])
+    with pytest.raises(ModelFormatError, match="damaged"):
+        model.continue_fit(corpus, n_laps=1)
+
+
+@pytest.mark.parametrize("value", [1e-15, 1e6])
+@pytest.mark.parametrize("name", ["alpha", "gamma", "eta"])
+def test_ends_of_the_ranges_give_numbers(corpus, name, value):
+    given = {"branching": (3, 2), "n_laps": 3, "level_scale": 0.01, "level_mean": 0.001, "random_state": 0}
+    for batch_size in (None, 20):
+        model = NestedHDP(batch_size=batch_size, **given, **{name: value}).fit(corpus)
+        assert np.isfinite(model.trace_["objective"]).all()
+        weights = model.expected_weights(corpus)
+        np.testing.assert_allclose(weights.sum(axis=1), 1.0)
+        assert np.isfinite(model.left_to_right(corpus[:2], n_particles=2).unbiased)

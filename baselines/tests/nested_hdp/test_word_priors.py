@@ -1,0 +1,139 @@
+"""Seeds, and eta by word or by topic, in the nested HDP: the bound of its prior, and nodes that keep their numbers."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from baselines.tests.steered import check_a_table_says_what_seeds_say, check_fits_go_on
+from scipy import sparse
+from tests.steered_problems import WORDS, documents, matched
+
+import stickbreak
+from stickbreak.corpus import Corpus
+from stickbreak.exceptions import InputError
+from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak_baselines import NestedHDP
+from stickbreak_baselines.minibatch import Minibatch
+from stickbreak_baselines.nested_hdp.local_step import LocalSettings
+from stickbreak_baselines.nested_hdp.state import Subtrees, TreeState
+from stickbreak_baselines.nested_hdp.steps import Rules, Steps
+from stickbreak_baselines.nested_hdp.tree import Tree
+
+from . import reference
+
+SEEDS = {"law": ["d0", "d1"], "war": ["c0", "c1"]}
+TREE = Tree.truncated((3, 2))
+W, L = 12, 2
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    return documents(300, [0, 1, 2, 3, 4], 0)
+
+
+@pytest.fixture
+def known(seed: int) -> Any:
+    """Rules with an eta by word and pseudo-counts of two nodes, their table (W, K), and a state."""
+    rng = np.random.default_rng(seed)
+    b = rng.gamma(0.5, 6.0, (W, L)) * (rng.random((W, L)) < 0.6)
+    eta = rng.gamma(1.0, 0.3, W) + 0.05
+    local = LocalSettings(0.7, 0.4, 1.3, 0.0, 100)
+    rules = Rules(TREE, local, 1.5, eta, 8, 0.6, 1.0, 0, sparse.csr_array(b))
+    table = np.repeat(eta[:, None], TREE.n_nodes, axis=1)
+    table[:, :L] += b
+    S = rng.gamma(0.7, 9.0, (W, TREE.n_nodes))
+    S[:, :L] += b
+    return rules, table, TreeState.of(S, rng.gamma(2.0, 3.0, TREE.n_nodes), n_kept=L)
+
+
+def drawn(seed: int) -> Corpus:
+    return Corpus.from_counts(np.random.default_rng(seed).poisson(1.0, (9, W)) + (np.arange(W) == 0))
+
+
+def test_a_step_on_all_documents_has_the_bound_of_the_prior_of_each_node(known: Any, seed: int) -> None:
+    rules, table, state = known
+    corpus, steps, subtrees = drawn(seed), Steps(rules, ThreadExecutor(1)), Subtrees.none(9, 8)
+    found = steps.visit(state.copy(), Minibatch.from_corpus(corpus), subtrees)
+    lap = steps.whole(state, corpus, Subtrees.none(9, 8))
+    wanted = np.zeros((W, TREE.n_nodes))
+    wanted[np.unique(corpus.counts.indices)] = found.S
+    bound = reference.whole_bound(TREE, wanted, found.picks, found.own, table, rules.gamma)
+    assert lap.objective == pytest.approx(bound / float(corpus.n_tokens))
+    np.testing.assert_allclose(state.S(), wanted + table - rules.eta[:, None])
+    np.testing.assert_allclose(state.tokens, state.S().sum(axis=0))
+
+
+def test_a_step_on_a_minibatch_aims_at_the_pseudo_counts_and_the_scaled_counts(known: Any, seed: int) -> None:
+    rules, table, state = known
+    minibatch, steps, before = Minibatch.from_corpus(drawn(seed)), Steps(rules, ThreadExecutor(1)), state.copy()
+    found = steps.visit(state, minibatch, Subtrees.none(9, 8))
+    steps.once(state, minibatch, 36)
+    size, aim = steps.size(1), table - rules.eta[:, None]
+    aim[minibatch.words] += 4 * found.S
+    np.testing.assert_allclose(state.S(), (1 - size) * before.S() + size * aim)
+    np.testing.assert_allclose(state.tokens, state.S().sum(axis=0))
+
+
+@pytest.mark.parametrize("batch_size", [None, 60])
+def test_a_planted_topic_is_found_under_the_number_of_its_seed(corpus: Corpus, batch_size: Any, tmp_path: Any) -> None:
+    seeds = {**SEEDS, "none": ["f0", "f1"]}  # whose words hardly occur
+    fit = {"branching": (8, 2), "n_laps": 6, "batch_size": batch_size, "random_state": 0}
+    model = NestedHDP(seeds=seeds, **fit).fit(corpus)
+    assert model.labels_ == {0: "law", 1: "war", 2: "none"}
+    assert matched(model, 5)[:2] == [3, 2]
+    assert model.topic_parents_[:3].tolist() == [-1, -1, -1]
+    assert [child.topic for child in model.tree_.children][:3] == [0, 1, 2]
+    own = model.components_[2, [WORDS.index(word) for word in ("f0", "f1")]]
+    assert (own > 50.0).all()
+    assert model.topic_tokens_.sum() == pytest.approx(corpus.n_tokens, rel=1e-2)
+    assert model.topic_shares_[2] < 0.1
+    if batch_size is None:
+        assert (np.diff(model.trace_["objective"]) >= -1e-10).all()
+    model.save(tmp_path / "model")
+    loaded = stickbreak.load(tmp_path / "model")
+    assert loaded.labels_ == model.labels_
+    for each in (model, loaded):
+        each.partial_fit(corpus[:100])
+    np.testing.assert_array_equal(loaded.components_, model.components_)
+
+
+@pytest.mark.parametrize("batch_size", [None, 60])
+def test_a_table_says_what_seeds_say_and_fits_go_on(corpus: Corpus, batch_size: Any, tmp_path: Any) -> None:
+    def model(n_laps: int = 4, **given: Any) -> NestedHDP:
+        fit = {"branching": (6, 2), "tolerance": None, "batch_size": batch_size, "random_state": 0}
+        return NestedHDP(n_laps=n_laps, **fit, **given)
+
+    check_a_table_says_what_seeds_say(model, corpus, SEEDS, 0.1)
+    uneven = np.random.default_rng(0).gamma(0.5, 0.3, len(WORDS)) + 0.02
+    for label, given in {"row": {"eta": uneven}, "seeds": {"seeds": SEEDS}}.items():
+        check_fits_go_on(model, corpus, given, 2, tmp_path / label)
+
+
+def test_a_stream_begins_with_seeds_and_keeps_them(corpus: Corpus) -> None:
+    model = NestedHDP(branching=(6, 2), seeds={**SEEDS, "none": ["f0", "f1"]}, random_state=0)
+    for begin in range(0, 300, 60):
+        model.partial_fit(corpus[begin : begin + 60])
+    assert model.labels_ == {0: "law", 1: "war", 2: "none"}
+    assert matched(model, 5)[:2] == [3, 2]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"branching": (1, 2), "seeds": SEEDS}, "seeds are 2, but the root has 1 child, with theirs"),
+        ({"eta": np.full(5, 0.1)}, "the documents have 96 words"),
+        ({"eta": np.full((1, 96), 0.1), "seeds": SEEDS}, "seeds and eta of shape"),
+        ({"seeds": {"space": ["orbit"]}}, "none of its words"),
+    ],
+)
+def test_what_cannot_be_is_refused(corpus: Corpus, parameters: dict[str, Any], message: str) -> None:
+    for call in ("fit", "partial_fit"):
+        with pytest.raises(InputError, match=message):
+            getattr(NestedHDP(**{"branching": (4, 2), **parameters}), call)(corpus)
+
+
+def test_a_row_of_eta_that_is_the_same_for_all_words_begins_at_the_mean_of_the_documents(corpus: Corpus) -> None:
+    eta = np.full((3, corpus.n_words), 0.1)
+    eta[0, :2] = 3.0
+    model = NestedHDP(branching=(3, 2), eta=eta, n_laps=2, random_state=0).fit(corpus)
+    assert np.isfinite(model.topic_word_).all()

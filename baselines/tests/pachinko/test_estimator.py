@@ -1,0 +1,172 @@
+"""`Pachinko` and `HierarchicalPachinko`: planted structures, fits that go on, trees, what they refuse."""
+
+import numpy as np
+import pytest
+from baselines.tests.lda.test_estimator import distance
+
+import stickbreak
+from stickbreak.corpus import Corpus, planted_lda
+from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError
+from stickbreak.report import build_report
+from stickbreak.storage import persistence
+from stickbreak_baselines import HierarchicalPachinko, Pachinko
+
+KINDS = [Pachinko, HierarchicalPachinko]
+
+
+@pytest.fixture(params=KINDS, ids=lambda kind: kind.__name__)
+def kind(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def small():
+    return planted_lda(50, 30, n_topics=4, mean_tokens=30, seed=0)[0]
+
+
+GROUPS = [[0, 1], [2, 3], [4, 5]]
+
+
+def nearest(found, true):
+    """Return the total variation between each planted topic and the topic that is most like it."""
+    return (np.abs(found[:, None] - true[None]).sum(axis=2) / 2).min(axis=0)
+
+
+def test_planted_topics_and_the_super_topics_above_them_are_found():
+    """Each document has topics of some of three groups; the groups are those of the super-topics."""
+    rng, true = np.random.default_rng(1), np.kron(np.eye(6), np.ones(5) / 5)
+    counts = np.empty((800, 30), int)
+    for d in range(800):
+        p = np.zeros(6)
+        for weight, group in zip(rng.dirichlet([0.3] * 3), GROUPS, strict=True):
+            p[group] = weight * rng.dirichlet([2.0, 2.0])
+        counts[d] = rng.multinomial(80, p @ true)
+    model = Pachinko(n_super=3, n_topics=8, n_laps=300, tolerance=None, random_state=2).fit(counts)
+    assert nearest(model.topic_word_, true).max() < 0.1
+    planted = model.topic_word_ @ true.T
+    below = model.super_topics_ @ (planted / planted.sum(axis=1, keepdims=True))
+    of_groups = below.reshape(3, 3, 2).sum(axis=2)  # weights of the three groups below each super-topic
+    assert sorted(of_groups.argmax(axis=1)) == [0, 1, 2]
+    assert of_groups.max(axis=1).min() > 0.8
+
+
+def test_words_of_all_documents_are_found_at_the_root_and_others_below():
+    """Whether a word of a field is at the super-topic or below it, these documents hardly say: either is found."""
+    rng, W = np.random.default_rng(2), 40
+    root, fields, below = np.zeros(W), np.zeros((2, W)), np.zeros((4, W))
+    root[:5] = fields[0, 5:10] = fields[1, 10:15] = 0.2
+    for k in range(4):
+        below[k, 15 + 6 * k : 21 + 6 * k] = 1 / 6
+    counts = np.empty((800, W), int)
+    for d in range(800):
+        of_fields, at_root = rng.dirichlet([0.3, 0.3]), rng.beta(1, 1.5)
+        p = at_root * root
+        for s, weight in enumerate(of_fields):
+            own, subs = rng.beta(1, 1), rng.dirichlet([1.0, 1.0]) @ below[2 * s : 2 * s + 2]
+            p += (1 - at_root) * weight * (own * fields[s] + (1 - own) * subs)
+        counts[d] = rng.multinomial(80, p)
+    model = HierarchicalPachinko(n_super=2, n_topics=4, n_laps=400, tolerance=None, random_state=2).fit(counts)
+    assert np.abs(model.topic_word_[0] - root).sum() / 2 < 0.1
+    assert distance(model.topic_word_[1:], np.vstack([fields, below])) < 0.1
+
+
+def test_fit_that_is_resumed_or_continued_is_that_of_one_go(kind, small, tmp_path):
+    def unfitted(n_laps):
+        learn = ("alpha", "sub_alpha", "eta")
+        return kind(n_super=3, n_topics=5, n_laps=n_laps, tolerance=None, learn=learn, random_state=2)
+
+    whole, half = unfitted(62).fit(small), unfitted(52).fit(small, checkpoint=tmp_path / "cut")
+    half.save(tmp_path / "model")
+    loaded = stickbreak.load(tmp_path / "model")
+    assert (loaded.transform(small) == half.transform(small)).all()
+    resumed = unfitted(62).fit(small, checkpoint=tmp_path / "cut", resume=True)
+    for other in (resumed, loaded.continue_fit(small, n_laps=10)):
+        for name in ("components_", "super_prior_", "sub_prior_", "path_tokens_"):
+            np.testing.assert_array_equal(getattr(other, name), getattr(whole, name))
+        np.testing.assert_array_equal(other.trace_["objective"], whole.trace_["objective"])
+
+
+def test_shapes_shares_and_weights_belong_together(kind, small):
+    model = kind(n_super=3, n_topics=5, n_laps=15, random_state=0).fit(small)
+    assert model.super_topics_.shape == model.path_tokens_.shape == model.sub_prior_.shape
+    assert model.path_tokens_.sum() == pytest.approx(small.n_tokens)
+    np.testing.assert_allclose(model.super_weights_ @ model.super_topics_, model.topic_weights_)
+    np.testing.assert_allclose(
+        model.topic_shares_ * small.n_tokens, model.components_.sum(axis=1) - 30 * model.eta_, rtol=1e-9
+    )
+    weights = model.expected_super_weights(small)
+    assert weights.shape == (50, model.super_prior_.size)
+    np.testing.assert_allclose(weights.sum(axis=1), 1, rtol=1e-12)
+
+
+def test_tree_has_the_super_topics_and_the_topics_below_them(kind, small):
+    model = kind(n_super=3, n_topics=5, n_laps=15, random_state=0).fit(small)
+    root, first = model.tree_, int(kind is HierarchicalPachinko)
+    assert root.n_tokens == small.n_tokens
+    assert root.n_topics == model.n_topics_
+    assert root.depth == 2
+    assert root.n_nodes == len(list(root.walk()))
+    assert [node.topic for node in root.children] == ([1, 2, 3] if first else [None] * 3)
+    for s, node in enumerate(root.children, start=first):
+        assert node.n_tokens == round(model.path_tokens_[s].sum())
+        for leaf in node.children:
+            assert leaf.n_tokens == round(model.path_tokens_[s, leaf.topic])
+            assert leaf.word_distribution() == pytest.approx(model.topic_word_[leaf.topic])
+            assert leaf.parent == node
+            assert root.descend(leaf.path) == leaf
+        if not first:
+            expected = model.path_tokens_[s] @ model.topic_word_
+            assert node.word_distribution() == pytest.approx(expected / expected.sum())
+    largest = max(range(first, first + 3), key=lambda s: model.path_tokens_[s, model.n_topics_ - 1])
+    assert root.leaf(model.n_topics_ - 1).path[0] == largest - first
+    with pytest.raises(InputError, match="there is no topic 99 here"):
+        root.leaf(99)
+    with pytest.raises(InputError, match=r"there is no node 9: there are 3 children"):
+        root.descend((9,))
+
+
+def test_report_shows_the_tree(kind, small):
+    model = kind(n_super=3, n_topics=5, n_laps=15, random_state=0).fit(small)
+    tree = build_report(model, small).tree
+    assert (tree.branching, tree.n_levels, tree.n_topics) == ((), 2, model.n_topics_)
+    assert tree.n_nodes == len(tree.nodes) == model.tree_.n_nodes
+
+
+def test_counts_that_are_not_whole_are_refused(kind, small):
+    with pytest.raises(InvalidCorpus, match="a sampler assigns each"):
+        kind(n_topics=3, n_laps=2).fit(small.counts * 0.5)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"learn": ("gamma",)}, "learn names 'gamma'"),
+        ({"n_super": 0}, "n_super"),
+        ({"n_super": 4000, "n_topics": 40_000}, "paths from super-topics to topics"),
+        ({"eta": np.full(29, 0.1)}, "the documents have 30 words"),
+        ({"eta": np.full(30, 0.1), "learn": ("eta",)}, "not learned"),
+        ({"n_topics": 1, "eta": np.full((2, 30), 0.1)}, "rows of eta are 2, but the fit has 1 topic, with theirs"),
+        ({"seeds": {"space": ["orbit"]}}, "none of its words"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused(kind, parameters, message):
+    corpus = Corpus.from_counts(np.full((4, 30), 1000))
+    with pytest.raises((InputError, ValueError), match=message):
+        kind(**parameters).fit(corpus)
+
+
+def test_topics_without_tokens_do_not_spoil_a_fit(kind):
+    corpus = Corpus.from_counts(np.array([[2, 0, 1], [0, 0, 0], [1, 1, 0]]))
+    model = kind(n_super=4, n_topics=5, n_laps=25, random_state=0).fit(corpus)
+    assert np.isfinite(model.components_).all()
+    assert np.isfinite(model.score(corpus))
+
+
+@pytest.mark.parametrize("name", ["super_prior_", "sub_prior_", "path_tokens_"])
+def test_damaged_files_are_refused(kind, small, tmp_path, name):
+    kind(n_super=3, n_topics=5, n_laps=3, random_state=0).fit(small).save(tmp_path / "model")
+    arrays, meta = persistence.read_folder(tmp_path / "model", kind=kind.__name__)
+    arrays[name] = -arrays[name]
+    persistence.write_folder(tmp_path / "model", kind=kind.__name__, arrays=arrays, meta=meta, overwrite=True)
+    with pytest.raises(ModelFormatError):
+        stickbreak.load(tmp_path / "model")

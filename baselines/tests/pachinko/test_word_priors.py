@@ -1,0 +1,114 @@
+"""Seeds, and eta by word or by topic, in Pachinko allocation: exact, and with topics that keep their numbers."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from tests.sampling.laws import ALARM, chi_square
+from tests.steered_problems import WORDS, documents, topics
+from tests.topics.reference import by_word
+
+import stickbreak
+from stickbreak.corpus import Corpus, planted_lda
+from stickbreak.numerics.keys import key_of
+from stickbreak_baselines import HierarchicalPachinko, Pachinko
+from stickbreak_baselines.pachinko.gibbs import Gibbs
+from stickbreak_baselines.pachinko.state import Paths, Priors
+
+from . import reference
+from .test_gibbs import KINDS, chain_at, numbers, shape_of, uneven
+
+SEEDS = {"law": ["d0", "d1"], "war": ["c0", "c1"]}
+
+
+@pytest.fixture(params=KINDS)
+def kind(request):
+    return KINDS[request.param]
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return documents(300, [0, 1, 2, 3, 4], 0)
+
+
+def known(paths, n_words, seed):
+    """Return priors with an eta for each word and pseudo-counts of the first two sub-topics."""
+    rng, given = np.random.default_rng(seed), uneven(paths, seed)
+    table = np.zeros((n_words, paths.n_above + 2))
+    table[:, paths.n_above :] = rng.gamma(0.5, 6.0, (n_words, 2)) * (rng.random((n_words, 2)) < 0.5)
+    return Priors(given.a, given.b, rng.gamma(1.0, 0.2, n_words) + 0.05, sparse.csr_array(table))
+
+
+def test_sweeps_draw_what_the_twin_draws(kind, seed):
+    corpus, _ = planted_lda(20, 30, n_topics=5, mean_tokens=60, seed=seed)
+    word, document = by_word(corpus)
+    paths = kind(3, 12)
+    priors = known(paths, 30, seed)
+    chain = Gibbs(corpus, paths, seed, "last", priors.pseudo)
+    chain.begin()
+    z = numbers(chain)
+    assert np.isin(z, paths.numbers()).all()
+    for number in (1, 2):
+        key = key_of(seed, number, "sweep of Pachinko")
+        z, log_p = reference.sweep(word, document, z, paths, shape_of(corpus, paths), priors, key)
+        key = key_of(seed, number, "exchange of Pachinko")
+        z = reference.exchange(document, z, paths, shape_of(corpus, paths), priors, key)
+        assert chain.lap(number, priors) == pytest.approx(log_p, rel=1e-5)
+        np.testing.assert_array_equal(numbers(chain), z)
+
+
+def test_a_lap_leaves_the_exact_posterior_as_it_is(kind):
+    corpus, paths = Corpus.from_counts(np.array([[2, 1], [0, 1]])), kind(2, 2)
+    priors = known(paths, 2, 3)
+    states, p = reference.posterior(*by_word(corpus), paths, shape_of(corpus, paths), priors)
+    rng, seen, place = np.random.default_rng(1), np.zeros(len(states)), {z.tobytes(): i for i, z in enumerate(states)}
+    chain = chain_at(corpus, paths, states[0])
+    for number in range(10_000):
+        chain._take(states[rng.choice(len(states), p=p)].astype(np.uint32))
+        chain.lap(number + 1, priors)
+        seen[place[numbers(chain).astype(states.dtype).tobytes()]] += 1
+    assert chi_square(seen, p) > ALARM
+
+
+@pytest.mark.parametrize(("family", "n_above"), [(Pachinko, 0), (HierarchicalPachinko, 3)])
+def test_a_planted_topic_is_found_under_the_number_of_its_seed(corpus, family, n_above, tmp_path):
+    def fitted(n_laps, **given):
+        settings = {"n_super": 2, "n_topics": 5, "tolerance": None, "random_state": 0}
+        return family(n_laps=n_laps, **settings, **given).fit(corpus)
+
+    learn = ("alpha", "sub_alpha", "eta")
+    model = fitted(60, seeds=SEEDS, learn=learn)
+    assert model.labels_ == {n_above: "law", n_above + 1: "war"}
+    near = np.sqrt(model.topic_word_[n_above : n_above + 2]) @ np.sqrt(topics(5)).T
+    assert near.argmax(axis=1).tolist() == [3, 2]
+    assert (model.topic_shares_[n_above : n_above + 2] > 0.1).all()
+    own = model.components_ - model.eta_
+    assert own.sum() == pytest.approx(corpus.n_tokens + 200.0)
+    model.save(tmp_path / "model")
+    loaded = stickbreak.load(tmp_path / "model").continue_fit(corpus, n_laps=2)
+    np.testing.assert_array_equal(loaded.components_, fitted(62, seeds=SEEDS, learn=learn).components_)
+    assert loaded.labels_ == model.labels_
+
+
+def test_a_table_says_what_seeds_say_and_a_row_what_a_number_says(corpus, tmp_path):
+    def fitted(n_laps, **given):
+        return Pachinko(n_super=2, n_topics=5, n_laps=n_laps, tolerance=None, random_state=0, **given).fit(corpus)
+
+    rows = np.full((2, len(WORDS)), 0.05)
+    for row, words in zip(rows, SEEDS.values(), strict=True):
+        row[[WORDS.index(word) for word in words]] += 50.0
+    np.testing.assert_allclose(fitted(5, eta=rows).components_, fitted(5, seeds=SEEDS).components_, rtol=1e-9)
+    by_word_ = np.full(len(WORDS), 0.05)
+    array, number = fitted(4, eta=by_word_), fitted(4, eta=0.05)
+    np.testing.assert_allclose(array.topic_word_, number.topic_word_, rtol=1e-6)
+    assert "eta" not in array.trace_
+    array.save(tmp_path / "model")
+    loaded = stickbreak.load(tmp_path / "model").continue_fit(corpus, n_laps=2)
+    np.testing.assert_array_equal(loaded.components_, fitted(6, eta=by_word_).components_)
+
+
+def test_eta_is_learned_from_topics_without_pseudo_counts(seed):
+    S = np.random.default_rng(seed).poisson(1.0, (20, 4)).astype(float)
+    priors = Priors.even(Paths.pachinko(1, 4), 1.0, 1.0, 0.1, sparse.csr_array(np.eye(20, 2)))
+    assert priors.with_eta_of(S).eta == Priors.even(Paths.pachinko(1, 2), 1.0, 1.0, 0.1).with_eta_of(S[:, 2:]).eta
+    every = Priors.even(Paths.pachinko(1, 4), 1.0, 1.0, 0.1, sparse.csr_array(np.eye(20, 4)))
+    assert every.with_eta_of(S) is every

@@ -1,5 +1,0 @@
-"""Latent Dirichlet allocation: a fixed number of topics, by variational inference."""
-
-from stickbreak.baselines.lda.estimator import LDA
-
-__all__ = ["LDA"]

@@ -1,5 +1,0 @@
-"""Hierarchical topics by nested Chinese restaurants: a tree that grows as documents ask, by Gibbs sampling."""
-
-from stickbreak.baselines.nested_crp.estimator import NestedCRP
-
-__all__ = ["NestedCRP"]

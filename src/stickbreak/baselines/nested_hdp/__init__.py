@@ -1,5 +1,0 @@
-"""Nested hierarchical Dirichlet processes: a tree of topics, and a part of it for each document."""
-
-from stickbreak.baselines.nested_hdp.estimator import NestedHDP
-
-__all__ = ["NestedHDP"]

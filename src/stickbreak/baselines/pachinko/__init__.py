@@ -1,5 +1,0 @@
-"""Pachinko allocation: topics in groups that overlap, by Gibbs sampling; and its hierarchical form."""
-
-from stickbreak.baselines.pachinko.estimator import HierarchicalPachinko, Pachinko
-
-__all__ = ["HierarchicalPachinko", "Pachinko"]
