@@ -328,7 +328,7 @@ class Toy:
     def __init__(self, *, n_dice=2, sides="six", loaded=False, alpha=0.25, secret=None):
         pass
 
-METHODS["toy"] = Method("__main__", "Toy", "tries things.")
+METHODS["toy"] = Method("__main__", "Toy", "tries things.", "more")
 from stickbreak.cli.app import app
 from stickbreak.cli.model_options import parameters_of
 print(parameters_of("toy", {"dice": "3", "sides": "twenty", "loaded": "yes", "alpha": "0.5"}))
