@@ -13,7 +13,7 @@ from stickbreak_baselines.minibatch import Minibatch
 from stickbreak_baselines.online.franchise.local_step import EVEN, TOPICS, Globals, LocalSettings, local_step
 from stickbreak_baselines.online.franchise.sticks import expected_beta, expected_log_beta
 
-GENSIM = json.loads((Path(__file__).parents[3] / "data" / "gensim_hdp.json").read_text())
+GENSIM = json.loads((Path(__file__).parents[2] / "data" / "gensim_hdp.json").read_text())
 ETA, ALPHA, GAMMA = GENSIM["eta"], GENSIM["alpha"], GENSIM["gamma"]
 ENDLESS = -np.inf  # tolerance of a step that does all its sweeps
 
