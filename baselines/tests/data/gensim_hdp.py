@@ -1,6 +1,6 @@
 """Write gensim_hdp.json: one minibatch of gensim's HdpModel, from given topics.
 
-    python tests/data/gensim_hdp.py tests/data/gensim_hdp.json
+    python baselines/tests/data/gensim_hdp.py baselines/tests/data/gensim_hdp.json
 
 gensim 4.4.0; its K and T are our n_tables and n_topics. The step is not ordered and has the size one.
 """
