@@ -73,8 +73,8 @@ def test_help_tells_differences_by_method():
     assert "With gaussian-hdp and gaussian-mixture: stop when" in text
     assert "none: never." in text
     assert "Default: 1e-05 for variational, gaussian-hdp and gaussian-mixture, 0.0001 for the others." in text
-    methods = "topics, variational, lda, pachinko, hierarchical-pachinko, nested-hdp, gaussian-hdp"
-    assert f"Method: {methods} or gaussian-mixture." in text
+    methods = "topics, variational, gaussian-hdp, gaussian-mixture, hierarchical-pachinko, lda, nested-hdp"
+    assert f"Method: {methods} or pachinko." in text
 
 
 def test_help_names_options_and_not_parameters():
