@@ -39,7 +39,6 @@ SCRIPTS = {
     "downey": ("downey_fig3", "downey_small", "downey_table4", "downey_fig4"),
     "wang": ("wang_fig4", "wang_fig5", "wang_fig8"),
 }
-PARTS = tuple(f"claims-{paper}" for paper in SCRIPTS)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,7 +58,7 @@ def command(name: str, words: Sequence[str]) -> str:
 
 
 def commands_of(parts: Sequence[str]) -> str:
-    """Return the command lines that write generated parts, as they stand on the pages of benchmarks."""
+    """Return the command lines that write tables, as they stand on the pages of benchmarks."""
     found = {}
     for page in pages.pages(DOCS):
         for words in pages.commands(page):
@@ -139,4 +138,4 @@ def run(options: argparse.Namespace) -> str:
 
 def write(options: argparse.Namespace) -> list[Path]:
     """Write a part for each paper; return the files."""
-    return [pages.write(f"claims-{paper}", part(paper), options.docs) for paper in SCRIPTS]
+    return [pages.write(f"claims-{paper}", part(paper), options.tables) for paper in SCRIPTS]

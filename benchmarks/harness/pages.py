@@ -1,7 +1,7 @@
-"""The pages of the benchmarks: the commands that stand on them, and the parts that commands write.
+"""The pages of the benchmarks: the commands that stand on them, and the tables that commands write.
 
-A page is prose; its tables are files of `generated/`, which it includes. What a page says it runs is what stands on it
-in blocks of shell: `python -m benchmarks pages` runs just that.
+A table that a page includes, or that a claim of a paper is judged from, is a file of `benchmarks/tables/`. What a page
+says it runs stands on it in blocks of shell: `python -m benchmarks pages` runs just that.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ import shlex
 from pathlib import Path
 
 DOCS = Path("docs/benchmarks")
-GENERATED, PICTURES = "generated", "pictures"
+TABLES = Path("benchmarks/tables")
 PROGRAM = ["python", "-m", "benchmarks"]
 _BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-_INCLUDED = re.compile(rf'^--8<-- "benchmarks/{GENERATED}/(.+)\.md"$', re.MULTILINE)
 
 
 class Incomplete(Exception):
@@ -37,14 +36,9 @@ def commands(page: Path) -> list[list[str]]:
     return [line[len(PROGRAM) :] for line in words if line[: len(PROGRAM)] == PROGRAM]
 
 
-def included(page: Path) -> list[str]:
-    """Return the names of the generated parts that a page includes."""
-    return _INCLUDED.findall(page.read_text(encoding="utf-8"))
-
-
-def write(name: str, text: str, docs: Path) -> Path:
-    """Write a generated part; return its file."""
-    path = docs / GENERATED / f"{name}.md"
+def write(name: str, text: str, tables: Path) -> Path:
+    """Write a table; return its file."""
+    path = tables / f"{name}.md"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text.rstrip() + "\n", encoding="utf-8")
     return path

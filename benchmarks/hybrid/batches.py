@@ -18,12 +18,10 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 from threadpoolctl import threadpool_limits
 
 from benchmarks.harness import fold_in, matched, peers, units
 from benchmarks.harness.corpora import load_split
-from benchmarks.harness.figures import pyplot
 from benchmarks.harness.fold_in import FoldIn
 from benchmarks.harness.matched import Hybrid
 from benchmarks.harness.peers import ALPHA, GensimHDP, gensim_hdp
@@ -97,63 +95,6 @@ def row(record: Record) -> Record:
     return out
 
 
-def plot(records: list[Record], path: Path) -> None:
-    """Draw both scores against updates and against seconds: a column for each corpus, a colour for each batch size."""
-    plt = pyplot()
-    corpora = list(dict.fromkeys(record["corpus"] for record in records))
-    sizes = list(dict.fromkeys(record["batch"] for record in records))
-    colours = dict(zip(sizes, plt.cm.viridis(np.linspace(0.05, 0.8, len(sizes))), strict=True))
-    rows = [(score, against) for score in SCORES for against in ("updates", "seconds")]
-    figure, panels = plt.subplots(
-        len(rows), len(corpora), figsize=(3.6 * len(corpora), 2.6 * len(rows)), layout="constrained", squeeze=False
-    )
-    for record in records:
-        column = corpora.index(record["corpus"])
-        line = LINES[record["system"]]
-        for panel, (score, against) in zip(panels[:, column], rows, strict=True):
-            colour = colours[record["batch"]]
-            panel.plot(record[against], record[score], line, marker=".", markersize=4, color=colour, linewidth=1.3)
-            panel.set(xscale="log", xlabel="updates" if against == "updates" else "processor seconds")
-            panel.xaxis.set_major_formatter("{x:g}")
-            panel.xaxis.set_minor_formatter("")
-            panel.spines[["top", "right"]].set_visible(False)
-            if against == "updates":
-                panel.set_xticks(record["looks"])
-                panel.set_xticks([], minor=True)
-    for i, name in enumerate(corpora):
-        panels[0, i].set_title(name, fontsize=9)
-    for panel, (score, _) in zip(panels[:, 0], rows, strict=True):
-        panel.set_ylabel(f"{SCORES[score]}\n(nats per token)", fontsize=8)
-    marks = [plt.Line2D([], [], color=colours[size], label=f"{size} documents") for size in sizes]
-    finish(figure, plt, marks, 2 * len(corpora), path)
-
-
-def plot_topics(records: list[Record], path: Path) -> None:
-    """Draw both scores at the end against the truncation: a column for each corpus."""
-    plt = pyplot()
-    corpora = list(dict.fromkeys(record["corpus"] for record in records))
-    figure, panels = plt.subplots(
-        len(SCORES), len(corpora), figsize=(3.6 * len(corpora), 5.2), layout="constrained", squeeze=False
-    )
-    for i, name in enumerate(corpora):
-        for panel, (score, label) in zip(panels[:, i], SCORES.items(), strict=True):
-            for system, line in LINES.items():
-                ends = [r for r in records if (r["corpus"], r["system"]) == (name, system)]
-                for seed in dict.fromkeys(r["seed"] for r in ends):
-                    chosen = sorted((r for r in ends if r["seed"] == seed), key=lambda r: r["K"])
-                    values = [r[score][-1] for r in chosen]
-                    panel.plot([r["K"] for r in chosen], values, line, marker=".", markersize=4, color="black")
-            ticks = sorted({r["K"] for r in records})
-            panel.set(xscale="log", xlabel="topics at most")
-            panel.set_xticks(ticks, [str(tick) for tick in ticks])
-            panel.set_xticks([], minor=True)
-            panel.spines[["top", "right"]].set_visible(False)
-            if i == 0:
-                panel.set_ylabel(f"{label}\n(nats per token)", fontsize=8)
-        panels[0, i].set_title(name, fontsize=9)
-    finish(figure, plt, [], 2, path)
-
-
 def finish(figure, plt, marks: list, n_columns: int, path: Path) -> None:
     """Add the legend, and write the file."""
     lines = [plt.Line2D([], [], color="black", linestyle=line, label=name) for name, line in LINES.items()]
@@ -171,8 +112,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--looks", nargs="+", type=int, default=[10, 30, 100, 300, 1000], help="updates, the last: all")
     parser.add_argument("--seconds", type=float, default=120.0, help="most processor seconds of a run")
     parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--plot", type=Path, help="draw scores against updates and seconds into this file")
-    parser.add_argument("--plot-topics", type=Path, help="draw the last scores against the truncation into this file")
     parser.add_argument("--processes", type=int, default=1, help="runs at a time; seconds are right with 1 only")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results/hybrid_batches.jsonl"), help="runs done")
 
@@ -193,14 +132,10 @@ def run(options: argparse.Namespace) -> str:
         for seed in range(options.seeds)
     ]
     records = Records(options.out).run(measure, keys, options.processes, helpers=HELPERS)
-    shown = [
-        (title, [r for r in records if (r["K"], r["batch"]) in runs], draw, path)
-        for title, runs, draw, path in (
-            (f"Size of a minibatch, {TOPICS} topics at most", batches, plot, options.plot),
-            (f"Truncation, {BATCH_SIZE} documents of a minibatch", truncations, plot_topics, options.plot_topics),
-        )
-    ]
-    for _, chosen, draw, path in shown:
-        if chosen and path:
-            draw(chosen, path)
-    return "\n\n".join(f"{title}:\n\n{table([row(r) for r in chosen])}" for title, chosen, _, _ in shown if chosen)
+    shown = {
+        f"Size of a minibatch, {TOPICS} topics at most": [r for r in records if (r["K"], r["batch"]) in batches],
+        f"Truncation, {BATCH_SIZE} documents of a minibatch": [
+            r for r in records if (r["K"], r["batch"]) in truncations
+        ],
+    }
+    return "\n\n".join(f"{title}:\n\n{table([row(r) for r in chosen])}" for title, chosen in shown.items() if chosen)

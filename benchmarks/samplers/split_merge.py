@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.harness.corpora import load
-from benchmarks.harness.figures import pyplot
 from benchmarks.harness.records import Record, Records
 from benchmarks.harness.tables import table
 from stickbreak import GibbsHDP
@@ -95,40 +94,6 @@ def pair_row(corpus: str, eta: float, plain: list[Record], moved: list[Record]) 
     return row
 
 
-def plot(groups: dict[tuple[str, float, int], list[Record]], path: Path) -> None:
-    """Draw both log-likelihoods against time: a column for each corpus, a colour for each eta, means over seeds."""
-    plt = pyplot()
-    corpora = list(dict.fromkeys(corpus for corpus, _, _ in groups))
-    etas = list(dict.fromkeys(eta for _, eta, _ in groups))
-    colours = dict(zip(etas, plt.cm.viridis(np.linspace(0.1, 0.8, len(etas))), strict=True))
-    figure, panels = plt.subplots(
-        2, len(corpora), figsize=(3.6 * len(corpora), 6), layout="constrained", squeeze=False, sharex="col"
-    )
-    for (corpus, eta, trials), records in groups.items():
-        for row, column in enumerate(("joint", "held-out")):
-            panel = panels[row, corpora.index(corpus)]
-            seconds = np.mean([r["seconds"] for r in records], axis=0)
-            values = np.array([r[column] for r in records])
-            line = "-" if trials else ":"
-            panel.plot(seconds, values.mean(axis=0), line, marker=".", markersize=4, color=colours[eta], linewidth=1.3)
-    for i, corpus in enumerate(corpora):
-        panels[0, i].set_title(corpus, fontsize=9)
-        panels[1, i].set(xlabel="processor seconds", xscale="log")
-        panels[1, i].set_xticks([0.3, 1, 3, 10], ["0.3", "1", "3", "10"])
-        panels[1, i].set_xticks([], minor=True)
-    panels[0, 0].set_ylabel("joint (nats per token)")
-    panels[1, 0].set_ylabel("held out (nats per token)")
-    for panel in panels.ravel():
-        panel.spines[["top", "right"]].set_visible(False)
-    marks = [plt.Line2D([], [], color=colour, label=f"eta {eta:g}") for eta, colour in colours.items()]
-    marks += [
-        plt.Line2D([], [], color="black", label="with split-merge"),
-        plt.Line2D([], [], color="black", linestyle=":", label="Gibbs alone"),
-    ]
-    figure.legend(handles=marks, loc="outside lower center", ncols=5, frameon=False, fontsize=8)
-    figure.savefig(path, dpi=80)
-
-
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("--splits", nargs="+", default=["ap", "kos", "reuters21578"])
@@ -137,7 +102,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--representation", default="indicator")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--sweeps", type=int, default=100)
-    parser.add_argument("--plot", type=Path, help="draw log-likelihoods against time into this file")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results/samplers.jsonl"), help="runs done, kept")
 
@@ -154,6 +118,4 @@ def run(options: argparse.Namespace) -> str:
     records = Records(options.out).run(measure, keys, options.processes)
     groups = {run: records[i * options.seeds : (i + 1) * options.seeds] for i, run in enumerate(runs)}
     pairs = [(name, eta) for name in options.splits for eta in options.eta]
-    if options.plot:
-        plot(groups, options.plot)
     return table([pair_row(*pair, groups[*pair, 0], groups[*pair, options.trials]) for pair in pairs])

@@ -20,7 +20,6 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from benchmarks.harness.chains import make_chain, sweeps
-from benchmarks.harness.figures import pyplot
 from benchmarks.harness.records import Record, Records
 from benchmarks.harness.tables import table
 from stickbreak.corpus import planted_twins
@@ -129,44 +128,6 @@ def summary(run: Run, records: list[Record], looks: list[int]) -> Record:
 COLOURS = {"franchise": "#b5203f", "direct": "#2f7f79", "indicator": "#5560b5"}
 
 
-def plot(results: dict[Run, list[Record]], path: Path) -> None:
-    """Draw against sweeps: how much better the best state is with split-merge, who has separated the twins, and K."""
-    plt = pyplot()
-    figure, panels = plt.subplots(1, 3, figsize=(11, 4), layout="constrained")
-    for name, colour in COLOURS.items():
-        for trials, line in ((10, "-"), (1, "--"), (0, ":")):
-            records, plain = results.get(Run(name, trials)), results.get(Run(name))
-            if not records or not plain:
-                continue
-            found, K, best, without = (
-                np.array([r[column] for r in group])
-                for group, column in ((records, "separated"), (records, "K"), (records, "best"), (plain, "best"))
-            )
-            # As many points in each decade.
-            at = np.unique(np.geomspace(1, K.shape[1], 60).astype(int))
-            style: dict[str, Any] = {"color": colour, "linestyle": line, "linewidth": 1.3}
-            if trials:
-                panels[0].plot(at, (best - without).mean(axis=0)[at - 1], **style)
-            panels[1].plot(at, 100 * found.mean(axis=0)[at - 1], **style)
-            panels[2].plot(at, K.mean(axis=0)[at - 1], **style)
-    panels[0].axhline(0, color="black", linewidth=0.8)
-    panels[2].axhline(5, color="black", linewidth=0.8)
-    names = (
-        "best log-likelihood with split-merge\nless that without (nats a word)",
-        "chains whose state separates the twins, %",
-        "topics K",
-    )
-    for panel, title in zip(panels, names, strict=True):
-        panel.set(xscale="log", xlabel="sweeps", xlim=(1, None))
-        panel.set_title(title, fontsize=9)
-        panel.spines[["top", "right"]].set_visible(False)
-    marks = [plt.Line2D([], [], color=colour, label=name) for name, colour in COLOURS.items()]
-    for line, label in (("-", "10 trials a sweep"), ("--", "1 trial"), (":", "Gibbs alone")):
-        marks.append(plt.Line2D([], [], color="black", linewidth=1.3, linestyle=line, label=label))
-    figure.legend(handles=marks, loc="outside lower center", ncols=6, frameon=False, fontsize=8)
-    figure.savefig(path, dpi=80)
-
-
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("--seeds", type=int, default=20)
@@ -174,7 +135,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--own", type=float, default=0.5, help="see planted_twins")
     parser.add_argument("--other", type=float, default=0.02)
     parser.add_argument("--only", nargs="+", default=list(COLOURS), choices=list(COLOURS), help="representations")
-    parser.add_argument("--plot", type=Path, help="draw modes, separation and K against sweeps into this file")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results/twins.jsonl"), help="runs done, kept")
 
@@ -187,6 +147,4 @@ def run(options: argparse.Namespace) -> str:
     records = Records(options.out).run(measure, keys, options.processes)
     results = {run: records[i * options.seeds : (i + 1) * options.seeds] for i, run in enumerate(runs)}
     looks = [look for look in (100, options.sweeps) if look <= options.sweeps]
-    if options.plot:
-        plot(results, options.plot)
     return table([summary(run, done, looks) for run, done in results.items()])

@@ -13,9 +13,6 @@ from benchmarks.harness import systems
 from benchmarks.side_by_side import points, report
 from benchmarks.side_by_side.run import complete, make, which_systems
 
-# What `write` writes.
-PARTS = ("cost",)
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
@@ -37,8 +34,3 @@ def run(options: argparse.Namespace) -> str:
     keys = points.keys(chosen, varied, options.repeats, options.seconds)
     found = make(points.measure, keys, options.out)
     return complete(report.costs(found), found, keys)
-
-
-def write(options: argparse.Namespace) -> list[Path]:
-    """Write the part of all points so far."""
-    return report.write([options.out], options.docs)

@@ -27,23 +27,6 @@ class Group:
         """Return the median over runs, NaN if there is none."""
         return float(np.median(self.values(name))) if self.values(name).size else float("nan")
 
-    @property
-    def system(self) -> str:
-        """Name of the system."""
-        name: str = self.records[0]["system"]
-        return name
-
-    @property
-    def is_ours(self) -> bool:
-        """Whether the system belongs to this library."""
-        return systems.SYSTEMS[self.system].is_ours
-
-    @property
-    def typical(self) -> Record:
-        """The run whose completion is the median."""
-        order = sorted(self.records, key=lambda record: record["completion"])
-        return order[len(order) // 2]
-
 
 def groups_of(records: list[Record]) -> list[Group]:
     """Return runs by corpus, K at the start and system; the best completion first."""

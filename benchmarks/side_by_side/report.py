@@ -1,20 +1,14 @@
-"""Write tables and plots of all runs so far, of one or more files, into the documentation."""
+"""Tables of runs and of what passes cost."""
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
-from benchmarks.harness import pages, systems
-from benchmarks.harness.machine import setting
+from benchmarks.harness import systems
 from benchmarks.harness.records import Record
 from benchmarks.harness.tables import table
-from benchmarks.side_by_side import plots, summary
 from benchmarks.side_by_side.groups import Group, groups_of
 from benchmarks.side_by_side.points import BASE
 
@@ -24,19 +18,6 @@ LEAD = (
     "Completion of the best of ours and of the peers after the same processor seconds (medians; lines between looks):"
 )
 STUDY = "Completion (topics that hold 99 % of the tokens; processor seconds), medians:"
-
-
-def latest(paths: list[Path], measurements: tuple[str, ...] = ("run", "cost")) -> list[Record]:
-    """Return the runs of some files: of several with the same key the last one, whatever its sources and its limit."""
-    keys = {"run": ("fingerprint", "K", "seed", "repeat", "corpus"), "cost": ("repeat", *BASE)}
-    found: dict[str, Record] = {}
-    for path in paths:
-        for line in path.read_text(encoding="utf-8").splitlines():
-            record = json.loads(line)
-            if record["kind"] in measurements:
-                names = ("kind", "system", "settings", *keys[record["kind"]])
-                found[json.dumps([record[name] for name in names])] = record
-    return list(found.values())
 
 
 def spread(group: Group, name: str, form: Callable[[float], str]) -> str:
@@ -131,55 +112,10 @@ def costs(records: list[Record]) -> str:
         if not points:
             continue
         clock = "Milliseconds by the clock on the wall" if axis == "threads" else "Processor milliseconds"
-        parts.append(f"{clock} of a pass against {plots.AXES[axis]}:")
+        parts.append(f"{clock} of a pass against {'topics' if axis == 'K' else axis}:")
         rows = []
         for name, of_system in points.items():
             cells = {f"{x:,}": f"{of_system[x]:,.1f}" if x in of_system else "" for x in values}
             rows.append({"system": name, **cells})
         parts.append(table(rows))
     return "\n\n".join(parts)
-
-
-def parts(paths: list[Path], pictures: Path) -> dict[str, str]:
-    """Return the generated parts of the pages from some files of runs, and draw their pictures.
-
-    Parameters
-    ----------
-    paths : list of Path
-        JSON lines of `run` and `cost`.
-    pictures : Path
-        The folder of the pictures, beside the pages.
-    """
-    runs, costs_of_passes = latest(paths, ("run",)), latest(paths, ("cost",))
-    if not runs and not costs_of_passes:
-        sys.exit(f"There is no run in {', '.join(map(str, paths))}; make some: python -m benchmarks run.")
-    pictures.mkdir(parents=True, exist_ok=True)
-    defaults, varied = [record for record in runs if not record["settings"]], summary.studied(runs)
-    found = {}
-    if defaults:
-        groups = groups_of(defaults)
-        drawn = plots.draw_runs(groups, pictures)
-        found["run"] = [setting(defaults), LEAD, summary.equal_time(groups), quality(defaults), *drawn]
-    if varied:
-        found["settings"] = [setting(varied), STUDY, summary.by_corpus(groups_of(varied))]
-    if costs_of_passes:
-        drawn = plots.draw_costs({axis: axis_points(costs_of_passes, axis) for axis in BASE}, pictures)
-        found["cost"] = [setting(costs_of_passes), costs(costs_of_passes), *drawn]
-    return {name: "\n\n".join(pieces) for name, pieces in found.items()}
-
-
-def write(paths: list[Path], docs: Path) -> list[Path]:
-    """Write these parts; return their files."""
-    return [pages.write(name, text, docs) for name, text in parts(paths, docs / pages.PICTURES).items()]
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
-    results = [Path("benchmarks/results/runs.jsonl"), Path("benchmarks/results/cost.jsonl")]
-    parser.add_argument("results", nargs="*", type=Path, default=results, help="files of runs and costs")
-    parser.add_argument("--docs", type=Path, default=pages.DOCS, help="the folder of the pages")
-
-
-def run(options: argparse.Namespace) -> str:
-    """Write the parts; return the names of their files."""
-    return "\n".join(str(path) for path in write(options.results, options.docs))

@@ -17,8 +17,6 @@ from benchmarks.harness.pages import Incomplete
 from benchmarks.harness.records import Record, Records
 from benchmarks.side_by_side import measure, points, report
 
-# What `write` writes.
-PARTS = ("run", "settings")
 HELPERS = (corpora, fold_in, machine, measure, ours, peers, points, scores, systems, units)
 
 
@@ -80,8 +78,3 @@ def run(options: argparse.Namespace) -> str:
     keys = run_keys(options)
     found = make(measure.measure, keys, options.out)
     return complete(report.quality(found), found, keys)
-
-
-def write(options: argparse.Namespace) -> list[Path]:
-    """Write the parts of all runs so far."""
-    return report.write([options.out], options.docs)

@@ -16,7 +16,6 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.harness.corpora import load_split
-from benchmarks.harness.figures import pyplot
 from benchmarks.harness.peers import add_documents
 from benchmarks.harness.records import Record, Records
 from benchmarks.harness.tables import table
@@ -116,26 +115,6 @@ def rows_of(record: Record) -> list[Record]:
     return out
 
 
-def plot(records: list[Record], path: Path) -> None:
-    """Draw mean seconds of a pass against the number of topics, with the slope of the square root."""
-    plt = pyplot()
-    figure, panel = plt.subplots(figsize=(5.6, 4), layout="constrained")
-    lines: dict[tuple[str, str], list[tuple[int, float]]] = {}
-    for record in records:
-        name = record["system"], record.get("shape", "")
-        lines.setdefault(name, []).extend((n, float(np.mean(seconds))) for n, seconds, _ in record["rows"])
-    for (system, shape), points in lines.items():
-        x, y = zip(*sorted(points), strict=True)
-        label = system if not shape else f"{shape}, {'through expansion' if system == 'expansion' else 'random start'}"
-        panel.plot(x, y, ":" if not shape else "--" if system == "expansion" else "-", marker="o", label=label)
-    x = np.array([18, 1_259_712])
-    panel.plot(x, 2.0 * np.sqrt(x / x[0]), color="lightgrey", label="square root of the number of topics")
-    panel.set(xscale="log", yscale="log", xlabel="topics", ylabel="processor seconds of a pass")
-    panel.spines[["top", "right"]].set_visible(False)
-    panel.legend(frameon=False, fontsize=8)
-    figure.savefig(path, dpi=80)
-
-
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("--splits", nargs="+", default=["reuters21578"])
@@ -143,7 +122,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--shapes", nargs="+", choices=("wide", "tall"), default=["wide", "tall"])
     parser.add_argument("--lda", nargs="*", type=int, default=[18, 108, 972, 8748])
     parser.add_argument("--passes", type=int, default=10)
-    parser.add_argument("--plot", type=Path, help="draw the means into this file")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results/tree_passes.jsonl"), help="runs done")
 
 
@@ -158,6 +136,4 @@ def run(options: argparse.Namespace) -> str:
             keys.append({**common, "system": "expansion", "shape": shape, "leaves": most, "stops": options.leaves})
         keys += [{**common, "system": "tomotopy LDA", "leaves": n} for n in options.lda]
     records = Records(options.out).run(measure, keys)
-    if options.plot:
-        plot(records, options.plot)
     return table([row for record in records for row in rows_of(record)])

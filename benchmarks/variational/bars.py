@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from benchmarks.harness.figures import pyplot
 from benchmarks.harness.fits import after_each_lap, largest_fall, move_counts
 from benchmarks.harness.records import Record, Records
 from benchmarks.harness.tables import table
@@ -176,47 +175,6 @@ LINES: dict[tuple[str, tuple[str, ...]], tuple[str, str]] = {
 }
 
 
-def plot(results: list[tuple[Run, list[Record]]], path: Path) -> None:
-    """Draw the number of topics and the held-out completion against laps, a thin line for each seed (Fig. 5)."""
-    plt = pyplot()
-    figure, panels = plt.subplots(1, 2, figsize=(9.6, 4.6), layout="constrained")
-    drawn = set()
-    for run, records in results:
-        if (run.start, run.moves) not in LINES:
-            continue
-        label, colour = LINES[run.start, run.moves]
-        drawn.add((label, colour))
-        # Another fixed K lies on its line.
-        behind = (run.start, run.moves) == ("documents", FIXED)
-        style: dict[str, Any] = {"color": colour, "linewidth": 2.5 if behind else 0.9, "alpha": 0.4 if behind else 0.7}
-        style["linestyle"] = "--" if run.n_topics == 50 else "-"
-        for record in records:
-            laps = np.arange(1, record["laps"] + 1)
-            scores = np.array(record["held-out by lap"]) - record["held-out from the bars"]
-            for panel, values in zip(panels, (record["K by lap"], scores), strict=True):
-                panel.plot(laps, values, **style)
-                panel.plot(laps[-1], values[-1], "o", markersize=3, color=colour)
-    for panel, level in zip(panels, (N_BARS, 0.0), strict=True):
-        panel.axhline(level, color="black", linewidth=0.8, linestyle=":")
-        panel.spines[["top", "right"]].set_visible(False)
-        panel.set(xlabel="passes", xlim=(1, None))
-    ticks = [3, 5, 10, 20, 50, 100]
-    panels[0].set(yscale="log", yticks=ticks, yticklabels=map(str, ticks), ylabel="topics K")
-    panels[0].set_yticks([], minor=True)
-    panels[1].set(ylim=(-0.21, 0.01), ylabel="held-out, less that from the true bars (nats)")
-    marks = [
-        plt.Line2D([], [], color=colour, label=label) for label, colour in LINES.values() if (label, colour) in drawn
-    ]
-    black = {"color": "black", "linewidth": 0.8}
-    marks += [
-        plt.Line2D([], [], **black, label="100 topics at the start"),
-        plt.Line2D([], [], **black, linestyle="--", label="50 topics at the start"),
-        plt.Line2D([], [], **black, linestyle=":", label="ten topics; the fit from the true bars"),
-    ]
-    figure.legend(handles=marks, loc="outside lower center", ncols=3, frameon=False, fontsize=8)
-    figure.savefig(path, dpi=100)
-
-
 def brief(record: Record) -> Record:
     """Return a row of one seed: the numbers, not the lists."""
     left_out = ("start", "n_topics", "code", "laps at most", "batches")
@@ -237,7 +195,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--runs", nargs="+", default=[""], help="beginnings of names: " + ", ".join(r.name for r in RUNS)
     )
     parser.add_argument("--each", action="store_true", help="a row for each seed, too")
-    parser.add_argument("--plot", type=Path, help="draw K and held-out against laps into this file (PNG, SVG)")
     parser.add_argument("--processes", type=int, default=1, help="seconds are right with 1 only")
     parser.add_argument(
         "--out", type=Path, default=Path("benchmarks/results/bars.jsonl"), help="runs done are kept here"
@@ -262,8 +219,6 @@ def run(options: argparse.Namespace) -> str:
     ]
     records = Records(options.out).run(measure, keys, options.processes)
     results = [(run, records[i * options.seeds : (i + 1) * options.seeds]) for i, run in enumerate(chosen)]
-    if options.plot:
-        plot(results, options.plot)
     tables = [table([summary(run, done) for run, done in results])]
     if options.each:
         tables.append(table([{"run": run.name, **brief(record)} for run, done in results for record in done]))

@@ -9,12 +9,8 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from benchmarks.harness.corpora import SPLITS, load_split
-from benchmarks.harness.figures import pyplot
 from benchmarks.harness.fits import after_each_lap, largest_fall, move_counts, topics_holding
 from benchmarks.harness.records import Record, Records
 from benchmarks.harness.tables import table
@@ -94,44 +90,6 @@ def row(record: Record) -> Record:
     }
 
 
-def plot(records: list[Record], path: Path) -> None:
-    """Draw held-out completion against K, and the objective against seconds, a column of panels for each corpus."""
-    plt = pyplot()
-    corpora = list(dict.fromkeys(record["corpus"] for record in records))
-    colours = dict(zip(RUNS, plt.get_cmap("tab20").colors[::2] + plt.get_cmap("tab20").colors[1::2], strict=False))
-    figure, panels = plt.subplots(
-        2, len(corpora), figsize=(3.3 * len(corpora) + 1.5, 7.5), layout="constrained", squeeze=False
-    )
-    for record in records:
-        upper, lower = panels[:, corpora.index(record["corpus"])]
-        at_start = record["parameters"]["n_topics"]
-        style: dict[str, Any] = {
-            "color": colours[record["run"]],
-            "marker": {100: "o", 200: "s"}.get(at_start, "D"),
-            "markersize": 6,
-        }
-        upper.plot(record["K"], record["held-out, mean field"], **style)
-        lower.plot(record["s"], record["objective"], **style)
-        seconds = record["start s"] + np.cumsum(record["seconds by lap"])
-        lower.plot(seconds, record["objective by lap"], color=style["color"], linewidth=0.8)
-        if record["K and held-out by lap"]:
-            upper.plot(*zip(*record["K and held-out by lap"], strict=True), color=style["color"], linewidth=0.8)
-    for corpus, (upper, lower) in zip(corpora, panels.T, strict=True):
-        upper.set(title=corpus, xlabel="topics K")
-        ends = [record["objective"] for record in records if record["corpus"] == corpus]
-        lower.set(xlabel="seconds", xscale="log", ylim=(min(ends) - 0.05, max(ends) + 0.02))
-    panels[0, 0].set_ylabel("held-out, nats per token")
-    panels[1, 0].set_ylabel("objective, nats per token")
-    names = [name for name in RUNS if any(record["run"] == name for record in records)]
-    marks = [plt.Line2D([], [], color=colours[name], marker="o", linestyle="") for name in names]
-    marks += [plt.Line2D([], [], color="black", marker=mark, linestyle="") for mark in "os"]
-    labels = [RUNS[name][0] for name in names] + ["K = 100 at the start", "K = 200 at the start"]
-    figure.legend(marks, labels, loc="outside lower center", ncols=min(4, 1 + len(corpora)), frameon=False, fontsize=8)
-    for panel in panels.flat:
-        panel.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path, dpi=100)
-
-
 def keys(options: argparse.Namespace) -> list[Record]:
     """Return the runs that were asked for; one whose number of topics is its own is there once."""
     found: list[Record] = []
@@ -166,13 +124,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", type=int, default=1, help="threads of a fit")
     parser.add_argument("--processes", type=int, default=1, help="fits at a time; seconds are right with 1 only")
     parser.add_argument("--trajectories", action="store_true", help="score after each lap, for the plot")
-    parser.add_argument("--plot", type=Path, help="draw into this file (PNG, SVG)")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results/moves.jsonl"), help="runs done, kept here")
 
 
 def run(options: argparse.Namespace) -> str:
     """Return the table."""
     records = Records(options.out).run(measure, keys(options), options.processes)
-    if options.plot:
-        plot(records, options.plot)
     return table([row(record) for record in records])

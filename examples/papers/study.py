@@ -25,7 +25,7 @@ from benchmarks.harness.tables import table
 
 RESULTS = Path(__file__).parent / "results"
 PICTURES = Path("docs/benchmarks/pictures")
-GENERATED = Path(__file__).parents[2] / "docs" / "benchmarks" / "generated"
+TABLES = Path(__file__).parents[2] / "benchmarks" / "tables"
 TINY = "planted:120:200:5:40"  # the documents of --quick
 NOT_RUN = "not run"
 PART = "in part"
@@ -91,11 +91,11 @@ def change(settings: Record, words: Sequence[str]) -> Record:
 
 
 def rows_of_parts(names: Sequence[str]) -> list[Record]:
-    """Return the rows of all tables in generated parts of the pages of benchmarks."""
+    """Return the rows of tables that benchmarks have written."""
     rows: list[Record] = []
     for name in names:
         columns: list[str] = []
-        for line in (GENERATED / f"{name}.md").read_text(encoding="utf-8").splitlines():
+        for line in (TABLES / f"{name}.md").read_text(encoding="utf-8").splitlines():
             cells = [cell.strip() for cell in line[1:-1].split("|")] if line.startswith("|") else []
             if columns and cells and cells[0] != "---":
                 rows.append(dict(zip(columns, cells, strict=True)))

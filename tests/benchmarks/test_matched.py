@@ -2,15 +2,11 @@
 
 import numpy as np
 import pytest
-from benchmarks.hybrid import batches, families
+from benchmarks.hybrid import batches
 
 from stickbreak.corpus import planted_lda
 
 K = 6
-BUILD = {
-    **{name: lambda corpus, key, name=name: families.build(corpus, {**key, "curve": name}) for name in families.CURVES},
-    **{f"{name}, batches": kind for name, kind in batches.SYSTEMS.items()},
-}
 
 
 @pytest.fixture(scope="module")
@@ -19,13 +15,13 @@ def corpus():
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", BUILD)
+@pytest.mark.parametrize("name", batches.SYSTEMS)
 def test_answer_is_a_distribution_with_weights(name, corpus):
     for package in ("gensim", "tomotopy"):
         if package in name:
             pytest.importorskip(package)
     key = {"K": K, "eta": 0.05, "seed": 2, "batch": 20, "limit": 5.0, "init sweeps": 5}
-    system, before = BUILD[name](corpus, key), 0.0
+    system, before = batches.SYSTEMS[name](corpus, key), 0.0
     for _, seconds in zip(range(3), system.work(), strict=False):
         assert seconds >= 0
         assert system.passes > before
@@ -36,13 +32,3 @@ def test_answer_is_a_distribution_with_weights(name, corpus):
     assert weights.size <= 2 * K
     assert (weights >= 0).all()
     assert weights.sum() > 0
-
-
-def test_fixed_model_of_tomotopy_keeps_its_concentrations(corpus):
-    pytest.importorskip("tomotopy")
-    key = {"K": K, "eta": 0.05, "seed": 2}
-    for name, kept in (("tomotopy", False), ("tomotopy, fixed", True)):
-        system = families.build(corpus, {**key, "curve": name})
-        for _ in zip(range(300), system.work(), strict=False):
-            pass
-        assert (system.model.gamma == 1.0) is kept

@@ -57,7 +57,7 @@ def test_kept_result_is_of_the_claims_of_its_script(name):
 
 @pytest.mark.parametrize("paper", claims.SCRIPTS)
 def test_page_holds_the_kept_results(paper):
-    page = Path(__file__).parents[2] / "docs" / "benchmarks" / "generated" / f"claims-{paper}.md"
+    page = Path(__file__).parents[2] / "benchmarks" / "tables" / f"claims-{paper}.md"
     assert page.read_text(encoding="utf-8") == claims.part(paper) + "\n"
 
 
@@ -97,7 +97,7 @@ def test_commands_survive_a_shell():
 
 
 def test_rows_of_parts_are_those_of_their_tables(tmp_path, monkeypatch):
-    monkeypatch.setattr(common, "GENERATED", tmp_path)
+    monkeypatch.setattr(common, "TABLES", tmp_path)
     (tmp_path / "a.md").write_text(
         "- day\n\n| x | y |\n| --- | --- |\n| 1 |  |\n\nText\n\n| z |\n| --- |\n| 2 |\n", "utf-8"
     )

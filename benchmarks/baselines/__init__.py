@@ -1,1 +1,0 @@
-"""The baselines beside the systems that they are compared with."""
