@@ -14,7 +14,6 @@ _BLOCK = re.compile(r"^( *)```(python|sh)\n(.*?)^\1```$", re.DOTALL | re.MULTILI
 # tests/test_contributing.py runs the first, and the commands of the second take hours
 _ELSEWHERE = ("contributing/", "benchmarks")
 _FIRST = ("../README.md", "start/first-fit.md")
-_LARGE = tuple(f"howto/{name}.md" for name in ("cluster", "large-collections", "larger-than-memory", "trees"))
 
 
 def blocks_of(name: str) -> list[tuple[str, str]]:
@@ -34,14 +33,14 @@ def pages_with_blocks(share: str) -> list[str]:
     Parameters
     ----------
     share : str
-        "large" (how to fit large collections), "howto" (all other pages on how to) or "rest" (and the README).
+        "howto" (pages on how to do something) or "rest" (and the README).
     """
     pages = ["../README.md", *(file.relative_to(DOCS).as_posix() for file in sorted(DOCS.rglob("*.md")))]
     return [name for name in pages if not name.startswith(_ELSEWHERE) and blocks_of(name) and _share(name) == share]
 
 
 def _share(name: str) -> str:
-    return "large" if name in _LARGE else "howto" if name.startswith("howto/") else "rest"
+    return "howto" if name.startswith("howto/") else "rest"
 
 
 def has_all_passes(name: str) -> bool:

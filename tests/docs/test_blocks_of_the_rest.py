@@ -2,7 +2,7 @@
 
 import pytest
 
-from .blocks import DOCS, blocks_of, pages_with_blocks, run, run_page
+from .blocks import blocks_of, pages_with_blocks, run, run_page
 
 
 @pytest.mark.usefixtures("small_sample", "few_passes")
@@ -20,15 +20,3 @@ def test_the_first_fit_prints_topics_and_writes_a_report(tmp_path):
     for label in ("Found  ", "Wrote  ", "Next   "):
         assert label in printed
     assert (tmp_path / "sample-topics" / "report.html").is_file()
-
-
-def test_the_pages_of_the_documentation_are_those_that_are_run():
-    shares = [pages_with_blocks(share) for share in ("large", "howto", "rest")]
-    assert [len(pages) > 3 for pages in shares] == [True] * 3
-    assert "../README.md" in shares[2]
-    with_code = {
-        file for file in DOCS.rglob("*.md") if "```python\n" in (text := file.read_text("utf-8")) or "```sh\n" in text
-    }
-    names = {file.relative_to(DOCS).as_posix() for file in with_code}
-    left = names - {name for pages in shares for name in pages}
-    assert {name.split("/")[0] for name in left} <= {"contributing", "benchmarks", "benchmarks.md"}
