@@ -75,21 +75,6 @@ def test_math_shows_the_label_beside_its_equation():
         assert re.search(rf"^    .*\({label}\)$|{typeset}", section, re.MULTILINE), label
 
 
-def test_notation_has_every_parameter_of_every_estimator():
-    notation = page("notation.md")
-    rows = set(re.findall(r"^\| `(\w+)` ", notation, re.MULTILINE))
-    for method in methods().values():
-        assert set(method.load()().get_params()) <= rows, method.estimator
-
-
-def test_notation_has_no_parameter_that_does_not_exist():
-    parameters: set[str] = set()
-    for method in methods().values():
-        parameters |= set(method.load()().get_params())
-    tables = page("notation.md").split("## Sizes")[0]
-    assert set(re.findall(r"^\| `(\w+)` ", tables, re.MULTILINE)) <= parameters
-
-
 def test_cli_help_texts_are_those_of_the_program():
     text = page("cli.md")
     assert generate_cli().renewed(text) == text, "run make cli-docs"

@@ -30,6 +30,10 @@ SMALL = {
 TREES = ("Pachinko", "HierarchicalPachinko", "NestedCRP", "NestedHDP", "BackoffTreeTopics")
 """Those whose topics form a tree."""
 OF_WORDS = tuple(name for name, key in SMALL.items() if FITS[key].data == "words")
+FACES = ("TopicModel", "BackoffTreeTopics", "GaussianHDP", "GaussianDPMixture")
+"""One of each kind of face: topics side by side, a tree, groups of vectors, vectors. What all of a kind share is one
+function, which one of them is asked to show."""
+FACES_OF_WORDS = FACES[:2]
 
 
 def unfitted(name: str, **parameters: Any) -> Model:

@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
-from tests.contract.small import OF_WORDS, SMALL, attributes, bits, data_of, fitted, frozen, raising, unfitted
+from tests.contract.small import FACES, OF_WORDS, SMALL, attributes, bits, data_of, fitted, frozen, raising, unfitted
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, StickbreakError
@@ -45,11 +45,12 @@ def fails(model, X, how, folder):
         model.fit(names_of(X), checkpoint=folder / "mine.txt" / "ck")
 
 
-WAYS = ("bad X", "bad X of other words", "bad parameter", "callback", "interrupt", "checkpoint")
+SHARED = ("bad X", "bad X of other words", "bad parameter", "checkpoint")  # before the work of a family begins
+WAYS = [(name, how) for name in FACES for how in SHARED]
+WAYS += [(name, how) for name in SMALL for how in ("callback", "interrupt")]
 
 
-@pytest.mark.parametrize("how", WAYS)
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize(("name", "how"), WAYS)
 def test_failed_fit_leaves_a_fitted_model_as_it_was(name, how, tmp_path):
     X = data_of(name)
     model = fitted(name)
@@ -64,8 +65,7 @@ def test_failed_fit_leaves_a_fitted_model_as_it_was(name, how, tmp_path):
     assert bits(model, name) == expected
 
 
-@pytest.mark.parametrize("how", WAYS)
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize(("name", "how"), WAYS)
 def test_failed_first_fit_leaves_no_fitted_model(name, how, tmp_path):
     model = unfitted(name)
     with pytest.raises((StickbreakError, ValueError, RuntimeError, KeyboardInterrupt)):

@@ -26,7 +26,7 @@ class Foreign:
         self.transform, self.expected_weights = model.transform, model.expected_weights
 
 
-@pytest.fixture(params=OF_WORDS)
+@pytest.fixture(params=["TopicModel", "GibbsHDP", "BackoffTreeTopics"])
 def name(request):
     return request.param
 

@@ -5,12 +5,12 @@ import re
 
 import numpy as np
 import pytest
-from tests.contract.small import OF_WORDS, fitted, unfitted
+from tests.contract.small import FACES_OF_WORDS, fitted, unfitted
 
 import stickbreak
 
 
-@pytest.mark.parametrize("name", OF_WORDS)
+@pytest.mark.parametrize("name", FACES_OF_WORDS)
 def test_a_fitted_model_shows_its_largest_topics(name):
     model = fitted(name)
     shown = model._repr_html_()
@@ -24,7 +24,7 @@ def test_a_fitted_model_shows_its_largest_topics(name):
     assert model._repr_mimebundle_() == {"text/plain": repr(model), "text/html": shown}
 
 
-@pytest.mark.parametrize("name", OF_WORDS)
+@pytest.mark.parametrize("name", FACES_OF_WORDS)
 def test_before_a_fit_the_parameters_are_shown(name):
     model = unfitted(name)
     assert "<table style" not in model._repr_html_()

@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 from sklearn import config_context
 from sklearn.exceptions import NotFittedError
-from tests.contract.small import OF_WORDS, data_of, fitted, unfitted
+from tests.contract.small import FACES_OF_WORDS, OF_WORDS, data_of, fitted, unfitted
 
 import stickbreak
 from stickbreak.corpus import Corpus
@@ -34,7 +34,7 @@ BARE = {  # those above that first ask a model for a topic or a word
 }
 
 
-@pytest.fixture(params=OF_WORDS)
+@pytest.fixture(params=FACES_OF_WORDS)
 def name(request):
     return request.param
 

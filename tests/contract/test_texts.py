@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from fuzz.models import weights
 from scipy import sparse
-from tests.contract.small import OF_WORDS, unfitted
+from tests.contract.small import FACES_OF_WORDS, unfitted
 
 import stickbreak
 from stickbreak.corpus import Corpus, TextOptions, count_texts
@@ -57,7 +57,7 @@ def same(left, right):
     np.testing.assert_array_equal(*(one.toarray() if sparse.issparse(one) else one for one in (left, right)))
 
 
-@pytest.mark.parametrize("name", OF_WORDS)
+@pytest.mark.parametrize("name", FACES_OF_WORDS)
 def test_fit_to_texts_is_the_fit_to_their_counts(name):
     model, expected = unfitted(name).fit(TEXTS), unfitted(name).fit(count_texts(TEXTS))
     counts = count_texts(NEW, vocabulary=expected.vocabulary_)
@@ -84,7 +84,7 @@ def test_any_column_of_strings_is_texts(form):
     assert count_texts(FORMS[form](NEW)).counts.toarray().tolist() == count_texts(NEW).counts.toarray().tolist()
 
 
-@pytest.mark.parametrize("name", OF_WORDS)
+@pytest.mark.parametrize("name", FACES_OF_WORDS)
 def test_loaded_model_counts_new_texts_as_its_fit_did(name, tmp_path):
     model = unfitted(name).fit(TEXTS, options=OPTIONS)
     assert "salt" not in model.vocabulary_
@@ -97,7 +97,7 @@ def test_loaded_model_counts_new_texts_as_its_fit_did(name, tmp_path):
     same(loaded.transform(["SHIP"]), loaded.transform([""]))
 
 
-@pytest.mark.parametrize("name", OF_WORDS)
+@pytest.mark.parametrize("name", FACES_OF_WORDS)
 def test_fit_goes_on_with_the_same_texts(name):
     model = unfitted(name).fit(TEXTS, options=OPTIONS)
     expected = unfitted(name).fit(count_texts(TEXTS, OPTIONS))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.contract.small import OF_WORDS, data_of, fitted
+from tests.contract.small import FACES_OF_WORDS, OF_WORDS, data_of, fitted
 
 from stickbreak.corpus import Corpus
 from stickbreak.evaluation import (
@@ -16,7 +16,7 @@ from stickbreak.evaluation import (
 )
 
 
-@pytest.fixture(params=OF_WORDS)
+@pytest.fixture(params=FACES_OF_WORDS)
 def name(request):
     return request.param
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from fuzz.models import weights
 from scipy import sparse
-from tests.contract.small import OF_WORDS, SMALL, data_of, fitted, unfitted
+from tests.contract.small import FACES, FACES_OF_WORDS, data_of, fitted, unfitted
 
 from stickbreak.backoff_tree import requirements as of_trees
 from stickbreak.corpus import Corpus, GroupedVectors
@@ -66,9 +66,9 @@ def refusals(name, make, doors=(*TO_FIT, *TO_ASK)):
 
 
 @pytest.mark.parametrize("form", TEXT_FORMS)
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("name", FACES)
 def test_texts_and_other_things_are_named_and_not_shown(name, form):
-    taken = name in OF_WORDS and (form in TAKEN or form.startswith(("Series", "list that")))
+    taken = name in FACES_OF_WORDS and (form in TAKEN or form.startswith(("Series", "list that")))
     said = list(refusals(name, TEXT_FORMS[form], TO_ASK if taken else (*TO_FIT, *TO_ASK)))
     assert len(said) >= 3
     for text in said:
@@ -78,12 +78,12 @@ def test_texts_and_other_things_are_named_and_not_shown(name, form):
         assert "must hold" in text or "give" in text
         if taken:
             assert text.startswith("X holds texts, but this model was fitted to counts; give counts, made as those of")
-        elif name in OF_WORDS:
+        elif name in FACES_OF_WORDS:
             assert text.startswith("X must hold counts of words, but ")
 
 
 @pytest.mark.parametrize("form", FRAMES)
-@pytest.mark.parametrize("name", OF_WORDS)
+@pytest.mark.parametrize("name", FACES_OF_WORDS)
 def test_column_of_texts_is_named(name, form):
     model = unfitted(name)
     with pytest.raises(InvalidCorpus, match=r"column 'review' of X holds texts; fit them with fit\(X, text='review'\)"):
@@ -156,7 +156,7 @@ def test_frame_of_counts_of_any_dtype_is_taken(dtype):
         np.testing.assert_array_equal(read, plain.astype(int))
 
 
-@pytest.mark.parametrize("name", OF_WORDS)
+@pytest.mark.parametrize("name", FACES_OF_WORDS)
 @pytest.mark.parametrize("kind", ["dok", "lil", "bsr", "dia"])
 def test_sparse_matrix_of_any_kind_is_taken(name, kind):
     X = sparse.csr_matrix(COUNTS).asformat(kind)
@@ -189,7 +189,7 @@ def test_missing_count_in_a_frame_is_named_by_its_place(dtype):
     ],
     ids=["1-d", "list", "0-d", "3-d", "complex", "complex sparse", "1-d sparse", "columns", "no rows", "no columns"],
 )
-@pytest.mark.parametrize("name", OF_WORDS)
+@pytest.mark.parametrize("name", FACES_OF_WORDS)
 def test_other_shapes_are_refused_in_a_sentence(name, X, words):
     model = fitted(name)
     for call in (model.transform, model.score):
@@ -203,7 +203,7 @@ def no_documents(X):
 
 
 @pytest.mark.parametrize("kind", ["array", "csr", "Corpus"])
-@pytest.mark.parametrize("name", OF_WORDS)
+@pytest.mark.parametrize("name", FACES_OF_WORDS)
 def test_no_documents_have_no_weights_and_no_score(name, kind):
     model, X = fitted(name), no_documents(COUNTS)[kind]
     assert model.transform(X).shape == (0, model.transform(COUNTS).shape[1])
