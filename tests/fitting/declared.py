@@ -1,4 +1,4 @@
-"""What each job function declares of what travels: bytes of a job, and of its result. Tests with workers check it."""
+"""What each job function may send and return, in bytes. Tests with workers check it."""
 
 import pickle
 import sys

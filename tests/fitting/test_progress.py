@@ -2,19 +2,10 @@ import pytest
 
 from stickbreak import VariationalHDP
 from stickbreak.corpus import toy_bars
-from stickbreak.fitting.progress import FitProgress, lap_text, progress_bar
+from stickbreak.fitting.progress import FitProgress, progress_bar
 
 LAP = {"lap": 2, "n_laps": 9, "objective": -7.25, "n_topics": 93, "merge_tried": 50, "merge_accepted": 7}
 START = {"stage": "init", "done": 3, "total": 5}
-
-
-def test_lap_text_tells_objective_topics_and_moves():
-    assert lap_text(LAP) == "-7.2500 nats per token, 93 topics, merge 7"
-
-
-def test_lap_text_leaves_out_what_was_not_accepted_or_keeps_the_set_of_topics():
-    event = {**LAP, "merge_accepted": 0, "delete_accepted": 2, "reorder_accepted": 1, "restarts_accepted": 9}
-    assert lap_text(event) == "-7.2500 nats per token, 93 topics, delete 2"
 
 
 def test_progress_that_is_off_writes_nothing(capfd):
@@ -31,14 +22,6 @@ def test_progress_that_is_on_writes_to_standard_error_alone(capsys):
     out, err = capsys.readouterr()
     assert out == ""
     assert "-7.2500 nats per token, 93 topics" in err
-
-
-@pytest.mark.parametrize(("unit", "what"), [({}, "probability of a word"), ({"unit": "vector"}, "density of a vector")])
-def test_the_unit_is_explained_once_above_the_bar(capsys, unit, what):
-    with FitProgress(True) as progress:
-        progress.update(LAP | unit)
-        progress.update(LAP | unit | {"lap": 3})
-    assert " ".join(capsys.readouterr().err.split()).count(f"the mean natural logarithm of the {what}") == 1
 
 
 @pytest.mark.parametrize("shown", [True, False])
