@@ -4,7 +4,7 @@ import pytest
 
 import stickbreak
 from stickbreak.exceptions import InputError, ModelFormatError
-from stickbreak.model.topic_model import TopicEstimator
+from stickbreak.model.topic_estimator import TopicEstimator
 
 
 @pytest.fixture(scope="module")

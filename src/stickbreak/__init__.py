@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from stickbreak.counting import count_files
     from stickbreak.fitting.cluster import cluster
     from stickbreak.hybrid import HybridHDP
-    from stickbreak.model.topic_model import TopicEstimator
+    from stickbreak.model.topic_estimator import TopicEstimator
     from stickbreak.sampling import GibbsHDP
     from stickbreak.topics import TopicModel
     from stickbreak.variational import GaussianDPMixture, GaussianHDP, VariationalHDP

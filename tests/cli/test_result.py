@@ -10,7 +10,7 @@ import stickbreak
 from stickbreak.cli.word_scores import held_out_score
 from stickbreak.corpus import read
 from stickbreak.evaluation import Completion, document_completion, unigram_completion
-from stickbreak.prediction.held_out import HeldOutScore
+from stickbreak.prediction.completion import HeldOutScore
 
 
 @pytest.fixture

@@ -10,11 +10,10 @@ import stickbreak
 from stickbreak.evaluation import Completion
 from stickbreak.exceptions import InputError, ModelFormatError, WriteError
 from stickbreak.methods import estimator_of
-from stickbreak.model.held_out import save_held_out
-from stickbreak.model.joining import JoinedTopics
-from stickbreak.prediction.held_out import HeldOutScore
+from stickbreak.model.estimator import save_held_out
+from stickbreak.prediction.completion import HeldOutScore
 
-JOINING = [name for name in OF_WORDS if estimator_of(name)._join_topics is not JoinedTopics._join_topics]
+JOINING = [name for name in OF_WORDS if hasattr(estimator_of(name), "_join_topics")]
 SCORE = HeldOutScore(Completion(-6.25, -6.5, 120.0, 12), -7.5)
 
 

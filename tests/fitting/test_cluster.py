@@ -21,7 +21,7 @@ from stickbreak.fitting import dask_jobs, parcels
 from stickbreak.fitting.cluster import DaskWorkers
 from stickbreak.fitting.engine import Engine, use_workers
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.model import spreading
+from stickbreak.model import topic_estimator
 
 distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask")
@@ -49,7 +49,7 @@ def failing(shared: None, job: int) -> int:
 
 
 def test_processes_give_the_same_bits(client: Any, corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spreading, "JOB_COUNTS", 150)
+    monkeypatch.setattr(topic_estimator, "JOB_COUNTS", 150)
     model = stickbreak.TopicModel(n_laps=3, random_state=0).fit(corpus)
     expected = model.transform(corpus)
     with stickbreak.cluster(client):

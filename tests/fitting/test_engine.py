@@ -17,7 +17,7 @@ from stickbreak.corpus.sources import Held, Stored
 from stickbreak.exceptions import ReadError
 from stickbreak.fitting.engine import Engine, engine, use_workers, workers_now
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.model import spreading
+from stickbreak.model import topic_estimator
 
 from .declared import check
 
@@ -68,7 +68,7 @@ class Travelling:
 
 @pytest.fixture
 def workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Travelling]:
-    monkeypatch.setattr(spreading, "JOB_COUNTS", 150)
+    monkeypatch.setattr(topic_estimator, "JOB_COUNTS", 150)
     folder = tmp_path / "scratch"
     folder.mkdir()
     found = Travelling(folder)
@@ -109,8 +109,8 @@ def test_predictions_on_workers_are_those_of_one_process(
 
 def test_a_model_travels_without_the_state_of_its_fit(corpus: Corpus) -> None:
     model = stickbreak.TopicModel(n_laps=2, random_state=0).fit(corpus)
-    assert spreading._bare(model)._kept is None
-    assert len(pickle.dumps(spreading._bare(model))) < len(pickle.dumps(model))
+    assert topic_estimator._bare(model)._kept is None
+    assert len(pickle.dumps(topic_estimator._bare(model))) < len(pickle.dumps(model))
 
 
 def test_no_documents_need_no_worker(corpus: Corpus, workers: Travelling) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from stickbreak import BackoffTreeTopics, TopicModel
 from stickbreak.corpus import Corpus
-from stickbreak.model.seeds_after import LEAST, moved_on
+from stickbreak.model.seeds import LEAST, moved_on
 from stickbreak_baselines import LDA
 
 from ..steered_problems import documents

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.fitting.loop import Trace
-from stickbreak.model.topic_model import TopicEstimator
+from stickbreak.model.topic_estimator import TopicEstimator
 from stickbreak.prediction.left_to_right import TopicRule
 from stickbreak.storage import persistence
 

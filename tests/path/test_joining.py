@@ -7,7 +7,7 @@ from tests.path.reference import greedy, joined, log_p, shares
 
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.path import joining, part
-from stickbreak.path.joining import JoiningState, find_path
+from stickbreak.path.joining import JoiningState, join_to_one
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def test_path_is_that_of_trying_every_pair(seed, by_word, executor):
     if by_word:
         eta = np.random.default_rng(seed).gamma(0.5, 0.6, S.shape[1]) + 0.01
     joins, by_document = greedy(S, eta, theta, held)
-    path = find_path(*same(S, eta, theta, held), eta, S.shape[1], executor)
+    path = join_to_one(*same(S, eta, theta, held), eta, S.shape[1], executor)
     np.testing.assert_array_equal(path.joins, joins)
     np.testing.assert_allclose(path.scores, by_document.sum(axis=1) / held.sum(), rtol=1e-10)
 
@@ -45,7 +45,7 @@ def test_parts_of_the_evidence_decide_together(seed, executor):
     S, eta, theta, held = problem(seed)
     parts = halved(S, eta, theta, held)
     evidence = [evidence_of(*part) for part in parts]
-    path = find_path(evidence, evidence, eta, S.shape[1], executor)
+    path = join_to_one(evidence, evidence, eta, S.shape[1], executor)
     number, left = list(range(len(S))), [(part[0], part[2]) for part in parts]
     for step, (a, b) in enumerate(path.joins.tolist()):
         tried = {
@@ -80,7 +80,7 @@ def test_some_documents_choose_and_others_score(spoilt, executor, monkeypatch):
 
     if spoilt:
         monkeypatch.setattr(part.ScoredPart, "join", rough)
-    path = find_path([evidence_of(*chosen)], [evidence_of(*each) for each in twice], eta, S.shape[1], executor)
+    path = join_to_one([evidence_of(*chosen)], [evidence_of(*each) for each in twice], eta, S.shape[1], executor)
     joins, _ = greedy(*chosen)
     np.testing.assert_array_equal(path.joins, joins)
     totals = sum(_follow(*each, joins)[1] for each in twice)
@@ -144,7 +144,7 @@ def test_copies_of_a_topic_join_first(executor):
     S = np.vstack([S[:2], S[2:] * split, S[2:] * (1 - split)])
     part = np.random.default_rng(1).uniform(0.2, 0.8, (200, 3))
     theta = np.hstack([theta[:, :2], theta[:, 2:] * part, theta[:, 2:] * (1 - part)])
-    path = find_path(*same(S, eta, theta, held), eta, S.shape[1], executor)
+    path = join_to_one(*same(S, eta, theta, held), eta, S.shape[1], executor)
     assert sorted(map(tuple, path.joins[:3].tolist())) == [(2, 5), (3, 6), (4, 7)]
     assert path.prices[:3].max() < 0.3 * path.prices[3]
 
@@ -152,19 +152,19 @@ def test_copies_of_a_topic_join_first(executor):
 @pytest.mark.parametrize("threads", [2, 3])
 def test_path_does_not_depend_on_threads(threads, executor):
     S, eta, theta, held = problem(3, K=60, W=120, D=150)
-    one = find_path(*same(S, eta, theta, held), eta, S.shape[1], executor)
+    one = join_to_one(*same(S, eta, theta, held), eta, S.shape[1], executor)
     with ThreadExecutor(threads) as several:
-        other = find_path(*same(S, eta, theta, held), eta, S.shape[1], several)
+        other = join_to_one(*same(S, eta, theta, held), eta, S.shape[1], several)
     np.testing.assert_array_equal(one.joins, other.joins)
     np.testing.assert_array_equal(one.scores, other.scores)
 
 
 def test_few_candidates_lose_little_and_no_score(executor, monkeypatch):
     S, eta, theta, held = problem(4, K=60, W=120, D=150)
-    many = find_path(*same(S, eta, theta, held), eta, S.shape[1], executor)
+    many = join_to_one(*same(S, eta, theta, held), eta, S.shape[1], executor)
     monkeypatch.setattr(joining, "ROUNDS", 1)
     monkeypatch.setattr(joining, "ALWAYS", 2)
-    few = find_path(*same(S, eta, theta, held), eta, S.shape[1], executor)
+    few = join_to_one(*same(S, eta, theta, held), eta, S.shape[1], executor)
     assert np.abs(few.scores - many.scores).max() < 0.02
     _, by_document = _follow(S, eta, theta, held, few.joins)
     np.testing.assert_allclose(few.scores, by_document / held.sum(), rtol=1e-9)
@@ -184,14 +184,14 @@ def test_probabilities_that_rounding_could_spoil_are_made_again(executor, monkey
     monkeypatch.setattr(part, "ROUNDED", 0.999)  # every join
     S, eta, theta, held = problem(5)
     joins, by_document = greedy(S, eta, theta, held)
-    path = find_path(*same(S, eta, theta, held), eta, S.shape[1], executor)
+    path = join_to_one(*same(S, eta, theta, held), eta, S.shape[1], executor)
     np.testing.assert_array_equal(path.joins, joins)
     np.testing.assert_allclose(path.scores, by_document.sum(axis=1) / held.sum(), rtol=1e-10)
 
 
 def test_one_topic_has_a_path_without_joins(executor):
     S, eta, theta, held = problem(0, K=1)
-    path = find_path(*same(S, eta, theta, held), eta, S.shape[1], executor)
+    path = join_to_one(*same(S, eta, theta, held), eta, S.shape[1], executor)
     assert path.joins.shape == (0, 2)
     assert path.best == path.overview == path.smallest_within_one_error == 1
     assert path.linkage().shape == (0, 4)
@@ -200,5 +200,5 @@ def test_one_topic_has_a_path_without_joins(executor):
 def test_each_join_is_told(executor):
     S, eta, theta, held = problem(0)
     told = []
-    find_path(*same(S, eta, theta, held), eta, S.shape[1], executor, told.append)
+    join_to_one(*same(S, eta, theta, held), eta, S.shape[1], executor, told.append)
     assert told == [{"stage": "join", "done": done, "total": len(S) - 1} for done in range(1, len(S))]

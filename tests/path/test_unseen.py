@@ -13,7 +13,7 @@ from stickbreak.exceptions import InputError
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.path import held_out, unseen
 from stickbreak.path.held_out import set_apart
-from stickbreak.path.joining import find_path
+from stickbreak.path.joining import join_to_one
 from stickbreak.path.unseen import unseen_evidence
 from stickbreak.prediction.document_weights import collapsed_weights
 
@@ -101,5 +101,5 @@ def junk(monkeypatch):
 
 def test_pieces_of_planted_topics_do_not_pay(monkeypatch, executor):
     corpus, S, prior = junk(monkeypatch)
-    found = find_path(*unseen_evidence(S, ETA, prior, corpus, 0, executor), ETA, 200, executor)
+    found = join_to_one(*unseen_evidence(S, ETA, prior, corpus, 0, executor), ETA, 200, executor)
     assert 7 <= found.smallest_within_one_error <= found.best <= 12

@@ -6,7 +6,6 @@ import numpy as np
 
 from stickbreak.corpus import Corpus
 from stickbreak.prediction.topics import FlatTopics
-from stickbreak.questions.weights import Asked
 
 
 class OneWordEach(FlatTopics):
@@ -40,10 +39,6 @@ class OneWordEach(FlatTopics):
         self.calls.append(len(X))
         counts = X.counts.toarray()
         return counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-
-
-def asked(n_topics: int) -> Asked:
-    return Asked(np.arange(n_topics), tuple(f"t{k}" for k in range(n_topics)))
 
 
 def drawn(shares: np.ndarray, concentration: float, mean_tokens: float, rng: np.random.Generator) -> Corpus:

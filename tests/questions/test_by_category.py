@@ -4,21 +4,20 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from tests.questions.problems import OneWordEach, asked, drawn
+from tests.questions.problems import OneWordEach, drawn
 
 from stickbreak import TopicModel
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.questions.by_category import adjusted, differences, topics_by
-from stickbreak.questions.columns import categories_of
+from stickbreak.questions.columns import Span, categories_of
 from stickbreak.questions.intervals import group_shares
-from stickbreak.questions.spans import Span
 from stickbreak.report.grouped import columns_of_report
 
 
 def test_table_has_the_sums_of_each_category():
     corpus = Corpus.from_counts([[3, 1], [1, 0], [1, 2], [9, 9], [0, 2], [0, 0]])
-    table = topics_by(OneWordEach(2), corpus, np.array(["b", "a", "a", None, "b", "c"], object), asked(2))
+    table = topics_by(OneWordEach(2), corpus, np.array(["b", "a", "a", None, "b", "c"], object))
     assert list(table.columns) == [
         "topic", "label", "category", "mean_weight", "low", "high", "difference", "p", "tokens", "documents",
     ]  # fmt: skip
@@ -60,9 +59,9 @@ def test_rare_topics_of_small_categories_are_not_compared():
     rng = np.random.default_rng(3)
     counts = np.zeros((600, 30), int)  # documents of a single topic each: a category lacks most of them by chance
     counts[np.arange(600), rng.choice(30, 600, p=rng.dirichlet(np.ones(30)))] = rng.poisson(6, 600) + 1
-    small = topics_by(OneWordEach(30), Corpus.from_counts(counts), rng.permutation(600) // 15, asked(30))
+    small = topics_by(OneWordEach(30), Corpus.from_counts(counts), rng.permutation(600) // 15)
     assert small["p"].isna().all()
-    large = topics_by(OneWordEach(30), Corpus.from_counts(counts), rng.permutation(600) // 300, asked(30))
+    large = topics_by(OneWordEach(30), Corpus.from_counts(counts), rng.permutation(600) // 300)
     assert 10 < large["p"].notna().sum() < 60
     assert (large["p"].dropna() > 0.05).all()
 
@@ -70,7 +69,7 @@ def test_rare_topics_of_small_categories_are_not_compared():
 def test_planted_difference_is_found_and_no_other():
     rng = np.random.default_rng(1)
     shares = np.repeat([[0.2, 0.2, 0.3, 0.3], [0.2, 0.2, 0.3, 0.3], [0.4, 0.2, 0.1, 0.3]], 60, axis=0)
-    table = topics_by(OneWordEach(4), drawn(shares, 6.0, 40.0, rng), np.repeat([1, 2, 3], 60), asked(4))
+    table = topics_by(OneWordEach(4), drawn(shares, 6.0, 40.0, rng), np.repeat([1, 2, 3], 60))
     found = set(zip(*table.loc[table["p"] < 0.01, ["topic", "category"]].to_numpy().T.tolist(), strict=True))
     assert {(0, 3), (2, 3)} <= found
     assert not any(topic in (1, 3) for topic, _ in found)
@@ -84,12 +83,10 @@ def test_p_values_are_adjusted_as_benjamini_and_hochberg_do():
 
 def test_equal_weights_do_not_differ_and_a_single_document_says_nothing():
     corpus = Corpus.from_counts([[1, 2], [2, 4], [1, 2], [3, 6], [5, 5]])
-    table = topics_by(OneWordEach(2), corpus, np.array(list("aabbc"), object), asked(2)).set_index(
-        ["topic", "category"]
-    )
+    table = topics_by(OneWordEach(2), corpus, np.array(list("aabbc"), object)).set_index(["topic", "category"])
     assert np.isnan(table.loc[(0, "c"), "p"])
     alike = Corpus.from_counts([[1, 2], [2, 4]] * 20)
-    same = topics_by(OneWordEach(2), alike, np.array(list("ab") * 20, object), asked(2))
+    same = topics_by(OneWordEach(2), alike, np.array(list("ab") * 20, object))
     assert same["p"].tolist() == [1.0] * 4
 
 
@@ -121,7 +118,7 @@ def test_values_that_are_not_categories_are_refused_in_one_sentence(values, mess
 @pytest.mark.parametrize("values", [["a", 1, None], [("a", 1), ("b", 2), ("a", 1)], [True, False, True]])
 def test_values_of_several_kinds_are_categories(values):
     corpus = Corpus.from_counts([[3, 1], [1, 0], [1, 2]])
-    assert len(topics_by(OneWordEach(2), corpus, categories_of(corpus, values, "category"), asked(2))) == 4
+    assert len(topics_by(OneWordEach(2), corpus, categories_of(corpus, values, "category"))) == 4
 
 
 def test_a_model_and_its_report_refuse_categories_that_are_lists():
@@ -136,8 +133,8 @@ def test_a_model_and_its_report_refuse_categories_that_are_lists():
 def test_what_is_no_column_of_categories_is_refused():
     many = Corpus.from_counts(np.ones((1001, 1), int))
     with pytest.raises(InputError, match="there are 1,001 categories, such as '0'; give a column of at most 1,000"):
-        topics_by(OneWordEach(1), many, np.arange(1001), asked(1))
+        topics_by(OneWordEach(1), many, np.arange(1001))
     with pytest.raises(InputError, match="no document has a category"):
-        topics_by(OneWordEach(1), many, np.full(1001, np.nan), asked(1))
-    alone = topics_by(OneWordEach(1), many, np.zeros(1001), asked(1))
+        topics_by(OneWordEach(1), many, np.full(1001, np.nan))
+    alone = topics_by(OneWordEach(1), many, np.zeros(1001))
     assert np.isnan(alone["p"]).all()

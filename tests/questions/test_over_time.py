@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from tests.questions.problems import OneWordEach, asked, drawn
+from tests.questions.problems import OneWordEach, drawn
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
@@ -18,16 +18,16 @@ DAYS = np.array(["2024-01-31", "2024-02-01", "2024-02-29", "NaT", "2023-12-31", 
 
 def test_table_has_the_sums_of_each_period():
     corpus = Corpus.from_counts([[3, 1], [1, 0], [1, 2], [9, 9], [0, 2], [0, 0]])
-    table = topics_over_time(OneWordEach(2), corpus, DAYS, "month", asked(2))
+    table = topics_over_time(OneWordEach(2), corpus, DAYS, "month")
     assert list(table.columns) == ["topic", "label", "period", "mean_weight", "low", "high", "tokens", "documents"]
     assert table["topic"].tolist() == [0, 0, 0, 1, 1, 1]
-    assert table["label"].tolist() == ["t0"] * 3 + ["t1"] * 3
+    assert table["label"].tolist() == ["w0"] * 3 + ["w1"] * 3
     assert table["period"].tolist() == [pd.Timestamp(day) for day in ("2023-12-01", "2024-01-01", "2024-02-01")] * 2
     np.testing.assert_allclose(table["mean_weight"], [0, 3 / 4, 2 / 4, 1, 1 / 4, 2 / 4])
     assert table["tokens"].tolist() == [2, 4, 4] * 2
     assert table["documents"].tolist() == [1, 1, 2] * 2
     assert table["low"].isna().tolist() == [True, True, False] * 2
-    years = topics_over_time(OneWordEach(2), corpus, DAYS, "year", asked(2))
+    years = topics_over_time(OneWordEach(2), corpus, DAYS, "year")
     np.testing.assert_allclose(years["mean_weight"], [0, 5 / 8, 1, 3 / 8])
 
 
@@ -122,7 +122,7 @@ def test_what_is_no_date_is_refused(given, message):
 
 def test_no_document_with_words_and_a_date_is_refused():
     with pytest.raises(InputError, match="no document has both words"):
-        topics_over_time(OneWordEach(1), Corpus.from_counts([[0], [1]]), DAYS[[0, 3]], "day", asked(1))
+        topics_over_time(OneWordEach(1), Corpus.from_counts([[0], [1]]), DAYS[[0, 3]], "day")
 
 
 def trend_by_hand(N, t, pi):
@@ -140,7 +140,7 @@ def test_trend_is_that_of_a_weighted_regression():
     rng = np.random.default_rng(0)
     days = np.datetime64("2001-01-01") + rng.integers(0, 3000, 50)
     corpus = drawn(np.full((50, 2), 0.5), 3.0, 20.0, rng)
-    table = topic_trends(OneWordEach(2), corpus, days, asked(2)).set_index("topic")
+    table = topic_trends(OneWordEach(2), corpus, days).set_index("topic")
     N, pi = corpus.document_lengths.astype(float), OneWordEach(2).transform(corpus)
     t = days.astype(np.int64) / 365.25
     b, error, freedom = trend_by_hand(N, t - np.average(t, weights=N), pi[:, 0])
@@ -159,7 +159,7 @@ def test_intervals_cover_planted_trends_at_their_rate():
     for _ in range(repeats):
         first, flat = 0.2 + 0.03 * years, np.full(years.size, 0.25)
         corpus = drawn(np.column_stack([first, flat, 0.75 - first]), 4.0, 30.0, rng)
-        table = topic_trends(OneWordEach(3), corpus, days, asked(3)).set_index("topic")
+        table = topic_trends(OneWordEach(3), corpus, days).set_index("topic")
         covered += table.loc[0, "low"] <= 0.03 <= table.loc[0, "high"]
         rejected += table.loc[1, "low"] > 0 or table.loc[1, "high"] < 0
     least, most = stats.binom.interval(0.999, repeats, 0.95)
@@ -170,9 +170,9 @@ def test_intervals_cover_planted_trends_at_their_rate():
 def test_trends_are_in_the_order_of_growth():
     counts = [[9, 1, 5], [5, 5, 5], [1, 9, 5]]
     days = np.array(["2020-01-01", "2021-01-01", "2022-01-01"], "datetime64[D]")
-    table = topic_trends(OneWordEach(3), Corpus.from_counts(counts), days, asked(3))
+    table = topic_trends(OneWordEach(3), Corpus.from_counts(counts), days)
     assert table["topic"].tolist() == [1, 2, 0]
     np.testing.assert_allclose(table["change"], [4 / 15, 0, -4 / 15], rtol=1e-3, atol=1e-12)
     for some in (days[[0, 0, 0]], np.array(["2020-01-01", "2021-01-01", "NaT"], "datetime64[D]")):
         with pytest.raises(InputError, match="a trend needs three documents"):
-            topic_trends(OneWordEach(3), Corpus.from_counts(counts), some, asked(3))
+            topic_trends(OneWordEach(3), Corpus.from_counts(counts), some)

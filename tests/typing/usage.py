@@ -22,7 +22,7 @@ from stickbreak import (
     VariationalHDP,
 )
 from stickbreak.evaluation import Evaluation, evaluate
-from stickbreak.model.topic_model import TopicEstimator
+from stickbreak.model.topic_estimator import TopicEstimator
 from stickbreak.report import ReportData, build_report
 from stickbreak.variational.vectors.model import VectorModel
 

@@ -17,13 +17,13 @@ from stickbreak.backoff_tree.laps import TreeLaps
 from stickbreak.backoff_tree.requirements import check_parameters, check_sizes, tree_settings
 from stickbreak.backoff_tree.shape import Shape
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.all_or_nothing import all_or_nothing
 from stickbreak.fitting.constraints import TOPIC_PRIORS, between, one_of, whole
 from stickbreak.fitting.engine import Engine, workers_now
 from stickbreak.fitting.executor import count_jobs
 from stickbreak.fitting.laps import Callback
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.fitting.shelves import InMemory, OnDisk
+from stickbreak.model.estimator import all_or_nothing
 from stickbreak.model.seeds import Seeds, plain_seeds
 from stickbreak.storage.places import PathLike, place_of
 

@@ -24,11 +24,11 @@ from stickbreak.backoff_tree.state import WordCounts
 from stickbreak.backoff_tree.walk import TopicNode, tree_of
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.checkpoint import check_end, is_table, require
+from stickbreak.fitting.checkpoint import is_table, require
 from stickbreak.fitting.engine import engine
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.requirements import check_whole
-from stickbreak.model.spreading import spread
+from stickbreak.model.topic_estimator import on_workers
 from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.numerics.ranges import are_discounts
 from stickbreak.prediction.completion import Completion, checked_seen, scored_documents
@@ -102,7 +102,7 @@ class FittedTree(SeededTree):
         return float(self.alpha_levels_.sum())
 
     @property
-    def eta_(self) -> float:
+    def eta_(self) -> float:  # type: ignore[override]  # other families store it
         """Sum of the discounts of words."""
         check_is_fitted(self)
         return float(self.eta_levels_.sum())
@@ -306,7 +306,7 @@ class FittedTree(SeededTree):
         """
         return self.active_weights(X)
 
-    @spread
+    @on_workers
     def active_weights(self, X: Any) -> Any:
         """Return what `transform` does, as a sparse array whatever scikit-learn's `set_output` says, (D, L)."""
         with engine(self.n_jobs) as executor:
@@ -385,7 +385,5 @@ class FittedTree(SeededTree):
             require(is_table(delta, shape.depth) and are_discounts(delta), "its discounts do not fit its tree")
         share = self.smoothing_share_
         require(share is None or is_smoothing_share(share), "its share of smoothing is out of its range")
-        check_end(self)
-        self._check_parameters()
         self._model = self._build()
-        self._check_labels()
+        self._check_end_and_labels()

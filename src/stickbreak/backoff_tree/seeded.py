@@ -13,15 +13,16 @@ from stickbreak.backoff_tree.shape import Shape
 from stickbreak.backoff_tree.state import WordCounts
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.checkpoint import require
-from stickbreak.model.seeded import SeededTopics
+from stickbreak.model.topic_estimator import TopicEstimator
 from stickbreak.numerics.arrays import Int
 
 
-class SeededTree(SeededTopics):
+class SeededTree(TopicEstimator):
     """The side of `BackoffTreeTopics` that knows of seeds."""
 
-    _fitted_values: ClassVar[tuple[str, ...]] = ("seed_leaves_", *SeededTopics._fitted_values)
+    _fitted_values: ClassVar[tuple[str, ...]] = ("seed_leaves_", *TopicEstimator._fitted_values)
 
+    _eta_is_of_words = False
     seed_leaves_: list[int]
 
     @abstractmethod
@@ -31,7 +32,7 @@ class SeededTree(SeededTopics):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.seeds is not None:
-            leaves_of(self._seed_names(), self._whole_tree())  # refuses what has no leaf
+            leaves_of(tuple(self.seeds or ()), self._whole_tree())  # refuses what has no leaf
 
     def _known(self, documents: Corpus, shape: Shape) -> KnownWords | None:
         """Return what seeds say of a fit to documents."""
@@ -40,7 +41,7 @@ class SeededTree(SeededTopics):
         return KnownWords.of(self.seeds, float(self.seed_tokens), documents.words, shape)
 
     def _take_names(self, documents: Corpus) -> None:
-        names = self._seed_names()
+        names = tuple(self.seeds or ())
         self.seed_leaves_ = leaves_of(names, self._whole_tree()).tolist() if names else []
         super()._take_names(documents)
 
@@ -49,7 +50,7 @@ class SeededTree(SeededTopics):
         self._pseudo = None if known is None else known.pseudo
         now = [] if known is None else known.leaves_in(shape).tolist()
         if now != self.seed_leaves_:  # of two seeds at a leaf of a coarse tree the first gives the name
-            self._labels = dict(reversed([*zip(now, self._seed_names(), strict=True)]))
+            self._labels = dict(reversed([*zip(now, tuple(self.seeds or ()), strict=True)]))
         self.seed_leaves_ = now
 
     def _pseudo_in(self, shape: Shape) -> WordCounts | None:

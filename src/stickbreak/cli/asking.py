@@ -90,7 +90,7 @@ def topic_number(fitted: Any, text: str) -> int:
     text = text.strip()
     if text.isdecimal() and (fitted._is_topic(int(text)) or text not in fitted.labels_.values()):
         return int(text)
-    asked = fitted._asked()
+    asked = fitted.labelled_topics()
     labels = dict(zip(asked.numbers.tolist(), asked.labels, strict=True)) | fitted.labels_
     found = [k for k, label in labels.items() if label.casefold() == text.casefold()]
     exact = [k for k in found if labels[k] == text]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from stickbreak.comparison import Alignment
-    from stickbreak.questions.weights import Asked
+    from stickbreak.questions.labels import LabelledTopics
 
 __all__ = ["compare"]
 
@@ -60,13 +60,13 @@ def compare(
         "common."
     )
     values = {"agreement": found.agreement, "n_same": of_first.count("same"), "n_new": n_new}
-    lines = [closing, *_without_partner(found, fitted._asked(), second._asked())]
+    lines = [closing, *_without_partner(found, fitted.labelled_topics(), second.labelled_topics())]
     following = () if page is not None else (Next("draw it", "compare", (str(other), "--page", "compared.html")),)
     heading = f"a: {folder}, b: {other}"
     return with_notes(table, heading=heading, closing="\n".join(lines), values=values, next=following)
 
 
-def _without_partner(found: "Alignment", first: "Asked", second: "Asked") -> Iterator[str]:
+def _without_partner(found: "Alignment", first: "LabelledTopics", second: "LabelledTopics") -> Iterator[str]:
     """Yield a line for each of the largest topics that are gone, or new, with the nearest topic of the other model."""
     for what, side, ours, others, shared in (
         ("gone", "a", first, second, found.shared),

@@ -219,7 +219,7 @@ class FitJob:
 
     def _score(self, model: Any, held: Material, train: Material) -> Score | None:
         """Score what was held out, and add that to the saved model; None, with a notice, if it is too little."""
-        from stickbreak.model.held_out import save_held_out
+        from stickbreak.model.estimator import save_held_out
 
         self._tell(f"scoring {held.size_of_fit.replace(' ', ' held-out ', 1)} ...")
         try:

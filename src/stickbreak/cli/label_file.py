@@ -35,7 +35,7 @@ def labels_in(path: Path, fitted: Any) -> dict[int, str | None]:
     rows = csv.DictReader(lines, delimiter=max(_SEPARATORS, key=head.count))
     if not {"topic", "label"} <= set(rows.fieldnames or ()):
         raise InputError(f"--file: {path} needs columns topic and label; stickbreak topics --out FILE.csv writes them")
-    asked, given = fitted._asked(), fitted.labels_
+    asked, given = fitted.labelled_topics(), fitted.labels_
     made = {str(k): label for k, label in zip(asked.numbers, asked.labels, strict=True) if int(k) not in given}
     found: dict[int, str | None] = {}
     for row in rows:

@@ -6,6 +6,7 @@ import typer
 
 from stickbreak.cli.asking import asks_documents
 from stickbreak.cli.documents import Documents
+from stickbreak.exceptions import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +29,11 @@ def predict_labels(
     """
     import pandas as pd
 
+    if not hasattr(fitted, "label_probabilities"):
+        raise InputError(
+            f"a {type(fitted).__name__} has no labels to predict; fit a TopicModel or a "
+            "GibbsHDP(representation='direct') with labels (--labels COLUMN)."
+        )
     table = fitted.label_probabilities(documents.corpus)
     likely = [list(table.columns)] * len(table) if all_labels else fitted.predict_labels(documents.corpus)
     rows = [

@@ -166,8 +166,9 @@ def documents(
     if corpus.names is None:  # numbers in the file, not in the days that were chosen
         table = table.assign(document=table["row"].astype(str))
     shown = _with_texts(table, documents)
+    label = fitted.labelled_topics(topic).labels[0]
     heading = (
-        f"The documents that show topic {topic} best ({fitted._asked(topic).labels[0]}), in the order of low: the "
+        f"The documents that show topic {topic} best ({label}), in the order of low: the "
         "weight is at least that, and surer in long documents."
     )
     if shown.empty:
@@ -417,8 +418,7 @@ def _rows_of_days(
     """Return the rows of the documents of some days, and the days of all; without limits all rows."""
     import numpy as np
 
-    from stickbreak.questions.columns import days_of
-    from stickbreak.questions.spans import Span
+    from stickbreak.questions.columns import Span, days_of
 
     days = days_of(documents.corpus, *documents.dating(dates, date_format))
     return np.flatnonzero(Span.of(since, until, "--").holds(days)), days
@@ -426,7 +426,7 @@ def _rows_of_days(
 
 def _row(corpus: "Corpus", document: str) -> int:
     """Return the row of a document by its name or its number."""
-    from stickbreak.questions.similar import row_of
+    from stickbreak.questions.documents import row_of
 
     return row_of(corpus, document)
 

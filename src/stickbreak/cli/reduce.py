@@ -53,6 +53,7 @@ def reduce(
     of its topics that has one. A topic that is dropped is forgotten with its tokens: the weights of documents
     are of the topics that are left. Topics are numbered by size again, and labels stay with their topics.
     """
+    from stickbreak.path.joined_models import regrouped
     from stickbreak.storage.atomic import replace_folder
     from stickbreak.storage.persistence import check_target
 
@@ -65,9 +66,10 @@ def reduce(
     numbers: dict[str, Any] = {}
     if by_hand:
         groups, gone = [_topics("--merge", text) for text in merge or ()], [_topics("--drop", t) for t in drop or ()]
-        reduced, after = load_words_model(model)._regrouped(groups, [k for one in gone for k in one])
-        told = list(_changes(fitted, reduced, groups, after.tolist()))
-        numbers = {"numbers": {str(old): None if new < 0 else new for old, new in enumerate(after.tolist())}}
+        words_model: Any = load_words_model(model)
+        reduced, place = regrouped(words_model, groups, [k for one in gone for k in one])
+        told = list(_changes(fitted, reduced, groups, place.tolist()))
+        numbers = {"numbers": {str(old): None if new < 0 else new for old, new in enumerate(place.tolist())}}
     else:
         reduced = material.reduced(fitted, _number("overview" if topics is None else topics))
     with replace_folder(out, overwrite=force or out.is_dir()) as folder:
@@ -92,7 +94,7 @@ def _topics(option: str, text: str) -> list[int]:
 
 def _changes(before: Any, after: Any, groups: list[list[int]], number: list[int]) -> Iterator[str]:
     """Yield what became of the topics that were named."""
-    old, new = before._asked().labels, after._asked().labels
+    old, new = before.labelled_topics().labels, after.labelled_topics().labels
     for group in groups:
         of_group = joined([f"{k} ({old[k]})" for k in group], "and")
         yield f"Topics {of_group} are now topic {number[group[0]]} ({new[number[group[0]]]})."

@@ -96,7 +96,7 @@ def report(
     are the documents that it shows.
     """
     from stickbreak.fitting.progress import StageProgress
-    from stickbreak.questions.spans import Span
+    from stickbreak.questions.columns import Span
 
     Span.of(since, until, "--")
     check_input(documents)

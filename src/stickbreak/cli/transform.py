@@ -112,7 +112,7 @@ def transform(
     if labels:
         if isinstance(table, SparseWeightTable):
             raise InputError("--labels names columns of topics, but the topics of a tree are rows; leave it out")
-        table = replace(table, columns=load_words_model(model)._asked().labels)
+        table = replace(table, columns=load_words_model(model).labelled_topics().labels)
     if out is None:
         for line in (jsonl_lines if as_json else csv_lines)(table):
             typer.echo(line, nl=False)

@@ -89,6 +89,10 @@ def update(
     if checkpoint is not None:
         check_target(checkpoint, overwrite=resume or force, advice=TAKEN_CHECKPOINT)
     fitted = load_words_model(model)
+    if not hasattr(fitted, "update") and not hasattr(fitted, "partial_fit"):
+        raise InputError(
+            f"{model} holds a {type(fitted).__name__}, which cannot go on with new documents; take a TopicModel."
+        )
     by_steps = _takes_steps(fitted)
     grows = by_steps and "grow_vocabulary" in fitted.get_params()
     for option, value, known in (
@@ -144,11 +148,7 @@ def update(
 
 def _takes_steps(fitted: Any) -> bool:
     """Tell whether a model takes new documents by steps alone, as all with minibatches do."""
-    from stickbreak.model.steering import SteeredTopics
-    from stickbreak.model.streaming import StreamingEstimator
-
-    own: Any = type(fitted)
-    return issubclass(own, StreamingEstimator) and own.update is SteeredTopics.update
+    return hasattr(fitted, "partial_fit") and not hasattr(fitted, "update")
 
 
 def _left_out(read: Documents) -> str:

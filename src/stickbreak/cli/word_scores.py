@@ -11,7 +11,7 @@ from stickbreak.fitting.progress import explained
 
 if TYPE_CHECKING:
     from stickbreak.evaluation import Completion, Evaluation, LeftToRight
-    from stickbreak.prediction.held_out import HeldOutScore
+    from stickbreak.prediction.completion import HeldOutScore
 
 __all__ = ["completion_json", "held_out_score", "told_scores"]
 

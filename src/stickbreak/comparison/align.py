@@ -11,10 +11,10 @@ from scipy.optimize import linear_sum_assignment
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.model.texts import counted_for
+from stickbreak.model.documents import counted_for
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.prediction.words import check_same_words
-from stickbreak.questions.word_topics import best_topics
+from stickbreak.questions.words import best_topics
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,7 +91,7 @@ def align(a: Any, b: Any, X: Any = None) -> Alignment:
     """
     import pandas as pd
 
-    of_a, of_b = a._asked(), b._asked()
+    of_a, of_b = a.labelled_topics(), b.labelled_topics()
     if X is None:
         shared, sizes_a, sizes_b = _by_words(a, of_a.numbers, b, of_b.numbers)
     else:

@@ -10,7 +10,7 @@ from scipy import sparse
 from stickbreak.corpus import Corpus
 from stickbreak.evaluation.coherence import check_options, coherence_of_words
 from stickbreak.evaluation.measures import DIVERSITY_WORDS, diversity_of_words, mean_defined
-from stickbreak.model.texts import counted_for
+from stickbreak.model.documents import counted_for
 from stickbreak.prediction.completion import Completion
 from stickbreak.prediction.document_completion import document_completion
 from stickbreak.prediction.fitted import FittedTopics

@@ -18,7 +18,7 @@ from stickbreak.evaluation.measures import (
 )
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.requirements import check_whole
-from stickbreak.model.texts import counted_for, texts_given
+from stickbreak.model.documents import counted_for, texts_given
 from stickbreak.numerics.arrays import Float
 from stickbreak.prediction.document_completion import document_completion
 from stickbreak.prediction.fitted import FittedTopics
@@ -72,7 +72,7 @@ def topic_scores(
     check_options(n_words)
     check_whole("n_words", n_words, 2)
     check_window(window)
-    asked, (found, options) = model._asked(), texts_given(model, X)
+    asked, (found, options) = model.labelled_topics(), texts_given(model, X)
     ordered = found if texts is None else texts
     corpus = counted_for(model, X)
     check_same_words(model, corpus)

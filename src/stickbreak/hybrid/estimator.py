@@ -2,37 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import refuse_fractions
+from stickbreak.exceptions import InputError
+from stickbreak.fitting.checkpoint import check_learned, require, saved_seed, whole_number
 from stickbreak.fitting.constraints import CONCENTRATIONS, STEPS, TOPIC_PRIORS, one_of, sweeps, whole
 from stickbreak.fitting.engine import Engine
-from stickbreak.fitting.laps import Lap
+from stickbreak.fitting.hyperparameters import LEARNABLE
+from stickbreak.fitting.laps import Lap, Packed
 from stickbreak.fitting.loop import Interruption
 from stickbreak.fitting.requirements import check_tokens
 from stickbreak.hybrid.document_sampler import SAMPLERS, Sweeps
-from stickbreak.hybrid.fitted import FittedHybrid
-from stickbreak.hybrid.laps import HybridLaps, Rules, Steps, row_of
+from stickbreak.hybrid.laps import HybridLaps, Rules, Steps, packed, row_of, unpacked
 from stickbreak.hybrid.minibatches import Drawn, Room
 from stickbreak.hybrid.requirements import check_parameters, check_sizes, lasting
 from stickbreak.hybrid.starts import begin
-from stickbreak.hybrid.state import TRUNCATED, UNBOUNDED, Priors
+from stickbreak.hybrid.state import TRUNCATED, UNBOUNDED, HybridState, Priors
+from stickbreak.hybrid.word_topics import WordTopics
 from stickbreak.hybrid.word_weights import G_WEIGHTS, WEIGHTS
 from stickbreak.initialization.streams import finds_topics, offset_after
-from stickbreak.model.given_topics import number_given
+from stickbreak.model.documents import counted, counted_with_new
+from stickbreak.model.estimator import KeptState, cached
+from stickbreak.model.initial_topics import number_given
 from stickbreak.model.seeds import Seeds, plain_seeds
-from stickbreak.model.topic_model import TopicEstimator
+from stickbreak.model.streaming import partial_fit
+from stickbreak.model.topic_estimator import TopicEstimator
 from stickbreak.model.word_prior import base_of
+from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.pseudo_counts import by_word
+from stickbreak.numerics.ranges import LARGEST_OFFSET
 from stickbreak.numerics.streams import seed_from
+from stickbreak.path.joined_models import pooled
+from stickbreak.prediction.document_weights import WordRows, prior_and_rest
+from stickbreak.prediction.words import NamedColumns, check_same_words, no_documents
 
 
-class HybridHDP(FittedHybrid):
+class HybridHDP(TopicEstimator):
     """Topics of a stream, or of a collection: sampled inside documents, variational above them.
 
     The model is that of `VariationalHDP`. The topics and their weights in the corpus have Dirichlet distributions.
@@ -177,11 +191,23 @@ class HybridHDP(FittedHybrid):
     50
     """
 
+    objective_name: ClassVar[str] = "predictive log-likelihood"
+    _fitted_arrays: ClassVar[tuple[str, ...]] = ()
+    _fitted_values: ClassVar[tuple[str, ...]] = (
+        *TopicEstimator._fitted_values,
+        "alpha_",
+        "gamma_",
+        "eta_",
+        "learning_offset_",
+        "n_documents_seen_",
+    )
+    _learnable: ClassVar[tuple[str, ...]] = LEARNABLE
+    _changed_by_steps: ClassVar[tuple[str, ...]] = (*TopicEstimator._changed_by_steps, "_state")
     _stream_only = ("total_documents", "grow_vocabulary")
     _free = _stream_only
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **FittedHybrid._parameter_constraints,
+        **TopicEstimator._parameter_constraints,
         **CONCENTRATIONS,
         **TOPIC_PRIORS,
         **STEPS,
@@ -199,6 +225,16 @@ class HybridHDP(FittedHybrid):
         "saved_sweeps": [sweeps(1)],
         "grow_vocabulary": ["boolean"],
     }
+
+    alpha_: float
+    gamma_: float
+    learning_offset_: float
+    _state: HybridState
+    _seed: int
+    _columns: NamedColumns | None = None  # of `vocabulary_`, made when it is asked for
+    _room: Room | None = None  # of the last step of a stream, for the next
+    n_documents_seen_: int
+    n_steps_: int
 
     def __init__(
         self,
@@ -254,6 +290,8 @@ class HybridHDP(FittedHybrid):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    partial_fit = partial_fit
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -341,3 +379,174 @@ class HybridHDP(FittedHybrid):
         """Return what the steps have in common."""
         sweeps = Sweeps(int(self.burn_in_sweeps), int(self.saved_sweeps), self.sampler)
         return Rules(priors, sweeps, float(self.learning_decay), offset, seed, tuple(self.learn))
+
+    # The fitted side reads the state.
+
+    def __getstate__(self) -> Any:
+        return {name: value for name, value in super().__getstate__().items() if name != "_room"}
+
+    @property
+    def components_(self) -> Float:  # type: ignore[override]  # other families store them
+        """Expected tokens of each word in each topic, plus eta, (K, W)."""
+        check_is_fitted(self)
+        return self._state.pairs.dense(self._state.alive()) + self.eta_
+
+    @property
+    def tables_(self) -> Float:
+        """Expected number of tables of each topic, (K,)."""
+        check_is_fitted(self)
+        return self._state.tables[self._state.alive()]
+
+    @property
+    def topic_weights_(self) -> Float:
+        """Expected corpus weights M_k / (M + gamma), (K,). They follow the tables, so they need not descend."""
+        check_is_fitted(self)
+        return self.tables_ / (self._state.tables.sum() + self.gamma_)
+
+    @property
+    def n_topics_(self) -> int:
+        """Number of topics with at least half an expected token."""
+        check_is_fitted(self)
+        return int(self._state.alive().size)
+
+    def _words_in_topics(self) -> WordRows:
+        return self._word_rows
+
+    def _word_rows(self, words: NDArray[np.integer] | slice) -> Float:
+        """Return the probabilities of words in the topics, (n, K)."""
+        counts = self._state.pairs.of_words(words, self._state.alive())
+        return (counts + by_word(self.eta_, words)) / self._totals()
+
+    @cached
+    def _totals(self) -> Float:
+        """Return what the expected counts of each topic, with eta, sum to, (K,)."""
+        return np.asarray(self.components_.sum(axis=1))
+
+    @cached
+    def _prior(self) -> Float:
+        return prior_and_rest(self.alpha_, self.topic_weights_)
+
+    def _corpus(self, X: Any, *, reset: bool = False) -> Corpus:
+        X = counted(self, X, reset=reset)
+        if not reset and self.grow_vocabulary and (isinstance(X, Corpus) or hasattr(X, "columns")):
+            empty = not isinstance(X, Corpus) and not len(X)
+            return no_documents(self.vocabulary_) if empty else self._columns_as_they_are().known(Corpus.from_counts(X))
+        return super()._corpus(X, reset=reset)
+
+    def _joining(self, X: Any) -> Corpus:
+        """Check a minibatch and make it a Corpus over the words of the model, and new ones if they may join."""
+        self._check_whole()
+        if self.grow_vocabulary:
+            return self._named_columns().joined(Corpus.from_counts(counted_with_new(self, X)))
+        if isinstance(X, Corpus):
+            check_same_words(self, X, otherwise=", or set grow_vocabulary=True")
+        return self._corpus(X)
+
+    def _undoing(self) -> Callable[[], None]:
+        """Take back new words and new room; after a step that has begun to write the model refuses to go on."""
+        undo_others, state = super()._undoing(), self.__dict__.get("_state")
+        if state is None:
+            return undo_others
+        pairs, n_words, tokens, tables, n_steps = (
+            state.pairs, state.n_words, state.tokens, state.tables, state.n_steps
+        )  # fmt: skip
+
+        def undo() -> None:
+            undo_others()
+            if state.n_steps != n_steps:
+                state.whole = False
+            if self._columns is not None and self._columns.words is not self.vocabulary_:
+                del self._columns
+            if state.whole:
+                state.pairs, state.tokens, state.tables = pairs, tokens, tables
+                pairs.shrink(n_words)
+
+        return undo
+
+    def _check_whole(self) -> None:
+        """Refuse to go on with, or to save, what a step has left half done."""
+        if not self._state.whole:
+            raise InputError(
+                "a step of this model failed while it changed the counts, so the model is incomplete; "
+                "load a saved copy, or fit again."
+            )
+
+    def _learn_words(self, minibatch: Corpus) -> None:
+        """Let new words of a minibatch join, without tokens."""
+        if minibatch.n_words == self.n_features_in_:
+            return
+        columns = self._named_columns()
+        columns.add(minibatch.words)
+        self._state.pairs.grow(minibatch.n_words)
+        self.vocabulary_, self.n_features_in_ = columns.words, minibatch.n_words
+        if hasattr(self, "feature_names_in_"):
+            self.feature_names_in_ = np.array(columns.words, dtype=object)
+
+    def _named_columns(self) -> NamedColumns:
+        """Return where the words of the model stand."""
+        if self._columns is None or self._columns.words is not self.vocabulary_:
+            self._columns = NamedColumns(self.vocabulary_)
+        return self._columns
+
+    @cached
+    def _columns_as_they_are(self) -> NamedColumns:
+        """Return where the words stand, for documents that change nothing of the model."""
+        known = self._columns
+        return known if known is not None and known.words is self.vocabulary_ else NamedColumns(self.vocabulary_)
+
+    def _join_topics(self, to: Int) -> None:
+        """Make topic k a part of topic to[k], in the columns of the largest; the other columns are free."""
+        self._check_whole()
+        state, shown = self._state, self._state.alive()
+        column = shown[: int(to.max()) + 1]
+        parts = []
+        for table in (state.pairs.dense(np.arange(state.n_topics)), state.tokens, state.tables):
+            sums, of_all = pooled(table[shown], to), table.copy()
+            of_all[shown] = 0.0
+            of_all[column] = sums
+            parts.append(of_all)
+        pairs = WordTopics.from_dense(parts[0].T)
+        # a joined topic has no prior of its own
+        self._state = replace(state, pairs=pairs, tokens=parts[1], tables=parts[2], known=None)
+
+    def _topic_tokens(self) -> Float:
+        return self._state.tokens[self._state.alive()]
+
+    def _seen_tokens(self) -> Float:
+        tokens, known = self._topic_tokens(), self._state.known
+        if known is not None:
+            tokens = tokens.copy()
+            tokens[: known.n_topics] = np.maximum(tokens[: known.n_topics] - known.tokens, 0.0)
+        return tokens
+
+    @property
+    def _n_kept(self) -> int:
+        return self._state.n_kept
+
+    def _take_state(self, state: HybridState, priors: Priors, seed: int) -> None:
+        """Copy a state into the fitted attributes."""
+        self._state, self._seed, self.n_steps_ = state, seed, state.n_steps
+        self.alpha_, self.gamma_, self.eta_ = priors.alpha, priors.gamma, priors.eta
+
+    def _kept_state(self) -> Packed:
+        self._check_whole()
+        arrays, values = packed(self._state)
+        identity = None if self._kept is None else self._kept.identity
+        return arrays, {**values, "seed": self._seed, "identity": identity}
+
+    def _restore_kept(self, arrays: dict[str, NDArray], values: dict[str, Any]) -> None:
+        self._state = unpacked(arrays, values, self.n_features_in_)
+        self._seed, self.n_steps_ = saved_seed(values["seed"]), self._state.n_steps
+        identity = values["identity"]
+        self._kept = (
+            None
+            if identity is None
+            else KeptState({name: array.copy() for name, array in arrays.items()}, values, identity)
+        )
+
+    def _check_fitted_state(self) -> None:
+        super()._check_fitted_state()
+        check_learned(self, LEARNABLE)
+        whole_number("n_documents_seen_", self.n_documents_seen_)
+        offset = self.learning_offset_
+        require(isinstance(offset, float) and 0 <= offset <= LARGEST_OFFSET, "the offset of its steps cannot be")

@@ -16,7 +16,7 @@ from stickbreak.fitting.loop import logger
 from stickbreak.initialization.anchors import anchors
 from stickbreak.initialization.base import Start, StartSettings, even_weights, largest_first, weights_of
 from stickbreak.initialization.documents import documents
-from stickbreak.model.given_topics import check_given, given_counts
+from stickbreak.model.initial_topics import check_given, given_counts
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.ranges import SMALLEST
 from stickbreak.numerics.streams import stream
@@ -113,7 +113,7 @@ def start_from_topics(topics: Any, corpus: Corpus) -> Start:
     Parameters
     ----------
     topics : array-like of shape (K, W) or fitted model of topics
-        See `stickbreak.model.given_topics.given_counts`.
+        See `stickbreak.model.initial_topics.given_counts`.
     corpus : Corpus
 
     Raises

@@ -1,24 +1,37 @@
-"""Labels of documents: one or several for each, given in a column or a list, each of them a topic (math.md (L10))."""
+"""Labels of documents: one or several for each, each of them a topic (math.md (L10)), and how they are predicted."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time
-from numbers import Number
-from typing import Any, Self
+from numbers import Integral, Number
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus
+from stickbreak.corpus.text_columns import column_of as column_of_frame
+from stickbreak.corpus.text_columns import is_frame
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.checkpoint import require
-from stickbreak.model.labels import is_label
 from stickbreak.numerics.arrays import Float, Int, Int32
+from stickbreak.numerics.streams import stream
 from stickbreak.questions.columns import column_of, listed
+from stickbreak.questions.labels import is_label
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LABELLED = 0.5  # prior share of a labelled document that its labels have; the free topics have the rest
+LIKELY = 0.5  # probability of a label that is predicted
+MOST_DOCUMENTS = 5000  # that the curve is fitted to
+LEAST_WEIGHT = 1e-4  # smaller weights of a topic say no more
+RIDGE = 1e-3  # of the slope: a perfect separation has no other limit
+STEPS = 100
 _KINDS = (str, Number, np.generic, date)  # of one label
 
 
@@ -99,6 +112,14 @@ class GivenLabels:
     documents: DocumentLabels
 
 
+def column_named(X: Any, labels: Any) -> Any:
+    """Return the column of a data frame that a name stands for; anything else as it is."""
+    if not isinstance(labels, str | Integral) or not is_frame(X):
+        return labels
+    column = column_of_frame(X, labels)
+    return column.to_pylist() if hasattr(column, "to_pylist") else column
+
+
 def given_labels(corpus: Corpus, labels: Any, known: Sequence[str] | None = None) -> GivenLabels:
     """Return the labels of documents as numbers.
 
@@ -172,3 +193,98 @@ def _entries(labels: Any) -> Any:
             entries[d] = entry
         return entries
     return labels
+
+
+def documents_for_curve(labels: DocumentLabels, seed: int) -> Int:
+    """Return the documents with labels that the curve is fitted to, in their order."""
+    rows = np.flatnonzero(np.diff(labels.start) > 0)
+    if rows.size > MOST_DOCUMENTS:
+        rows = np.sort(stream(seed, "documents of the label curve").permutation(rows)[:MOST_DOCUMENTS])
+    return rows.astype(np.int64)
+
+
+def log_odds(weights: Float) -> Float:
+    """Return log w / (1 - w) of weights, cut at both ends."""
+    cut = np.clip(weights, LEAST_WEIGHT, 1.0 - LEAST_WEIGHT)
+    return np.asarray(np.log(cut / (1.0 - cut)))
+
+
+def fitted_curve(weights: Float, has: Float) -> list[float]:
+    """Return a and b of P(label | weight) = 1 / (1 + exp(-a - b log_odds)), by Newton's method.         math.md (L18)
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n, n_labels)
+        Weights of the topics of labels in documents.
+    has : ndarray of shape (n, n_labels)
+        1 for the labels that they have.
+    """
+    x, y, at = log_odds(weights).ravel(), has.ravel(), np.zeros(2)
+    design = np.stack([np.ones_like(x), x], axis=1)
+    for _ in range(STEPS):
+        p = expit(design @ at)
+        slope = design.T @ (y - p) - RIDGE * at
+        curvature = (design * (p * (1.0 - p))[:, None]).T @ design + RIDGE * np.eye(2)
+        step = np.linalg.solve(curvature, slope)
+        at = at + step * min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-300))
+        if float(np.abs(step).max()) < 1e-9:
+            break
+    return [float(at[0]), float(at[1])]
+
+
+def curve_at(weights: Float, curve: list[float]) -> Float:
+    """Return the probability of each label, (D, n_labels).                                            math.md (L18)"""
+    return np.asarray(expit(curve[0] + curve[1] * log_odds(weights)))
+
+
+def label_probabilities(model: Any, X: Any) -> pd.DataFrame:
+    """Return how probable each label of the fit is for each document.
+
+    A logistic curve of the expected weight of the label's topic, the same for all labels, learned from the labelled
+    documents of the fit (math.md (L18)). A document can have several labels, so rows need not sum to one.
+
+    Parameters
+    ----------
+    X : texts, Corpus, sparse matrix or array of shape (D, W)
+
+    Returns
+    -------
+    DataFrame of shape (D, n_labels)
+        A column for each label, a row for each document, by its name.
+
+    Raises
+    ------
+    InputError
+        If the model was fitted without labels.
+    """
+    import pandas as pd
+
+    check_is_fitted(model)
+    if not model.label_names_:
+        raise InputError("this model has no labels to predict; fit one with labels (--labels COLUMN).")
+    corpus = model._corpus(X)
+    found = curve_at(label_weights(model, corpus), model.label_curve_)
+    return pd.DataFrame(found, pd.Index(corpus.names_in_tables, name="document"), model.label_names_)
+
+
+def predict_labels(model: Any, X: Any) -> list[list[str]]:
+    """Return the labels of each document that are more probable than not, the most probable first; at least one.
+
+    Parameters
+    ----------
+    X : texts, Corpus, sparse matrix or array of shape (D, W)
+
+    Raises
+    ------
+    InputError
+        If the model was fitted without labels.
+    """
+    table = label_probabilities(model, X)
+    found, order = table.to_numpy(), np.argsort(-table.to_numpy(), axis=1, kind="stable")
+    n_likely = np.maximum((found >= LIKELY).sum(axis=1), 1)
+    return [[model.label_names_[k] for k in row[:n]] for row, n in zip(order, n_likely, strict=True)]
+
+
+def label_weights(model: Any, corpus: Corpus) -> Float:
+    """Return the expected weights of the topics of labels in documents, all labels allowed, (D, n_labels)."""
+    return np.asarray(model.expected_weights(corpus)[:, : len(model.label_names_)])

@@ -2,33 +2,84 @@
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.exceptions import InputError, ModelFormatError
-from stickbreak.fitting.all_or_nothing import AllOrNothing, all_or_nothing
-from stickbreak.fitting.checkpoint import seed_of_fit, whole_number
+from stickbreak.fitting.bases import BaseEstimator
+from stickbreak.fitting.checkpoint import saved_seed, seed_of_fit, whole_number
 from stickbreak.fitting.constraints import whole
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Callback, Laps, Packed
 from stickbreak.fitting.loop import Trace
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.fitting.run import Identity, Run, at_work, run_fit
-from stickbreak.model.held_out import Scored
-from stickbreak.model.kept_state import KeptState
-from stickbreak.model.parameters import names_in, packed, unpacked, value_from, values_of
-from stickbreak.prediction.held_out import HeldOutScore
+from stickbreak.model.saved_values import names_in, packed, unpacked, value_from, values_of
+from stickbreak.prediction.completion import Completion, HeldOutScore
 from stickbreak.storage import persistence
+from stickbreak.storage.amending import replace_value
 from stickbreak.storage.places import PathLike
 
+Method = TypeVar("Method", bound=Callable[..., Any])
+Result = TypeVar("Result")
 
-class Estimator(Scored, AllOrNothing):
+
+def all_or_nothing(method: Method) -> Method:
+    """Let a method that fits check the parameters first, and change the model only if it comes to its end."""
+
+    @wraps(method)
+    def call(model: Estimator, *arguments: Any, **options: Any) -> Any:
+        with model._unchanged_by_errors():
+            model._check_parameters()
+            return method(model, *arguments, **options)
+
+    return cast(Method, call)
+
+
+def cached(method: Callable[[Any], Result]) -> Callable[[Any], Result]:
+    """Let a method of a model alone return what it returned before, until any attribute of the model is set.
+
+    Nobody changes what it returns. It is not in copies, pickles and files. Threads may ask at the same time: at worst
+    two make the same.
+    """
+    name = method.__name__
+
+    @wraps(method)
+    def call(model: Any) -> Result:
+        results: dict[str, Result] = model._cached  # if the model changes meanwhile, nobody has this one any more
+        if name not in results:
+            results[name] = method(model)
+        return results[name]
+
+    return call
+
+
+@dataclass(frozen=True, slots=True)
+class KeptState:
+    """What a fit left behind after its last pass, and what documents and parameters must agree with to go on."""
+
+    arrays: dict[str, NDArray]
+    values: dict[str, Any]
+    identity: Identity
+
+    def __post_init__(self) -> None:
+        """Raise a ValueError where a loaded identity is not one."""
+        if not isinstance(self.identity, dict):
+            raise ValueError("it does not say of which fit its kept state is")
+        saved_seed(self.identity.get("random_state"))
+
+
+class Estimator(BaseEstimator):
     """Base of the estimators.
 
     A family says what its documents are (`_documents`, `_check_documents`), what its laps do (`_laps`), what a fit that
@@ -49,7 +100,9 @@ class Estimator(Scored, AllOrNothing):
         "random_state": ["random_state"],
         "n_jobs": [None, Integral],
         "verbose": ["boolean"],
+        "total_documents": [None, whole(1)],
     }
+    _changed_by_steps: ClassVar[tuple[str, ...]] = ("_trace",)  # attributes that a step of a stream changes inside
     _learnable: ClassVar[tuple[str, ...]] = ()  # the names that `learn` may hold
     unit: ClassVar[str] = "token"  # what the objective is counted by
     objective_name: ClassVar[str] = "objective"  # what `objective_` is
@@ -71,10 +124,38 @@ class Estimator(Scored, AllOrNothing):
     feature_names_in_: NDArray
     _trace: Trace
     _kept: KeptState | None = None
+    _held_out: HeldOutScore | None = None
+    _cached: dict[str, Any]
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        """Make the place of what is `cached` at once: scikit-learn goes through the attributes, which stay as many."""
+        model = super().__new__(cls)
+        model.__dict__["_cached"] = {}
+        return model
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        self.__dict__["_cached"] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__getstate__().items() if name != "_cached"}
+
+    def __copy__(self) -> Self:
+        """Return a model that shares arrays with this one, but nothing that a step of either would change in both."""
+        twin = type(self).__new__(type(self))
+        twin.__setstate__(self.__getstate__())
+        for name in self._changed_by_steps:
+            if name in twin.__dict__:
+                setattr(twin, name, copy.deepcopy(getattr(twin, name)))
+        return twin
 
     @abstractmethod
     def _documents(self, X: Any, *, reset: bool = False) -> Any:
         """Check what is fitted; `reset` where it says what the words or dimensions are."""
+
+    def _minibatch(self, X: Any, *, first: bool) -> Any:
+        """Check a minibatch of a stream."""
+        return self._documents(X, reset=first)
 
     @abstractmethod
     def _check_documents(self, documents: Any) -> None:
@@ -96,7 +177,11 @@ class Estimator(Scored, AllOrNothing):
         """Take the names of words from what is fitted first; vectors have none."""
 
     def _check_parameters(self) -> None:
-        super()._check_parameters()
+        """Refuse parameters that no fit could make sense of, before a fit and when a model is loaded.
+
+        Kernels rely on it, also where scikit-learn is told to skip its validation. Families add their rules.
+        """
+        self._validate_params()
         init = self.get_params(deep=False).get("init")
         if init is self:
             raise InputError("init is this model itself; give another model or call continue_fit.")
@@ -106,48 +191,8 @@ class Estimator(Scored, AllOrNothing):
                 "or give its topics or components as a table."
             )
 
-    @all_or_nothing
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        callback: Callback | None = None,
-        checkpoint: PathLike | None = None,
-        resume: bool = False,
-    ) -> Self:
-        """Learn from documents, pass by pass.
-
-        Ctrl-C ends the fit after the current pass (the first one, if the start is still running) and leaves a usable
-        model. A second Ctrl-C interrupts at once. Callback and checkpoint also come after each pass. A call that fails
-        or is interrupted leaves the model as it was.
-
-        Parameters
-        ----------
-        X : Corpus, sparse matrix or array of shape (D, W)
-            Counts of words in documents. Samplers need whole numbers; other methods also take non-negative weights. For
-            models of vectors see the class.
-        y : ignored
-        callback : callable, optional
-            Called with a dict after each sweep of the start ({"stage": "init", "done", "total"}) and after each pass
-            (its row of `trace_`, with the limit as "n_laps").
-        checkpoint : path-like, optional
-            A folder to which the state of the fit is written after every pass, in place of the one before.
-        resume : bool, default=False
-            Continue from `checkpoint` if it exists. The result equals that of an uninterrupted fit. `n_laps` may be
-            larger than before.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InvalidCorpus
-            If the counts are negative, not finite, or hold no token at all.
-        InputError
-            If a parameter does not suit the documents, or the checkpoint belongs to another fit.
-        """
+    def _fit(self, X: Any, callback: Callback | None, checkpoint: PathLike | None, *, resume: bool) -> Self:
+        """Do what `fit` says, for words and for vectors."""
         documents = self._documents(X, reset=True)
         self._check_documents(documents)
         seed = seed_of_fit(self.random_state, checkpoint, resume=resume)
@@ -184,6 +229,29 @@ class Estimator(Scored, AllOrNothing):
             not a positive whole number.
         """
         return self._go_on(X, n_laps, callback)
+
+    def _undoing(self) -> Callable[[], None]:
+        """Return what takes back the changes that calls make inside the current attributes, beyond replacing them."""
+        trace: Trace | None = self.__dict__.get("_trace")
+        n_rows = 0 if trace is None else len(trace)
+
+        def undo() -> None:
+            if trace is not None:
+                trace.cut_back(n_rows)
+
+        return undo
+
+    @contextmanager
+    def _unchanged_by_errors(self) -> Iterator[None]:
+        """Leave the model as it was, fitted or not, where what follows breaks off for any reason."""
+        before, undo = dict(self.__dict__), self._undoing()
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            undo()
+            raise
 
     def _go_on(
         self, X: Any, n_laps: int, callback: Callback | None, change: Callable[[Any], None] | None = None
@@ -233,8 +301,7 @@ class Estimator(Scored, AllOrNothing):
         """Drop the state of the fit: the model keeps its topics and its trace, but cannot `continue_fit` any more.
 
         The model then takes less memory, and less space when saved. The state of samplers and trees is the topic of
-        each token; that of the memoized schedules, the
-        statistics of each batch.
+        each token. That of the memoized schedules is the statistics of each batch.
         """
         check_is_fitted(self)
         self._kept = None
@@ -280,6 +347,42 @@ class Estimator(Scored, AllOrNothing):
                 laps.restore(kept.arrays, kept.values, self.n_laps_)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise ModelFormatError(f"the state of this model is damaged ({error}); fit it again.") from None
+
+    @property
+    def held_out_(self) -> HeldOutScore | None:
+        """The held-out score that was noted for these topics; None without one."""
+        check_is_fitted(self)
+        return self._held_out
+
+    def note_held_out(self, score: Completion | float, *, unigram: float | None = None) -> Self:
+        """Keep the score on documents or vectors that were held out of the fit. It is saved, and reports show it.
+
+        A call that changes topics drops it.
+
+        Parameters
+        ----------
+        score : Completion or float
+            As from `evaluation.document_completion` or `score`, in nats per token or vector.
+        unigram : float, optional
+            What word frequencies alone score on the same words (`evaluation.unigram_completion`).
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If they are not finite numbers.
+        """
+        check_is_fitted(self)
+        try:
+            self._held_out = HeldOutScore(score, unigram)
+        except ValueError as error:
+            raise InputError(
+                f"{error}; give what document_completion or score returns, and what unigram_completion returns."
+            ) from None
+        return self
 
     def save(self, path: PathLike, *, overwrite: bool = False) -> None:
         """Write the fitted model to a folder (arrays as safetensors, the rest as JSON), completely or not at all.
@@ -379,10 +482,10 @@ class Estimator(Scored, AllOrNothing):
 
     @abstractmethod
     def _check_fitted_state(self) -> None:
-        """Refuse a loaded state whose parts do not fit together; families add what they know of theirs.
+        """Raise a ValueError if parts of a loaded model do not fit together; families add what they know of theirs."""
 
-        Raises
-        ------
-        ValueError
-            If an array, a word list or a parameter cannot be of a fitted model; the text says which.
-        """
+
+def save_held_out(model: Estimator, path: PathLike) -> None:
+    """Write the held-out score of a model into the folder that it is saved in; all else there stays as it is."""
+    if model.held_out_ is not None:
+        replace_value(path, "held_out", model.held_out_.packed())

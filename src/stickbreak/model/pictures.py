@@ -1,11 +1,13 @@
-"""The pictures that a fitted model draws: `model.plot`."""
+"""How a fitted model shows itself: its pictures (`model.plot`), and its largest topics as a table in a notebook."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from html import escape
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.requirements import check_whole
@@ -14,13 +16,16 @@ from stickbreak.plots.map import map_of_topics
 from stickbreak.plots.over_time import lines_over_time
 from stickbreak.plots.topics import bars_of_topics
 from stickbreak.plots.trace import line_of_trace
-from stickbreak.prediction.topics import checked_numbers
+from stickbreak.prediction.relevance import relevant_words
+from stickbreak.prediction.topics import FlatTopics, checked_numbers
+from stickbreak.questions.labels import labelled_topics
 from stickbreak.questions.topic_map import affinities, neighbour_map
-
-__all__ = ["Pictures", "TopicPictures"]
 
 _ON_A_MAP = 2_000  # topics
 _WORDS = 10
+_ROWS = 20  # of the table of a notebook
+_CELL = "text-align:left;vertical-align:top;padding:2px 8px"
+_NUMBER = "text-align:right;vertical-align:top;padding:2px 8px;white-space:nowrap"
 
 
 class Pictures:
@@ -113,7 +118,7 @@ class TopicPictures(Pictures):
         100 largest leaves are shown, and never more than 2,000 topics.
         """
         model = self._model
-        asked = model._asked()
+        asked = labelled_topics(model)
         shown = model.shown_topics(_WORDS, most=asked.numbers.size)
         first = np.argsort(-shown.shares, kind="stable")[:_ON_A_MAP]
         numbers = shown.numbers[first]
@@ -140,4 +145,44 @@ class TopicPictures(Pictures):
         linkage = model.hierarchy_
         if not len(linkage):
             raise InputError("this model has a single topic, so there is nothing to join.")
-        return joins(linkage, model._asked().labels, model.described_path(_WORDS).words)
+        return joins(linkage, labelled_topics(model).labels, model.described_path(_WORDS).words)
+
+
+def topics_as_html(model: FlatTopics) -> str | None:
+    """Return the largest topics as a table; None before a fit."""
+    try:
+        asked = labelled_topics(model)
+    except NotFittedError:
+        return None
+    shown = model.shown_topics(1, most=max(asked.numbers.size, 1))
+    share = dict(zip(shown.numbers.tolist(), shown.shares.tolist(), strict=True))
+    sizes = np.array([share[k] for k in asked.numbers.tolist()])
+    order = np.argsort(-sizes, kind="stable")[:_ROWS]
+    ranked = relevant_words(model, asked.numbers[order], _WORDS)
+    words = [[str(model.vocabulary_[w]) for w in row] for row in ranked]
+    widest = max(float(sizes.max(initial=0.0)), 1e-300)
+    rows = "".join(
+        _row(int(asked.numbers[i]), asked.labels[i], float(sizes[i]), float(sizes[i]) / widest, of_topic)
+        for i, of_topic in zip(order.tolist(), words, strict=True)
+    )
+    rest = model.n_topics_ - order.size
+    more = f"<p>and {rest:,} more: <code>topics_table()</code> has all</p>" if rest > 0 else ""
+    heads = "".join(
+        f'<th scope="col" style="{style}">{name}</th>'
+        for name, style in (("topic", _NUMBER), ("share", _NUMBER), ("label", _CELL), ("words", _CELL))
+    )
+    said = f"{escape(type(model).__name__)}: {model.n_topics_:,} topics, the largest first"
+    return (
+        f'<table style="border-collapse:collapse"><caption style="text-align:left">{said}</caption>'
+        f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>{more}"
+    )
+
+
+def _row(number: int, label: str, share: float, part: float, words: list[str]) -> str:
+    """Return a line of the table; the share has a bar of its size behind it."""
+    bar = f"background:linear-gradient(to left,rgba(70,130,180,.35) {100 * part:.0f}%,transparent 0)"
+    return (
+        f'<tr><th scope="row" style="{_NUMBER};font-weight:normal">{number}</th>'
+        f'<td style="{_NUMBER};{bar}">{share:.2%}</td>'
+        f'<td style="{_CELL}">{escape(label)}</td><td style="{_CELL}">{escape(" ".join(words))}</td></tr>'
+    )

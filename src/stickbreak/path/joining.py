@@ -21,7 +21,7 @@ ALWAYS = 20  # ... and all gains in every step from this number on
 FEWEST_GAINS = 8  # that are worth a thread
 
 
-def find_path(
+def join_to_one(
     choosing: Sequence[Evidence],
     scoring: Sequence[Evidence],
     eta: Eta,

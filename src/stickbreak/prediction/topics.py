@@ -9,13 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stickbreak.corpus import Corpus
+from stickbreak.corpus import Corpus, TextOptions
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.numerics.arrays import Float, Int
-from stickbreak.prediction.completion import Completion, completion_log_likelihood, scored_documents
+from stickbreak.prediction.completion import (
+    Completion,
+    HeldOutScore,
+    completion_log_likelihood,
+    scored_documents,
+)
 from stickbreak.prediction.fitted import FittedTopics, document_blocks
-from stickbreak.prediction.held_out import Unscored
 from stickbreak.prediction.left_to_right import LeftToRight
 from stickbreak.prediction.relevance import log_word_shares, most_relevant
 from stickbreak.prediction.words import check_same_words, top_word_indices
@@ -93,7 +97,7 @@ class DescribedPath:
     overview: int
 
 
-class FlatTopics(Unscored):
+class FlatTopics:
     """What can be asked of the topics of any fitted model, answered from one table of them (K topics, W words).
 
     A model whose topics fit in no table, or are ranked in another way, overrides what it answers otherwise: a tree of a
@@ -101,6 +105,9 @@ class FlatTopics(Unscored):
     """
 
     vocabulary_: tuple[str, ...]
+    text_options_: TextOptions | None = None  # how the texts of the fit were counted; None: it was given counts
+    text_column_: str | None = None  # their column in its data frame
+    _labels: dict[int, str] | None = None  # that were given, by the number of the topic
 
     @property
     @abstractmethod
@@ -162,13 +169,22 @@ class FlatTopics(Unscored):
 
     @property
     def labels_(self) -> dict[int, str]:
-        """The labels that were given, by the number of the topic; none, as here."""
-        return {}
+        """The labels that were given, by the number of the topic."""
+        return dict(self._labels or {})
+
+    def _keeps_number(self, k: int) -> bool:
+        """Whether a topic keeps its number, and so its label, whatever a call changes."""
+        return False
 
     @property
     def seed_topics_(self) -> dict[str, int]:
         """The number of the topic of each seed, by the name of the seed; empty where there are none."""
         return {}
+
+    @property
+    def held_out_(self) -> HeldOutScore | None:
+        """The held-out score that was noted for these topics; None where nothing is known."""
+        return None
 
     def described_path(self, n_words: int = 10) -> DescribedPath | None:
         """Return the joins of the topics down to one, with top words; None if they are not known, as here."""

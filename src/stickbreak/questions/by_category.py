@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import stats
 
-from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
+from stickbreak.fitting.requirements import check_whole
 from stickbreak.numerics.arrays import Float
 from stickbreak.prediction.topics import FlatTopics
-from stickbreak.questions.columns import numbered
+from stickbreak.questions.columns import categories_of, numbered
 from stickbreak.questions.intervals import RESAMPLES, GroupShares, group_shares, shares_of_sums
-from stickbreak.questions.weights import Asked
+from stickbreak.questions.labels import labelled_topics
+from stickbreak.questions.weights import documents_with, warn_of_gaps
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,40 +30,45 @@ _ROUNDING = 1e-12  # a sum of squares that is smaller, relative to its parts, is
 
 
 def topics_by(
-    topics: FlatTopics,
-    corpus: Corpus,
-    categories: Any,
-    asked: Asked,
+    model: FlatTopics,
+    X: Any,
+    category: Any,
     *,
+    topic: int | None = None,
     n_resamples: int = RESAMPLES,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> pd.DataFrame:
-    """Return the share of the tokens of each category that each topic has.             math.md (Q1), (Q2), (Q3)
+    """Return the share of each topic in the tokens of each category, with 95 % intervals and a test.
+
+    Intervals are those of `topics_over_time`. Each share is compared with the share in the documents of all other
+    categories, p adjusted for the number of rows after Benjamini and Hochberg.               math.md (Q1) to (Q3)
 
     Parameters
     ----------
-    topics : fitted model
-    corpus : Corpus
-        D documents.
-    categories : array-like of length D
-        Documents without one are left out.
-    asked : Asked
-    n_resamples : int
-    seed : int
+    X : Corpus, sparse matrix or array of shape (D, W)
+    category : str, int or array-like of length D
+        A column of `Corpus.metadata`, or of X if that is a data frame; or the category of each document. Documents
+        without one are left out.
+    topic, n_resamples, random_state
+        As in `topics_over_time`.
 
     Returns
     -------
     DataFrame
-        A row for each topic and category: topic, label, category, mean_weight, low, high, difference (from that in the
-        documents of the other categories), p (adjusted), tokens, documents.
+        A row for each topic and category: topic, label, category, mean_weight, low, high, difference, p, tokens and
+        documents of the category.
 
     Raises
     ------
     InputError
-        If there are more than 1,000 categories, or none.
+        If there is no such column, no category or more than 1,000, or a value is not one, as a list is.
     """
     import pandas as pd
 
+    asked, corpus = labelled_topics(model, topic), documents_with(model, X, category)
+    categories = categories_of(corpus, category, "category")
+    warn_of_gaps(categories.isna().to_numpy(), "category")
+    check_whole("n_resamples", n_resamples, 2)
     group, names = numbered(categories)
     if not len(names):
         raise InputError("no document has a category; give a value for each document.")
@@ -71,7 +77,8 @@ def topics_by(
             f"there are {len(names):,} categories, such as {str(names[0])!r:.40}; give a column of at most "
             f"{_MOST_CATEGORIES:,} different values."
         )
-    found = group_shares(topics, corpus, group, len(names), asked.numbers, n_resamples=n_resamples, seed=seed)
+    resamples = {"n_resamples": int(n_resamples), "seed": random_state}
+    found = group_shares(model, corpus, group, len(names), asked.numbers, **resamples)
     difference, p = differences(found)
     G, n = len(names), asked.numbers.size
     frame = pd.DataFrame(

@@ -1,4 +1,4 @@
-"""The documents of a topic, and the topics of documents.
+"""The documents of a topic, the topics of documents, and documents that are like one (Hellinger distance of weights).
 
 Documents are ranked by the lower end of an interval of their share (Wilson, Probable inference, the law of succession,
 and statistical inference, 1927): a long document with 90 % of a topic stands above one of three words with 100 %.
@@ -13,10 +13,12 @@ import numpy as np
 from scipy import sparse
 
 from stickbreak.corpus import Corpus
+from stickbreak.exceptions import InputError
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.prediction.topics import FlatTopics
-from stickbreak.questions.weights import weight_blocks, whole_blocks
+from stickbreak.questions.labels import labelled_topics, with_labels
+from stickbreak.questions.weights import dense, weight_blocks, whole_blocks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,26 +104,29 @@ def best_documents(topics: FlatTopics, corpus: Corpus, numbers: Int, n: int) -> 
     return best[0], best[2]
 
 
-def documents_of(topics: FlatTopics, corpus: Corpus, topic: int, n: int) -> pd.DataFrame:
+def documents_of(model: FlatTopics, topic: int, X: Any, n: int = 10) -> pd.DataFrame:
     """Return the documents that show a topic best.
 
     Parameters
     ----------
-    topics : fitted model
-    corpus : Corpus
     topic : int
-    n : int
+        Number of the topic; of a tree a leaf.
+    X : Corpus, sparse matrix or array of shape (D, W)
+    n : int, default=10
+        Number of documents.
 
     Returns
     -------
     DataFrame
-        A row for each document, the best first: document (its name), row, weight (of the topic), low (lower end of its
-        interval), tokens.
+        A row for each document, the best first: document (its name), row, weight (of the topic), low (the lower end
+        of Wilson's 95 % interval of the weight), tokens. The order is that of low, so that three words do not win.
     """
     import pandas as pd
 
+    labelled_topics(model, topic)  # refuses a number that is none of a topic
+    corpus = model._corpus(X)
     check_whole("n", n, 1)
-    (rows,), (weights,) = best_documents(topics, corpus, np.array([topic], dtype=np.int64), n)
+    (rows,), (weights,) = best_documents(model, corpus, np.array([int(topic)], dtype=np.int64), n)
     found = rows >= 0
     rows, weights, names = rows[found], weights[found], corpus.names_in_tables
     tokens = corpus.document_lengths[rows]
@@ -136,38 +141,40 @@ def documents_of(topics: FlatTopics, corpus: Corpus, topic: int, n: int) -> pd.D
     )
 
 
-def topics_of(topics: FlatTopics, corpus: Corpus, n: int) -> pd.DataFrame:
+def topics_of(model: FlatTopics, X: Any, n: int = 5) -> pd.DataFrame:
     """Return the largest topics of each document.
 
     Parameters
     ----------
-    topics : fitted model
-    corpus : Corpus
-    n : int
-        Topics of each document, at most.
+    X : Corpus, sparse matrix or array of shape (D, W)
+        Documents; ``corpus[[3]]`` is one.
+    n : int, default=5
+        Number of topics of each document.
 
     Returns
     -------
     DataFrame
-        The topics of one document after those of another, the largest first: document, row, topic, weight. Documents
-        without tokens have none.
+        A row for each document and topic: document (its name), row, topic, label, weight. Documents without a word
+        of the model have no row.
     """
     import pandas as pd
 
+    corpus = model._corpus(X)
     check_whole("n", n, 1)
     names, bare = corpus.names_in_tables, replace(corpus, names=None, metadata=None)
     with_tokens = np.flatnonzero(np.asarray(corpus.document_lengths) > 0)
     parts: list[tuple[Int, Int, Float]] = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
-    for block in whole_blocks(topics, bare):
+    for block in whole_blocks(model, bare):
         rows = with_tokens[(with_tokens >= block.start) & (with_tokens < block.stop)]
-        weights: Any = topics.active_weights(bare[rows])
+        weights: Any = model.active_weights(bare[rows])
         is_sparse = sparse.issparse(weights)
         if is_sparse:
             parts += [_largest(rows[[i]], weights[[i]].indices, weights[[i]].data[None], n) for i in range(rows.size)]
         else:
             parts.append(_largest(rows, np.arange(weights.shape[1]), weights, n))
     d, k, weight = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return pd.DataFrame({"document": [names[row] for row in d], "row": d, "topic": k, "weight": weight})
+    table = pd.DataFrame({"document": [names[row] for row in d], "row": d, "topic": k, "weight": weight})
+    return with_labels(model, table)
 
 
 def _largest(rows: Int, numbers: Int, weights: Float, n: int) -> tuple[Int, Int, Float]:
@@ -176,3 +183,73 @@ def _largest(rows: Int, numbers: Int, weights: Float, n: int) -> tuple[Int, Int,
     found = np.take_along_axis(weights, chosen, axis=1)
     shown = found > 0
     return np.repeat(rows, shown.sum(axis=1)), numbers[chosen[shown]].astype(np.int64), found[shown]
+
+
+def similar_documents(model: FlatTopics, X: Any, document: int | str, n: int = 10) -> pd.DataFrame:
+    """Return the documents that are most like one document.                                    math.md (Q7)
+
+    The distance is that of Hellinger between the topic weights.
+
+    Parameters
+    ----------
+    X : Corpus, sparse matrix or array of shape (D, W)
+    document : int or str
+        Row or name of the document, which is one of X.
+    n : int, default=10
+        Number of documents.
+
+    Returns
+    -------
+    DataFrame
+        A row for each document, the nearest first: document (its name), row, distance (0: the same weights; 1: no
+        topic in common), tokens.
+    """
+    import pandas as pd
+
+    corpus = model._corpus(X)
+    row = row_of(corpus, document)
+    check_whole("n", n, 1)
+    lengths, bare = np.asarray(corpus.document_lengths), replace(corpus, names=None, metadata=None)
+    if lengths[row] <= 0:
+        raise InputError(f"document {row} has no word of the model; give another document.")
+    root = np.sqrt(model.active_weights(bare[row : row + 1]))
+    affinity = np.empty(len(corpus))
+    for block in whole_blocks(model, bare):
+        affinity[block] = dense(np.sqrt(model.active_weights(bare[block])) @ root.T)[:, 0]
+    affinity[row] = affinity[lengths <= 0] = -1.0
+    nearest = np.argsort(-affinity, kind="stable")[:n]
+    nearest = nearest[affinity[nearest] >= 0]
+    names = corpus.names_in_tables
+    return pd.DataFrame(
+        {
+            "document": [names[d] for d in nearest],
+            "row": nearest,
+            "distance": np.sqrt(np.maximum(1.0 - affinity[nearest], 0.0)),
+            "tokens": lengths[nearest],
+        }
+    )
+
+
+def row_of(corpus: Corpus, document: int | str) -> int:
+    """Return the row of a document that is given by its name or its row; digits are a row where no name is so.
+
+    Raises
+    ------
+    InputError
+        If there is no such document, or several have this name.
+    """
+    if isinstance(document, str):
+        names = corpus.document_names
+        n_found = names.count(document)
+        if not n_found and document.isdecimal():
+            return row_of(corpus, int(document))
+        if n_found != 1:
+            has = "no document" if n_found == 0 else f"{n_found} documents"
+            raise InputError(
+                f"{has} of the corpus has the name {document!r}; give a name, or the number of the row, from 0."
+            )
+        return names.index(document)
+    row = check_whole("document", document, 0)
+    if row >= len(corpus):
+        raise InputError(f"document is {row}, but the corpus has {len(corpus)} documents; rows count from 0.")
+    return row

@@ -1,8 +1,10 @@
-"""Labels of topics: a few words that are distinctive, no two topics alike."""
+"""Labels of topics: a few words that are distinctive, no two topics alike; the topics that an answer is about."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,7 +13,47 @@ from stickbreak.numerics.arrays import Float, Int
 from stickbreak.prediction.relevance import most_relevant, relevant_words
 from stickbreak.prediction.topics import FlatTopics
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_TOPICS = 100  # of a tree, that a table without a choice of topics is about
+LONGEST = 200  # characters of a label
 _WORDS, _MOST_WORDS = 3, 8
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledTopics:
+    """The topics that an answer is about: all of a table, the largest leaves of a tree.
+
+    Attributes
+    ----------
+    numbers : ndarray of int, of shape (n,)
+        Their columns in `transform`.
+    labels : tuple of str
+        One for each of them.
+    """
+
+    numbers: Int
+    labels: tuple[str, ...]
+
+
+def labelled_topics(model: FlatTopics, topic: int | None = None) -> LabelledTopics:
+    """Return the topics that a table is about, with their labels: one, all, or of a tree the largest."""
+    labels = model.labels_
+    if topic is None:
+        numbers = model.shown_topics(1, most=MOST_TOPICS).numbers
+    else:
+        model.word_distributions([topic])  # refuses a number that is none of a topic
+        numbers = np.array([topic], dtype=np.int64)
+    return LabelledTopics(numbers, labels_of(model, numbers, labels))
+
+
+def with_labels(model: FlatTopics, frame: pd.DataFrame) -> pd.DataFrame:
+    """Add the labels of the topics of a table behind their numbers."""
+    numbers = np.union1d(labelled_topics(model).numbers, frame["topic"].to_numpy(dtype=np.int64))
+    label = dict(zip(numbers.tolist(), labels_of(model, numbers, model.labels_), strict=True))
+    frame.insert(frame.columns.get_loc("topic") + 1, "label", [label[k] for k in frame["topic"].tolist()])
+    return frame
 
 
 def labels_of(
@@ -75,21 +117,15 @@ def distinct_labels(
 
 
 def kept_labels(given: Mapping[int, str], before: Float, after: Float, numbers: Int) -> dict[int, str]:
-    """Return the labels that stay when topics have changed: those of topics that kept their number.
+    """Return the labels that stay when topics have changed: those of topics that kept their number.    math.md (Q7)
 
-    A topic kept its number if the topic that now has this number is nearer to it than any other (Hellinger distance of
-    the word distributions, math.md (Q7)).
-
-    Parameters
-    ----------
-    given : mapping of int to str
-        Labels of the topics before, in the order of the rows of `before`.
-    before : ndarray of shape (n, W)
-        Word distributions of the labelled topics.
-    after : ndarray of shape (m, W)
-        Word distributions of topics now; new words are the last columns.
-    numbers : ndarray of int, of shape (m,)
-        Numbers of the topics now.
+    A topic kept its number if the topic that now has this number is nearer to it than any other, by the Hellinger
+    distance of their words: `before` (n, W) are those of the labelled topics, `after` (m, W') those of `numbers` now.
     """
     nearest = numbers[np.argmax(np.sqrt(before) @ np.sqrt(after[:, : before.shape[1]]).T, axis=1)]
     return {k: label for (k, label), now in zip(given.items(), nearest, strict=True) if k == now}
+
+
+def is_label(text: Any) -> bool:
+    """Whether a text can be the label of a topic: it is one line, not blank and not too long."""
+    return isinstance(text, str) and bool(text.strip()) and len(text) <= LONGEST and text.isprintable()

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import stats
 
-from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
+from stickbreak.fitting.requirements import check_whole
 from stickbreak.numerics.arrays import Float
 from stickbreak.prediction.topics import FlatTopics
 from stickbreak.questions.by_category import adjusted
-from stickbreak.questions.columns import Days, numbered, period_starts
+from stickbreak.questions.columns import Days, days_of, fitting_period, numbered, period_starts
 from stickbreak.questions.intervals import LEVEL, RESAMPLES, Blocks, group_shares
-from stickbreak.questions.weights import Asked, weight_blocks
+from stickbreak.questions.labels import LabelledTopics, labelled_topics
+from stickbreak.questions.weights import documents_with, warn_of_gaps, weight_blocks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,44 +25,68 @@ _DAYS_OF_A_YEAR = 365.25
 
 
 def topics_over_time(
-    topics: FlatTopics,
-    corpus: Corpus,
-    days: Days,
-    by: str,
-    asked: Asked,
+    model: FlatTopics,
+    X: Any,
+    dates: Any = None,
+    by: str | None = None,
     *,
+    topic: int | None = None,
+    date_format: str | None = None,
     n_resamples: int = RESAMPLES,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> pd.DataFrame:
-    """Return the share of the tokens of each period that each topic has.                      math.md (Q1), (Q2)
+    """Return the share of each topic in the tokens of each period, with 95 % intervals.    math.md (Q1), (Q2)
+
+    The intervals say how the share would vary with other documents of the same kind: the documents of a period are
+    resampled (Bayesian bootstrap). The topics stay fixed.
 
     Parameters
     ----------
-    topics : fitted model
-    corpus : Corpus
-        D documents.
-    days : ndarray of datetime64[D], of shape (D,)
-        NaT: the document is left out.
-    by : {"day", "week", "month", "quarter", "year"}
-    asked : Asked
-    n_resamples : int
-    seed : int
+    X : Corpus, sparse matrix or array of shape (D, W)
+    dates : str or array-like of length D, optional
+        A column of `Corpus.metadata`, or of X if that is a data frame; or the date of each document. Years as
+        numbers are dates, too. The default is the only column of dates. Documents without a date are left out.
+    by : {"day", "week", "month", "quarter", "year"}, optional
+        The periods. Weeks begin on Monday. The default is the shortest of which the dates span 60 at most, or else
+        year. Dates that all lie in different months are counted by month, or by a longer period that tells them
+        apart. `attrs["by"]` of the table says which.
+    topic : int, optional
+        Only this topic, without any adjustment of p for the others. The default is all; of a tree the 100 largest
+        leaves.
+    date_format : str, optional
+        How dates are written, as in `datetime.strptime`. By default text must be as in ISO 8601 (2026-11-23).
+    n_resamples : int, default=500
+        Number of resamples of the documents.
+    random_state : int, default=0
+        Seed of the resamples.
 
     Returns
     -------
     DataFrame
-        A row for each topic and period: topic, label, period (its first day), mean_weight, low, high, tokens,
-        documents. Periods without a token have no row.
+        A row for each topic and period: topic, label, period (its first day), mean_weight, low, high, tokens and
+        documents of the period. Periods without tokens have no row. low and high are NaN where there is a single
+        document.
+
+    Raises
+    ------
+    InputError
+        If there are no dates, or they cannot be read.
     """
     import pandas as pd
 
+    asked, corpus = labelled_topics(model, topic), documents_with(model, X, dates)
+    days = days_of(corpus, dates, date_format)
+    warn_of_gaps(np.isnat(days), "date")
+    by = fitting_period(days) if by is None else by
+    resamples = {"n_resamples": check_whole("n_resamples", n_resamples, 2), "seed": random_state}
     starts = period_starts(days, by)
     starts[np.asarray(corpus.document_lengths) <= 0] = np.datetime64("NaT")
     group, periods = numbered(starts.astype("datetime64[s]"))
-    check_some(group)
-    found = group_shares(topics, corpus, group, len(periods), asked.numbers, n_resamples=n_resamples, seed=seed)
+    if not (group >= 0).any():
+        raise InputError("no document has both words of the model and a value to group it by; give such documents.")
+    found = group_shares(model, corpus, group, len(periods), asked.numbers, **resamples)
     G, n = len(periods), asked.numbers.size
-    return pd.DataFrame(
+    table = pd.DataFrame(
         {
             "topic": np.repeat(asked.numbers, G),
             "label": np.repeat(np.array(asked.labels, dtype=object), G),
@@ -73,48 +98,43 @@ def topics_over_time(
             "documents": np.tile(found.n_documents, n),
         }
     )
+    table.attrs["by"] = by
+    return table
 
 
-def topic_trends(topics: FlatTopics, corpus: Corpus, days: Days, asked: Asked) -> pd.DataFrame:
-    """Return how fast the share of each topic grows: a weighted regression of weights on time.        math.md (Q4)
-
-    The standard errors allow for any scatter of the documents (White, A heteroskedasticity-consistent covariance
-    matrix estimator, 1980).
+def topic_trends(
+    model: FlatTopics, X: Any, dates: Any = None, *, topic: int | None = None, date_format: str | None = None
+) -> pd.DataFrame:
+    """Return how fast the share of each topic grows, the fastest first.                        math.md (Q4)
 
     Parameters
     ----------
-    topics : fitted model
-    corpus : Corpus
-    days : ndarray of datetime64[D], of shape (D,)
-    asked : Asked
+    X : Corpus, sparse matrix or array of shape (D, W)
+        Choose documents to look at some years only.
+    dates, topic, date_format
+        As in `topics_over_time`.
 
     Returns
     -------
     DataFrame
-        A row for each topic, the fastest growing first: topic, label, mean_weight, change (of it in a year), low,
-        high, p (adjusted for the number of topics).
+        A row for each topic: topic, label, mean_weight, change (of it in a year), low, high (95 % interval of the
+        change), p (of no change; adjusted for the number of topics after Benjamini and Hochberg). Intervals allow for
+        any scatter of the documents (White, A heteroskedasticity-consistent covariance matrix estimator, 1980).
 
     Raises
     ------
     InputError
-        If all documents are of one day, or fewer than three have a day and tokens.
+        If there are no dates, or fewer than three documents with them, or all are of one day.
     """
-    blocks = partial(weight_blocks, topics, corpus, asked.numbers)
+    asked, corpus = labelled_topics(model, topic), documents_with(model, X, dates)
+    days = days_of(corpus, dates, date_format)
+    warn_of_gaps(np.isnat(days), "date")
+    blocks = partial(weight_blocks, model, corpus, asked.numbers)
     return trends_of(blocks, np.asarray(corpus.document_lengths, dtype=np.float64), days, asked)
 
 
-def trends_of(blocks: Blocks, lengths: Float, days: Days, asked: Asked) -> pd.DataFrame:
-    """Return the same from weights that are known already.
-
-    Parameters
-    ----------
-    blocks : callable
-        As for `shares_in_groups`.
-    lengths : ndarray of shape (D,)
-        Tokens of the documents.
-    days : ndarray of datetime64[D], of shape (D,)
-    asked : Asked
-    """
+def trends_of(blocks: Blocks, lengths: Float, days: Days, asked: LabelledTopics) -> pd.DataFrame:
+    """Return what `topic_trends` does, from blocks of weights, and tokens and days of documents.  math.md (Q4)"""
     import pandas as pd
 
     N = lengths
@@ -152,14 +172,3 @@ def trends_of(blocks: Blocks, lengths: Float, days: Days, asked: Asked) -> pd.Da
         }
     )
     return frame.sort_values("change", ascending=False, kind="stable", ignore_index=True)
-
-
-def check_some(group: np.ndarray) -> None:
-    """Refuse documents of which none is in a group and has words.
-
-    Raises
-    ------
-    InputError
-    """
-    if not (group >= 0).any():
-        raise InputError("no document has both words of the model and a value to group it by; give such documents.")

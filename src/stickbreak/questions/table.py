@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tables import in_tables
+from stickbreak.fitting.requirements import check_whole
 from stickbreak.prediction.topics import FlatTopics
 from stickbreak.prediction.word_pairs import npmi_of_words
 from stickbreak.prediction.words import top_word_indices
 from stickbreak.questions.documents import keep_best, wilson_lower_bound
-from stickbreak.questions.weights import Asked, weight_blocks
+from stickbreak.questions.labels import labelled_topics
+from stickbreak.questions.weights import weight_blocks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,26 +23,30 @@ _EXAMPLES = 3
 _COHERENCE_WORDS = 10
 
 
-def topics_table(topics: FlatTopics, corpus: Corpus | None, asked: Asked, n_words: int) -> pd.DataFrame:
-    """Return what can be said of each topic in one line.
+def topics_table(model: FlatTopics, X: Any = None, *, n_words: int = 10) -> pd.DataFrame:
+    """Return the topics, one in each row.
 
     Parameters
     ----------
-    topics : fitted model
-    corpus : Corpus or None
+    X : Corpus, sparse matrix or array of shape (D, W), optional
         Documents to be described, too.
-    asked : Asked
-    n_words : int
+    n_words : int, default=10
+        Maximum number of words of each topic.
 
     Returns
     -------
     DataFrame
-        A row for each topic, with the columns of `Questions.topics_table`.
+        Columns: topic (its number), label, share (of the tokens of the fit), corpus_weight (the share that the
+        model expects in a new collection) and words (the most relevant). With X also coherence (NPMI of the ten
+        most probable words in X), mean_weight (over X, weighted by tokens), documents (in which the topic is the
+        largest) and examples (names of the documents that show it best).
     """
     import pandas as pd
 
-    numbers = asked.numbers
-    shown = topics.shown_topics(n_words, most=max(numbers.size, 1))
+    asked = labelled_topics(model)
+    corpus, numbers = None if X is None else model._corpus(X), asked.numbers
+    check_whole("n_words", n_words, 1)
+    shown = model.shown_topics(n_words, most=max(numbers.size, 1))
     order = {int(k): i for i, k in enumerate(shown.numbers)}
     at = np.array([order[int(k)] for k in numbers], dtype=np.int64)
     words = in_tables([" ".join(word for word, _ in shown.words[i]) for i in at])
@@ -52,7 +58,7 @@ def topics_table(topics: FlatTopics, corpus: Corpus | None, asked: Asked, n_word
         "words": words,
     }
     if corpus is not None:
-        columns |= _in_documents(topics, corpus, numbers)
+        columns |= _in_documents(model, corpus, numbers)
     return pd.DataFrame(columns)
 
 

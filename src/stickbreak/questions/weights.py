@@ -1,15 +1,18 @@
-"""Topic weights of documents, block by block, for the topics that an answer is about."""
+"""Documents that a question is about, with a column, and their topic weights, block by block."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from stickbreak.corpus import Corpus
+from stickbreak.corpus.text_columns import is_frame, kept_columns
+from stickbreak.fitting.loop import logger
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.prediction.fitted import document_blocks
 from stickbreak.prediction.topics import FlatTopics
@@ -17,42 +20,27 @@ from stickbreak.prediction.topics import FlatTopics
 _STORED_IF_SPARSE = 200  # leaves that a document has, at most but for the longest
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """The topics that an answer is about: all of a table, the largest leaves of a tree.
+def documents_with(model: FlatTopics, X: Any, column: Any) -> Corpus:
+    """Return documents; of a data frame the column that is named comes with them, with None all columns."""
+    corpus = model._corpus(X)
+    if is_frame(X) and model.text_column_ is not None and (column is None or isinstance(column, str | Integral)):
+        keep = "all" if column is None else [column]
+        corpus = replace(corpus, metadata=kept_columns(X, keep, model.text_column_))
+    return corpus
 
-    Attributes
-    ----------
-    numbers : ndarray of int, of shape (n,)
-        Their columns in `transform`.
-    labels : tuple of str
-        One for each of them.
-    """
 
-    numbers: Int
-    labels: tuple[str, ...]
+def warn_of_gaps(lacking: np.ndarray, what: str) -> None:
+    """Log how many documents have no value of a kind."""
+    n = int(lacking.sum())
+    if n:
+        number = "1 document has" if n == 1 else f"{n:,} documents have"
+        logger.warning("%s no %s and %s left out", number, what, "is" if n == 1 else "are")
 
 
 def weight_blocks(
     topics: FlatTopics, corpus: Corpus, numbers: Int, rows: Int | None = None
 ) -> Iterator[tuple[Int, Float]]:
-    """Yield the weights of some topics in documents, in blocks that need little memory.
-
-    Parameters
-    ----------
-    topics : fitted model
-    corpus : Corpus
-        D documents.
-    numbers : ndarray of int, of shape (n,)
-        Columns of `transform`.
-    rows : ndarray of int, optional
-        Documents in the order in which they are wanted. The default is all in their order.
-
-    Yields
-    ------
-    rows : ndarray of int, of shape (b,)
-    weights : ndarray of shape (b, n)
-    """
+    """Yield rows and their weights of some topics, (b, n), in blocks that need little memory; all rows by default."""
     bare = replace(corpus, names=None, metadata=None)
     n_documents = len(corpus) if rows is None else rows.size
     n_columns = numbers.size if _is_sparse(topics, corpus) else topics.n_columns_  # that are in memory at a time

@@ -15,7 +15,7 @@ from stickbreak.corpus import Corpus
 from stickbreak.corpus.text_columns import texts_in
 from stickbreak.evaluation.measures import exclusivity, topic_diversity
 from stickbreak.exceptions import InputError
-from stickbreak.model.texts import counted_for
+from stickbreak.model.documents import counted_for
 from stickbreak.numerics.arrays import Float
 from stickbreak.prediction.completion import Completion
 from stickbreak.prediction.fitted import FittedTopics, document_blocks
@@ -23,8 +23,8 @@ from stickbreak.prediction.relevance import most_relevant
 from stickbreak.prediction.topics import FlatTopics, as_topics
 from stickbreak.prediction.word_pairs import npmi_of_words
 from stickbreak.prediction.words import check_same_words, top_word_indices
+from stickbreak.questions.columns import Span
 from stickbreak.questions.labels import labels_of
-from stickbreak.questions.spans import Span
 from stickbreak.questions.topic_map import affinities, in_documents, most_similar, neighbour_map
 from stickbreak.report.data import CorpusReport, HeldOut, ReportData, TopicReport, WordShare, finite_or_none
 from stickbreak.report.fit import FittedRun, describe_fit

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stickbreak.numerics.arrays import Float
+from stickbreak.prediction.relevance import relevant_words
 from stickbreak.storage.atomic import replace_file
 from stickbreak.storage.places import PathLike
 
@@ -129,7 +130,7 @@ def _lead(names: tuple[str, str], table: pd.DataFrame) -> str:
 
 def _numbers(models: tuple[Any, Any]) -> list[list[int]]:
     """Return the numbers of the topics that are compared, in the order of the rows and columns of what they share."""
-    return [model._asked().numbers.tolist() for model in models]
+    return [model.labelled_topics().numbers.tolist() for model in models]
 
 
 def _ribbons(numbers: list[list[int]], names: tuple[str, str], table: pd.DataFrame, shared: Float) -> str:
@@ -220,8 +221,8 @@ def _rows(models: tuple[Any, Any], names: tuple[str, str], table: pd.DataFrame) 
     """Return the table of all topics."""
     words = []
     for model in models:
-        chosen = model._asked().numbers
-        told = [" ".join(row) for row in model._relevant(chosen, _WORDS)]
+        chosen = model.labelled_topics().numbers
+        told = [" ".join(model.vocabulary_[w] for w in row) for row in relevant_words(model, chosen, _WORDS)]
         words.append(dict(zip(chosen.tolist(), told, strict=True)))
     heads = (names[0], "share", "what became of it", names[1], "share", "similarity")
     lines = []

@@ -15,6 +15,7 @@ from stickbreak.numerics.arrays import Float, Int
 from stickbreak.questions.by_category import adjusted, differences
 from stickbreak.questions.columns import (
     Days,
+    Span,
     categories_of,
     days_of,
     fitting_period,
@@ -23,9 +24,8 @@ from stickbreak.questions.columns import (
     period_starts,
 )
 from stickbreak.questions.intervals import RESAMPLES, GroupShares, shares_in_groups
+from stickbreak.questions.labels import LabelledTopics
 from stickbreak.questions.over_time import trends_of
-from stickbreak.questions.spans import Span
-from stickbreak.questions.weights import Asked
 
 _MOST_CLASSES, _FOUND_CLASSES, _FOUND_COLUMNS = 60, 30, 3  # of a column that was named; of one that was found
 _LEAST_KNOWN = 0.5  # of the documents have a value in a column of classes that is found
@@ -308,7 +308,7 @@ def describe_time(
     group, periods = numbered(period_starts(days, by).astype("datetime64[s]"))
     if len(periods) < 2:
         return None
-    asked = Asked(np.arange(len(numbers)), ("",) * len(numbers))
+    asked = LabelledTopics(np.arange(len(numbers)), ("",) * len(numbers))
     try:
         trends = trends_of(sample.blocks, sample.lengths, days, asked)
     except InputError:  # of too few documents

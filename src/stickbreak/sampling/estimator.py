@@ -16,9 +16,10 @@ from stickbreak.fitting.constraints import CONCENTRATIONS, TOPIC_PRIORS, one_of,
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Callback, Stop
 from stickbreak.initialization import Start, StartSettings
-from stickbreak.model.given_topics import number_given
+from stickbreak.model.documents import counted
+from stickbreak.model.initial_topics import number_given
 from stickbreak.model.seeds import Seeds, plain_seeds
-from stickbreak.model.topic_model import TopicEstimator
+from stickbreak.model.topic_estimator import TopicEstimator
 from stickbreak.sampling.blocks import Blocks
 from stickbreak.sampling.chain import REPRESENTATIONS, ROOTS, SAMPLERS
 from stickbreak.sampling.fitted import FittedGibbs
@@ -350,7 +351,7 @@ class GibbsHDP(FittedGibbs):
             `n_topics`, or its default, or the number of tokens if that is smaller.
         """
         n_topics = self._default_topics(stream=False) if self.n_topics is None else int(self.n_topics)
-        return min(n_topics, int(Corpus.from_counts(self._counted(X, reset=True)).n_tokens))
+        return min(n_topics, int(Corpus.from_counts(counted(self, X, reset=True)).n_tokens))
 
     def _default_topics(self, *, stream: bool) -> int:
         if isinstance(self.init, str) and self.init == TOPIC_MODEL:

@@ -10,36 +10,34 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.all_or_nothing import all_or_nothing
 from stickbreak.fitting.checkpoint import check_learned, is_table, require, whole_number
 from stickbreak.fitting.engine import engine
 from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.fitting.laps import Callback
 from stickbreak.fitting.requirements import check_whole
-from stickbreak.model.expected_counts import CountedTopics
-from stickbreak.model.labelled import LabelledDocuments
-from stickbreak.model.prepared import once
-from stickbreak.model.spreading import spread
+from stickbreak.model.document_labels import label_probabilities, predict_labels
+from stickbreak.model.estimator import all_or_nothing, cached
+from stickbreak.model.topic_estimator import TopicEstimator, on_workers
 from stickbreak.model.word_prior import base_of
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.numerics.ranges import SMALLEST, are_sums, are_tables
-from stickbreak.path.pooled import pooled
+from stickbreak.path.joined_models import pooled
 from stickbreak.prediction.document_weights import collapsed_weights
-from stickbreak.prediction.topics import shares_of
 from stickbreak.sampling.chain_jobs import COLUMNS
 from stickbreak.sampling.laps import GibbsLaps, best_chain, show_chain
 from stickbreak.sampling.requirements import check_continuation
 from stickbreak.sampling.to_arviz import arviz_samples
 
 
-class FittedGibbs(LabelledDocuments, CountedTopics):
+class FittedGibbs(TopicEstimator):
     """The side of `GibbsHDP` that needs no fit of its own: it reads the fitted attributes."""
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ("components_", "tables_")
     _fitted_values: ClassVar[tuple[str, ...]] = (
-        *LabelledDocuments._fitted_values,
-        *LabelledDocuments._label_values,
+        *TopicEstimator._fitted_values,
+        "label_names_",
+        "label_curve_",
         "alpha_",
         "gamma_",
         "eta_",
@@ -50,6 +48,7 @@ class FittedGibbs(LabelledDocuments, CountedTopics):
     )
 
     _learnable: ClassVar[tuple[str, ...]] = LEARNABLE
+    _takes_labels = True
     objective_name: ClassVar[str] = "joint log-likelihood"
 
     components_: Float
@@ -66,7 +65,10 @@ class FittedGibbs(LabelledDocuments, CountedTopics):
     learn: Sequence[str]
     n_jobs: int | None
 
-    @spread
+    label_probabilities = label_probabilities
+    predict_labels = predict_labels
+
+    @on_workers
     def expected_weights(self, X: Any) -> Float:
         """Return the expected topic weights of documents with the inactive rest last.
 
@@ -92,7 +94,7 @@ class FittedGibbs(LabelledDocuments, CountedTopics):
         active = (self.components_[:, words] / self._totals()).T
         return np.column_stack([active, self.rest_word_[words]])
 
-    @once
+    @cached
     def _totals(self) -> Float:
         """Return what each topic sums to, (K, 1)."""
         return np.asarray(self.components_.sum(axis=1, keepdims=True))
@@ -108,17 +110,10 @@ class FittedGibbs(LabelledDocuments, CountedTopics):
         check_is_fitted(self)
         return self.tables_ / (self.tables_.sum() + self.gamma_)
 
-    @property
-    def topic_shares_(self) -> Float:
-        """Share of the tokens that each topic has in the state, or in the mean over samples, of the topics, (K,)."""
-        check_is_fitted(self)
-        return shares_of(self._tokens_of(self.components_, self.eta_))
-
     def _join_topics(self, to: Int) -> None:
         """Make topic k a part of topic to[k]: counts and tables add up."""
         counts, eta = self._expected_counts()
         self.components_, self.tables_ = pooled(counts, to) + eta, pooled(self.tables_, to)
-        self._pseudo = None  # a joined topic has no prior of its own
         self._forget_labels()
 
     def to_arviz(self, *, thin: int = 1) -> Any:

@@ -13,15 +13,16 @@ from stickbreak.corpus import Corpus
 from stickbreak.corpus.alignment import in_columns, only_numbered
 from stickbreak.corpus.tokens import refuse_fractions
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.all_or_nothing import all_or_nothing
-from stickbreak.fitting.checkpoint import seed_of_fit
+from stickbreak.fitting.checkpoint import require, seed_of_fit
 from stickbreak.fitting.constraints import CONCENTRATION, TOLERANCES, TOPIC_PRIORS, whole
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.hyperparameters import PRIOR
 from stickbreak.fitting.laps import Callback
 from stickbreak.fitting.requirements import check_bytes, check_memory, check_names, check_start, check_tokens
 from stickbreak.fitting.run import at_work
-from stickbreak.model.document_labels import given_labels
+from stickbreak.model.document_labels import column_named, given_labels, label_probabilities, predict_labels
+from stickbreak.model.documents import counted, counted_with_new
+from stickbreak.model.estimator import all_or_nothing
 from stickbreak.model.seeds import Seeds, plain_seeds
 from stickbreak.model.word_prior import base_of
 from stickbreak.numerics.pseudo_counts import widened
@@ -164,7 +165,13 @@ class TopicModel(FittedTopics):
     (500, 10)
     """
 
-    _fitted_values: ClassVar[tuple[str, ...]] = (*FittedTopics._fitted_values, "started_", "_opened")
+    _fitted_values: ClassVar[tuple[str, ...]] = (
+        *FittedTopics._fitted_values,
+        "label_names_",
+        "label_curve_",
+        "started_",
+        "_opened",
+    )
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **FittedTopics._parameter_constraints,
         "n_topics": [None, whole(1, MOST_TOPICS)],
@@ -174,6 +181,8 @@ class TopicModel(FittedTopics):
         "learn": [list, tuple],
         "tolerance": [None, *TOLERANCES],
     }
+
+    _takes_labels = True
 
     started_: int
     _opened: float  # what the documents say of alpha beside the tables, for updates
@@ -222,7 +231,7 @@ class TopicModel(FittedTopics):
         """
         if self.n_topics is not None:
             return int(self.n_topics)
-        return self._n_at_start(Corpus.from_counts(self._counted(X, reset=True)), self._n_steered)
+        return self._n_at_start(Corpus.from_counts(counted(self, X, reset=True)), self._n_steered)
 
     def _n_at_start(self, documents: Corpus, n_kept: int) -> int:
         """Return the most topics of a fit or an update that begins with `n_kept` known ones."""
@@ -230,6 +239,9 @@ class TopicModel(FittedTopics):
             return max(int(self.n_topics), n_kept)
         most = max(self.max_topics or FEWER_TOPICS, n_kept + 1)
         return n_kept + n_to_begin_with(documents.counts.nnz, documents.n_documents, most - n_kept)
+
+    label_probabilities = label_probabilities
+    predict_labels = predict_labels
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -337,7 +349,7 @@ class TopicModel(FittedTopics):
         check_is_fitted(self)
         documents = self._with_new_words(X)
         check_tokens(documents)
-        self._take_known_labels(documents, self._column_of(X, labels))
+        self._take_known_labels(documents, column_named(X, labels))
         self._check_fit(documents, self.n_topics_)
         n_seen, opened, names, pseudo = self.n_documents_seen_, self._opened, self.label_names_, self._pseudo
         seed, (priors, past) = seed_of_fit(self.random_state, checkpoint, resume=resume), self._known(documents.n_words)
@@ -355,6 +367,10 @@ class TopicModel(FittedTopics):
         self._pseudo = None if pseudo is None else _widened(pseudo, documents.n_words)
         self.label_names_, self._document_labels, self._kept = names, None, None
         return self
+
+    def _check_fitted_state(self) -> None:
+        super()._check_fitted_state()
+        require(len(self.label_names_) <= len(self.components_), "its labels have no topics")
 
     def _known(self, n_words: int) -> tuple[Priors, Past]:
         """Return what the topics of the model say of a fit to new documents with these words.          math.md (L16)"""
@@ -381,7 +397,7 @@ class TopicModel(FittedTopics):
 
         Words are found by name where both sides have names. Texts are counted as those of the fit were.
         """
-        X = self._counted_with_new(X)
+        X = counted_with_new(self, X)
         named = isinstance(X, Corpus) and not only_numbered(X, self.vocabulary_)
         if not named:
             return self._corpus(X)

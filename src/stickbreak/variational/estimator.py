@@ -22,17 +22,14 @@ from stickbreak.fitting.loop import Interruption
 from stickbreak.fitting.requirements import adapted_topics, check_names, check_tokens
 from stickbreak.initialization import STARTS, StartSettings, check_init, make_start, start_from_topics
 from stickbreak.likelihoods import DirichletMultinomial
-from stickbreak.model.expected_counts import CountedTopics
-from stickbreak.model.given_topics import number_given
+from stickbreak.model.initial_topics import number_given
 from stickbreak.model.seeds import Seeds, plain_seeds
-from stickbreak.model.spreading import spread
-from stickbreak.model.topic_model import TopicEstimator
-from stickbreak.model.topic_priors import TopicPriors
+from stickbreak.model.topic_estimator import TopicEstimator, on_workers
 from stickbreak.model.word_prior import base_of
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.pseudo_counts import Eta, prior_mean
 from stickbreak.numerics.ranges import SMALLEST, are_sticks, are_sums
-from stickbreak.path.pooled import pooled
+from stickbreak.path.joined_models import pooled
 from stickbreak.prediction.document_weights import weights_and_rest
 from stickbreak.prediction.topics import shares_of
 from stickbreak.storage.places import PathLike
@@ -55,7 +52,7 @@ DOCUMENTS_PER_BATCH = 10_000
 TRANSFORM_BLOCK = 4096  # documents whose local steps are held at once
 
 
-class VariationalHDP(TopicPriors, CountedTopics, StreamingVariational):
+class VariationalHDP(TopicEstimator, StreamingVariational):
     """Topics of a collection and their number, by memoized or stochastic variational inference for the HDP.
 
     Model (math.md, the model): u_k ~ Beta(1, gamma), beta_k = u_k prod_{l<k} (1 - u_l); pi_d ~ Dir(alpha beta);
@@ -226,7 +223,7 @@ class VariationalHDP(TopicPriors, CountedTopics, StreamingVariational):
     _learnable: ClassVar[tuple[str, ...]] = LEARNABLE
     _fitted_arrays: ClassVar[tuple[str, ...]] = ("components_", "rho_", "omega_")
     _fitted_values: ClassVar[tuple[str, ...]] = (
-        *TopicPriors._fitted_values,
+        *TopicEstimator._fitted_values,
         "alpha_",
         "gamma_",
         "eta_",
@@ -482,14 +479,14 @@ class VariationalHDP(TopicPriors, CountedTopics, StreamingVariational):
         """Share of the expected tokens that each topic has, (K,)."""
         check_is_fitted(self)
         if self._pseudo is not None:
-            return shares_of(self._tokens_of(self.components_, self.eta_))
+            return super().topic_shares_
         return shares_of(self._likelihood.counts(self.components_.T, np.zeros(0))[1])
 
     def _prior(self) -> Float:
         """Return alpha E[beta], the inactive rest last, (K + 1,)."""
         return self.alpha_ * expected_beta(self.rho_)
 
-    @spread
+    @on_workers
     def expected_weights(self, X: Any) -> Float:
         """Return the expected topic weights of documents with the inactive rest last.
 

@@ -14,7 +14,8 @@ from stickbreak.fitting.constraints import CONCENTRATION, OFFSET, TOLERANCES, on
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Lap
 from stickbreak.fitting.loop import Interruption
-from stickbreak.model.streaming import StreamingEstimator
+from stickbreak.model.estimator import Estimator
+from stickbreak.model.streaming import partial_fit
 from stickbreak.numerics.ranges import LARGEST_STATISTIC, are_sums
 from stickbreak.numerics.streams import seed_from
 from stickbreak.variational.local_step import LocalSettings
@@ -24,11 +25,11 @@ from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.stochastic import StepRule, StreamState, learn_from
 
 
-class StreamingVariational(StreamingEstimator):
+class StreamingVariational(Estimator):
     """Base of the variational estimators: `partial_fit` takes a stochastic step."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **StreamingEstimator._parameter_constraints,
+        **Estimator._parameter_constraints,
         "moves": [list, tuple],
         "gamma": CONCENTRATION,
         "schedule": [one_of(("memoized", "stochastic"))],
@@ -39,6 +40,12 @@ class StreamingVariational(StreamingEstimator):
         "batches_at_once": [whole(1)],
         "scratch": [None, str, PathLike],
     }
+
+    total_documents: int | None
+    n_documents_seen_: int
+    n_steps_: int
+
+    partial_fit = partial_fit
 
     def _take_moves(self, accepted: Iterable[AcceptedMove], words: Sequence[str]) -> None:
         """Keep the accepted moves of a fit, with the words of their topics; none where rows are not words."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from stickbreak.corpus import Corpus
-from stickbreak.exceptions import InputError
+from stickbreak.fitting.checkpoint import is_table, require, whole_number
 from stickbreak.fitting.constraints import (
     CONCENTRATION,
     POSITIVES,
@@ -25,12 +25,13 @@ from stickbreak.fitting.requirements import check_names, check_tokens
 from stickbreak.fitting.steps import offset_for, step_size
 from stickbreak.initialization import StartSettings, make_start
 from stickbreak.model.seeds import Seeds, plain_seeds
+from stickbreak.model.streaming import partial_fit
 from stickbreak.model.word_prior import base_of
-from stickbreak.numerics.ranges import MOST_TOPICS
+from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.ranges import LARGEST_OFFSET, MOST_TOPICS
 from stickbreak.numerics.streams import seed_from
 from stickbreak.sparse_gibbs.priors import Priors
-from stickbreak.topics.fitted import LEARNABLE
-from stickbreak_baselines.lda.fitted import FittedLDA
+from stickbreak.topics.fitted import LEARNABLE, FittedTopics
 from stickbreak_baselines.lda.laps import LDALaps
 from stickbreak_baselines.lda.requirements import check_eta, check_sizes
 from stickbreak_baselines.lda.variational import Local, Online, Variational, even_weights, learned, moved, step, visit
@@ -39,7 +40,7 @@ from stickbreak_baselines.word_prior import check_room
 START_SWEEPS = 30  # of Gibbs sampling over the first minibatch of a stream
 
 
-class LDA(FittedLDA):
+class LDA(FittedTopics):
     """Latent Dirichlet allocation by variational inference: topics whose number is given.
 
     The weights of a document have a Dirichlet prior with a parameter for each topic, which is learned, so that some
@@ -50,7 +51,7 @@ class LDA(FittedLDA):
     Parameters
     ----------
     n_topics : int or None, default=None
-        Number of topics, those of labels and seeds among them. None: 100, or a quarter of the tokens if the documents
+        Number of topics, those of seeds among them. None: 100, or a quarter of the tokens if the documents
         hold fewer than 100.
     alpha : float, default=5.0
         Concentration of the topic weights of a document: the sum over all topics, each of which has
@@ -110,9 +111,7 @@ class LDA(FittedLDA):
         The hyperparameters at the end, learned or given. `eta_` is an array (W,) where one was given, and the smallest
         number of a table.
     labels_ : dict of int to str
-        Labels of topics: those of seeds and of labelled documents, and what `label` gave.
-    label_names_ : list of str
-        The labels of the documents of the fit: label k is topic k. Empty without labels.
+        Labels of topics: those of seeds, and what `label` gave.
     learned_ : list of str
         Names of the hyperparameters that were learned in the fit.
     objective_ : float
@@ -160,9 +159,11 @@ class LDA(FittedLDA):
 
     _stream_only = ("total_documents",)
     _free = _stream_only
+    _fitted_arrays: ClassVar[tuple[str, ...]] = (*FittedTopics._fitted_arrays, "_mean_log")
+    _fitted_values: ClassVar[tuple[str, ...]] = (*FittedTopics._fitted_values, "learning_offset_", "n_steps_")
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **FittedLDA._parameter_constraints,
+        **FittedTopics._parameter_constraints,
         **STEPS,
         "n_topics": [None, whole(1, MOST_TOPICS)],
         "alpha": CONCENTRATION,
@@ -173,6 +174,10 @@ class LDA(FittedLDA):
         "local_tolerance": POSITIVES,
         "tolerance": [None, *TOLERANCES],
     }
+
+    _mean_log: Float  # (K,)  mean E log theta that steps have found; empty before the first
+    learning_offset_: float | None
+    n_steps_: int
 
     def __init__(
         self,
@@ -213,6 +218,8 @@ class LDA(FittedLDA):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    partial_fit = partial_fit
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_names("learn", self.learn, LEARNABLE)
@@ -221,12 +228,6 @@ class LDA(FittedLDA):
     def _check_documents(self, documents: Corpus) -> None:
         super()._check_documents(documents)
         self._check_topics(documents, self._settled_topics(documents))
-
-    def _check_labelled_fit(self) -> None:
-        raise InputError(
-            "labels are given, but variational inference does not know them; take TopicModel(n_topics=...) "
-            "(--method topics), or leave them out."
-        )
 
     def _check_topics(self, documents: Corpus, n_topics: int) -> None:
         """Refuse a number of topics that does not suit what is known of them, or the memory."""
@@ -306,3 +307,21 @@ class LDA(FittedLDA):
         priors = learned(priors, self.learn, topics, self._mean_log)
         self.topic_prior_, self.alpha_, self.eta_ = priors.a, priors.alpha, priors.eta
         return Lap(found.bound / float(minibatch.n_tokens), priors.a.size, False, priors.row())
+
+    def _join_topics(self, to: Int) -> None:
+        """Make topic k a part of topic to[k]."""
+        super()._join_topics(to)
+        self._mean_log = np.zeros(0)
+
+    def _take_topics(self, S: Float, priors: Priors) -> None:
+        """Copy counts (W, K) and priors into the fitted attributes."""
+        super()._take_topics(S, priors)
+        self._mean_log = np.zeros(0)
+
+    def _check_fitted_state(self) -> None:
+        """Refuse a loaded state that no fit can have left."""
+        super()._check_fitted_state()
+        offset, mean_log = self.learning_offset_, self._mean_log
+        require(offset is None or 0 <= float(offset) <= LARGEST_OFFSET, "the offset of its steps cannot be")
+        require(not mean_log.size or is_table(mean_log, self.topic_prior_.size), "its mean weights are of other topics")
+        whole_number("n_steps_", self.n_steps_)

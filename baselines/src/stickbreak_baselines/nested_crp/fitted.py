@@ -10,9 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.fitting.checkpoint import is_table, require
 from stickbreak.fitting.engine import engine
-from stickbreak.model.prepared import once
-from stickbreak.model.seeded import SeededTopics
-from stickbreak.model.spreading import spread
+from stickbreak.model.estimator import cached
+from stickbreak.model.topic_estimator import TopicEstimator, on_workers
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.pseudo_counts import prior_mean
 from stickbreak.numerics.ranges import are_sums, is_concentration
@@ -25,7 +24,7 @@ from stickbreak_baselines.walk import Ground, TreeNode
 _ROUNDING = 1e-9
 
 
-class FittedNestedCRP(SeededTopics):
+class FittedNestedCRP(TopicEstimator):
     """The side of `NestedCRP` that needs no fit of its own: it reads the fitted attributes. K nodes, L levels."""
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = (
@@ -35,11 +34,12 @@ class FittedNestedCRP(SeededTopics):
         "topic_documents_",
         "eta_levels_",
     )
-    _fitted_values: ClassVar[tuple[str, ...]] = (*SeededTopics._fitted_values, "gamma_", "eta_words_")
+    _fitted_values: ClassVar[tuple[str, ...]] = (*TopicEstimator._fitted_values, "gamma_", "eta_words_")
     _learnable: ClassVar[tuple[str, ...]] = LEARNABLE
     objective_name: ClassVar[str] = "log-likelihood"
     default_topics: ClassVar[int] = 1  # the root: others come as documents ask
     n_topics: int | None = None
+    _eta_is_of_words = False
 
     n_levels: int
     level_mean: float
@@ -57,11 +57,6 @@ class FittedNestedCRP(SeededTopics):
         """Whether a fit finds a given number of topics: it does not."""
         return False
 
-    @property
-    def _n_kept(self) -> int:
-        """Number of seeds of the fit, whose nodes follow the root."""
-        return 0 if self._pseudo is None else int(self._pseudo.shape[1])
-
     def _seed_numbers(self) -> Sequence[int]:
         return range(1, 1 + len(self._fitted_seeds))
 
@@ -77,12 +72,6 @@ class FittedNestedCRP(SeededTopics):
         """Word distribution of new nodes: the prior mean, uniform unless eta differs by word, (W,)."""
         check_is_fitted(self)
         return prior_mean(self._of_words(), self.n_features_in_)
-
-    @property
-    def topic_word_(self) -> Float:
-        """Expected word distributions of the nodes, (K, W)."""
-        check_is_fitted(self)
-        return self.components_ / self.components_.sum(axis=1, keepdims=True)
 
     @property
     def topic_tokens_(self) -> Float:
@@ -108,7 +97,7 @@ class FittedNestedCRP(SeededTopics):
         """Share of the tokens that each node has itself, (K,)."""
         return shares_of(self.topic_tokens_)
 
-    @once
+    @cached
     def _routes(self) -> Routes:
         of_nodes = self.topic_parents_, self.topic_levels_, self.topic_documents_
         return Routes.of(*of_nodes, int(self.n_levels), float(self.gamma_), self._n_kept)
@@ -120,7 +109,7 @@ class FittedNestedCRP(SeededTopics):
         """Return the word distributions of the nodes, and of new nodes, (K + 1, W)."""
         return np.vstack([self.topic_word_, self.rest_word_])
 
-    @spread
+    @on_workers
     def expected_weights(self, X: Any) -> Float:
         """Return the expected weights of the nodes in documents, those of nodes that are not there last.
 
@@ -149,7 +138,7 @@ class FittedNestedCRP(SeededTopics):
         check_is_fitted(self)
         return TreeNode(self._ground(), 0)
 
-    @once
+    @cached
     def _ground(self) -> Ground:
         tokens = self.topic_tokens_
         return Ground(self.topic_parents_, np.arange(tokens.size), tokens, self.topic_word_, tokens, self.vocabulary_)

@@ -12,12 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from stickbreak.fitting.checkpoint import check_learned, require, saved_seed, whole_number
 from stickbreak.fitting.engine import engine
 from stickbreak.fitting.laps import Packed
-from stickbreak.model.kept_state import KeptState
-from stickbreak.model.prepared import once
-from stickbreak.model.spreading import spread
-from stickbreak.model.streaming import StreamingEstimator
-from stickbreak.model.topic_model import TopicEstimator
-from stickbreak.model.topic_priors import TopicPriors
+from stickbreak.model.estimator import KeptState, cached
+from stickbreak.model.streaming import partial_fit
+from stickbreak.model.topic_estimator import TopicEstimator, on_workers
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.numerics.ranges import LARGEST_OFFSET
@@ -32,7 +29,7 @@ from stickbreak_baselines.walk import Ground, TreeNode
 GIVEN = ("alpha", "gamma", "eta")
 
 
-class FittedNestedHDP(TopicPriors, TopicEstimator, StreamingEstimator):
+class FittedNestedHDP(TopicEstimator):
     """The side of `NestedHDP` that needs no fit of its own: it reads the state. K nodes that are shown."""
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ()
@@ -55,8 +52,12 @@ class FittedNestedHDP(TopicPriors, TopicEstimator, StreamingEstimator):
     gamma_: float
     eta_: Eta
     learning_offset_: float
+    n_documents_seen_: int
+    n_steps_: int
     _state: TreeState
     _seed: int
+
+    partial_fit = partial_fit
 
     @property
     def _finds_topics(self) -> bool:
@@ -68,17 +69,17 @@ class FittedNestedHDP(TopicPriors, TopicEstimator, StreamingEstimator):
         """Nodes that a fit starts with."""
         return int(np.cumprod(branching_of(self.branching)).sum())
 
-    @once
+    @cached
     def _whole(self) -> Tree:
         """Return the tree with all nodes that there may be."""
         return Tree.truncated(branching_of(self.branching))
 
-    @once
+    @cached
     def _nodes(self) -> Int:
         """Return the nodes that are shown, in their order."""
         return self._state.shown(self._whole())
 
-    @once
+    @cached
     def _tree(self) -> Tree:
         """Return the tree of the nodes that are shown."""
         whole, nodes = self._whole(), self._nodes()
@@ -86,24 +87,18 @@ class FittedNestedHDP(TopicPriors, TopicEstimator, StreamingEstimator):
         place[nodes + 1] = np.arange(nodes.size)
         return Tree.of(place[whole.parent[nodes] + 1], whole.level[nodes], whole.n_levels)
 
-    @once
+    @cached
     def _grown(self) -> Grown:
         whole, nodes, state = self._whole(), self._nodes(), self._state
         g, log_g = (f(whole, state.picks, self.gamma_)[nodes] for f in (expected_weights, expected_log_weights))
         return Grown(self._tree(), g, log_g, self.alpha_, float(self.level_mean), float(self.level_scale))
 
     @property
-    def components_(self) -> Float:
+    def components_(self) -> Float:  # type: ignore[override]  # other families store them
         """Expected tokens of each word at each node, plus its pseudo-counts, (K, W)."""
         check_is_fitted(self)
         state = self._state
         return np.ascontiguousarray((state.scale * state.counts[:, self._nodes()]).T) + self.eta_
-
-    @property
-    def topic_word_(self) -> Float:
-        """Expected word distributions of the nodes, (K, W)."""
-        topics = self.components_
-        return topics / topics.sum(axis=1, keepdims=True)
 
     @property
     def n_topics_(self) -> int:
@@ -154,14 +149,14 @@ class FittedNestedHDP(TopicPriors, TopicEstimator, StreamingEstimator):
         """Share of the expected tokens that each node has itself, (K,)."""
         return shares_of(self.topic_tokens_)
 
-    @once
+    @cached
     def _log_topics(self) -> Float:
         """Return E log phi_kw, (K, W)."""
         topics = self.components_
         found: Float = psi(topics) - psi(topics.sum(axis=1, keepdims=True))
         return found
 
-    @spread
+    @on_workers
     def expected_weights(self, X: Any) -> Float:
         """Return the expected weights of the nodes in documents, those of nodes that are not shown last.
 
@@ -191,7 +186,7 @@ class FittedNestedHDP(TopicPriors, TopicEstimator, StreamingEstimator):
         check_is_fitted(self)
         return TreeNode(self._ground(), 0)
 
-    @once
+    @cached
     def _ground(self) -> Ground:
         tree, tokens = self._tree(), self.topic_tokens_
         parent = np.append(-1, tree.parent + 1)

@@ -6,22 +6,32 @@ from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus
+from stickbreak.fitting.checkpoint import check_learned, require, saved_seed, whole_number
 from stickbreak.fitting.constraints import CONCENTRATIONS, STEPS, TOLERANCES, TOPIC_PRIORS, sweeps, whole
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import Executor
-from stickbreak.fitting.laps import Callback, Lap, Stop
+from stickbreak.fitting.hyperparameters import LEARNABLE
+from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
 from stickbreak.fitting.loop import Interruption
 from stickbreak.fitting.requirements import check_memory, check_tokens
 from stickbreak.initialization import STARTS, check_init, sample_bytes
 from stickbreak.initialization.streams import RANDOM, finds_topics, offset_after
-from stickbreak.model.given_topics import number_given
-from stickbreak.model.topic_model import TopicEstimator
+from stickbreak.model.estimator import KeptState, cached
+from stickbreak.model.initial_topics import number_given
+from stickbreak.model.streaming import partial_fit
+from stickbreak.model.topic_estimator import TopicEstimator
 from stickbreak.model.word_prior import base_of
+from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.pseudo_counts import by_word
+from stickbreak.numerics.ranges import LARGEST_OFFSET
 from stickbreak.numerics.streams import seed_from
+from stickbreak.path.joined_models import pooled
+from stickbreak.prediction.document_weights import WordRows, prior_and_rest
 from stickbreak_baselines.minibatch import MOST_SHARDS, Minibatch
-from stickbreak_baselines.online.fitted import FittedOnline
 from stickbreak_baselines.online.laps import OnlineLaps, Rules, Steps
 from stickbreak_baselines.online.starts import begin
 from stickbreak_baselines.online.state import OnlineState
@@ -29,14 +39,23 @@ from stickbreak_baselines.online.state import OnlineState
 LDA = "lda"
 
 
-class OnlineEstimator(FittedOnline):
+class OnlineEstimator(TopicEstimator):
     """Base of the online HDPs: a method says what its steps are, and how many tables a document has."""
 
+    _fitted_arrays: ClassVar[tuple[str, ...]] = ()
+    _fitted_values: ClassVar[tuple[str, ...]] = (
+        *TopicEstimator._fitted_values,
+        "alpha_",
+        "gamma_",
+        "eta_",
+        "learning_offset_",
+        "n_documents_seen_",
+    )
     _stream_only = ("total_documents",)
     _free = _stream_only
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **FittedOnline._parameter_constraints,
+        **TopicEstimator._parameter_constraints,
         **CONCENTRATIONS,
         **TOPIC_PRIORS,
         **STEPS,
@@ -55,6 +74,15 @@ class OnlineEstimator(FittedOnline):
     batch_size: int
     learning_decay: float
     learning_offset: float | None
+    alpha_: float
+    gamma_: float
+    learning_offset_: float
+    n_documents_seen_: int
+    n_steps_: int
+    _state: OnlineState
+    _seed: int
+
+    partial_fit = partial_fit
 
     @abstractmethod
     def _steps(self, rules: Rules, executor: Executor) -> Steps:
@@ -143,3 +171,91 @@ class OnlineEstimator(FittedOnline):
         pseudo = self._word_prior(documents.words).pseudo
         priors = float(self.alpha), float(self.gamma), base_of(self.eta)
         return Rules(*priors, float(self.learning_decay), offset, seed, pseudo)
+
+    # The fitted side reads the state.
+
+    @property
+    def components_(self) -> Float:  # type: ignore[override]  # other families store them
+        """Expected tokens of each word in each topic, plus eta, (K, W)."""
+        check_is_fitted(self)
+        return self._counts_of(slice(None)).T + self.eta_
+
+    @property
+    def tables_(self) -> Float:
+        """Expected number of tables of each topic, (K,)."""
+        check_is_fitted(self)
+        return self._state.tables[self._state.alive()]
+
+    @property
+    def topic_weights_(self) -> Float:
+        """Expected corpus weights M_k / (M + gamma), (K,). They follow the tables, so they need not descend."""
+        check_is_fitted(self)
+        return self.tables_ / (self._state.tables.sum() + self.gamma_)
+
+    @property
+    def n_topics_(self) -> int:
+        """Number of topics with at least half an expected token."""
+        check_is_fitted(self)
+        return int(self._state.alive().size)
+
+    def _counts_of(self, words: NDArray[np.integer] | slice) -> Float:
+        """Return the expected tokens of words in the topics that are shown, without eta, (n, K)."""
+        state = self._state
+        return state.scale * state.counts[words][:, state.alive()]
+
+    def _words_in_topics(self) -> WordRows:
+        return self._word_rows
+
+    def _word_rows(self, words: NDArray[np.integer] | slice) -> Float:
+        """Return the probabilities of words in the topics, (n, K)."""
+        return (self._counts_of(words) + by_word(self.eta_, words)) / self._totals()
+
+    @cached
+    def _totals(self) -> Float:
+        """Return what the expected counts of each topic, with eta, sum to, (K,)."""
+        return np.asarray(self.components_.sum(axis=1))
+
+    @cached
+    def _prior(self) -> Float:
+        return prior_and_rest(self.alpha_, self.topic_weights_)
+
+    def _topic_tokens(self) -> Float:
+        return self._state.tokens[self._state.alive()]
+
+    def _seen_tokens(self) -> Float:
+        tokens = self._topic_tokens().copy()
+        if self._pseudo is not None:
+            tokens[: self._n_kept] = np.maximum(tokens[: self._n_kept] - self._pseudo.sum(axis=0), 0.0)
+        return tokens
+
+    def _join_topics(self, to: Int) -> None:
+        """Make topic k a part of topic to[k], the largest first; what is not shown comes after them."""
+        state, shown = self._state, self._state.alive()
+        others = np.setdiff1d(np.arange(state.n_topics), shown)
+        joined = [
+            np.concatenate([pooled(table[shown], to), table[others]])
+            for table in (state.counts.T, state.tokens, state.tables)
+        ]
+        self._pseudo = None  # a joined topic has no prior of its own
+        self._state = OnlineState(np.ascontiguousarray(joined[0].T), state.scale, joined[1], joined[2], state.n_steps)
+
+    def _take_state(self, state: OnlineState, seed: int) -> None:
+        """Take a state for that of the model."""
+        self._state, self._seed, self.n_steps_ = state, seed, state.n_steps
+
+    def _kept_state(self) -> Packed:
+        arrays, values = self._state.packed()
+        identity = None if self._kept is None else self._kept.identity
+        return arrays, {**values, "seed": self._seed, "identity": identity}
+
+    def _restore_kept(self, arrays: dict[str, NDArray], values: dict[str, Any]) -> None:
+        self._take_state(OnlineState.unpacked(arrays, values, self.n_features_in_), saved_seed(values["seed"]))
+        identity = values["identity"]
+        self._kept = None if identity is None else KeptState(dict(arrays), values, identity)
+
+    def _check_fitted_state(self) -> None:
+        super()._check_fitted_state()
+        check_learned(self, LEARNABLE)
+        whole_number("n_documents_seen_", self.n_documents_seen_)
+        offset = self.learning_offset_
+        require(isinstance(offset, float) and 0 <= offset <= LARGEST_OFFSET, "the offset of its steps cannot be")

@@ -10,9 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.fitting.checkpoint import check_learned, is_table, require
 from stickbreak.fitting.engine import engine
-from stickbreak.model.prepared import once
-from stickbreak.model.spreading import spread
-from stickbreak.model.topic_priors import TopicPriors
+from stickbreak.model.estimator import cached
+from stickbreak.model.topic_estimator import TopicEstimator, on_workers
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.numerics.ranges import are_sums
@@ -23,11 +22,11 @@ from stickbreak_baselines.pachinko.state import LEARNABLE, Paths, Priors, path_w
 from stickbreak_baselines.walk import Ground, TreeNode
 
 
-class FittedPachinko(TopicPriors):
+class FittedPachinko(TopicEstimator):
     """The side of both estimators that needs no fit of its own: it reads the fitted attributes. S rows, K topics."""
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ("components_", "super_prior_", "sub_prior_", "path_tokens_")
-    _fitted_values: ClassVar[tuple[str, ...]] = (*TopicPriors._fitted_values, "eta_")
+    _fitted_values: ClassVar[tuple[str, ...]] = (*TopicEstimator._fitted_values, "eta_")
     _learnable: ClassVar[tuple[str, ...]] = LEARNABLE
     _nodes_have_words: ClassVar[bool]  # whether the root and the super-topics are topics, too
     objective_name: ClassVar[str] = "log-likelihood"
@@ -55,12 +54,6 @@ class FittedPachinko(TopicPriors):
         return Priors(self.super_prior_, self.sub_prior_, self.eta_)
 
     @property
-    def topic_word_(self) -> Float:
-        """Expected word distributions, (K, W)."""
-        check_is_fitted(self)
-        return self.components_ / self.components_.sum(axis=1, keepdims=True)
-
-    @property
     def topic_weights_(self) -> Float:
         """Expected weights of the topics in a document, (K,)."""
         check_is_fitted(self)
@@ -84,7 +77,7 @@ class FittedPachinko(TopicPriors):
         check_is_fitted(self)
         return self.sub_prior_ / self.sub_prior_.sum(axis=1, keepdims=True)
 
-    @spread
+    @on_workers
     def expected_weights(self, X: Any) -> Float:
         """Return the expected topic weights of documents; a last column is 0, since there are no further topics.
 
@@ -103,7 +96,7 @@ class FittedPachinko(TopicPriors):
         check_is_fitted(self)
         return np.pad(self._weights(X)[1], ((0, 0), (0, 1)))
 
-    @spread
+    @on_workers
     def expected_super_weights(self, X: Any) -> Float:
         """Return the expected weights of the super-topics in documents.                               math.md (P5)
 
@@ -141,7 +134,7 @@ class FittedPachinko(TopicPriors):
         check_is_fitted(self)
         return TreeNode(self._ground(), 0)
 
-    @once
+    @cached
     def _ground(self) -> Ground:
         tokens, first = self.path_tokens_, int(self._nodes_have_words)
         rows = range(first, len(tokens))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,8 @@ from stickbreak.fitting.run import Identity, Run
 from stickbreak.initialization import SAMPLE, SAMPLE_PER_COMPONENT, seeded, weights_of
 from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.likelihoods.priors import FLOOR
-from stickbreak.model.chosen_likelihood import named
+from stickbreak.model.estimator import all_or_nothing
+from stickbreak.model.saved_values import name_of_likelihood
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.streams import stream
 from stickbreak.storage.checksums import checksum
@@ -84,6 +85,43 @@ class VectorFit(VectorModel):
             raise InputError(f"init is {self.init!r}; give 'seeding', a fitted model or an array of vectors (K, dim).")
         if not isinstance(self.init, str | VectorModel):
             _given_seeds(self.init)
+
+    @all_or_nothing
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        callback: Callback | None = None,
+        checkpoint: PathLike | None = None,
+        resume: bool = False,
+    ) -> Self:
+        """Learn from vectors, pass by pass.
+
+        Ctrl-C, callback, checkpoint and resume are as in `TopicModel.fit`.
+
+        Parameters
+        ----------
+        X : array, VectorTable or GroupedVectors
+            See the class.
+        y : ignored
+        callback : callable, optional
+            Called with a dict after each pass.
+        checkpoint : path-like, optional
+            A folder to which the state of the fit is written after every pass, in place of the one before.
+        resume : bool, default=False
+            Continue from `checkpoint` if it exists. The result equals that of an uninterrupted fit.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If a parameter does not suit the vectors, or the checkpoint belongs to another fit.
+        """
+        return self._fit(X, callback, checkpoint, resume=resume)
 
     def _check_documents(self, documents: Vectors) -> None:
         """All is checked where the likelihood is known."""
@@ -229,7 +267,7 @@ class VectorFit(VectorModel):
         init: Any = self.init
         if isinstance(init, VectorModel):
             sums = f"{checksum(init.statistics_)} {checksum(init.counts_)}"
-            init = f"{type(init).__name__} {sums} {named(init.likelihood_)}"
+            init = f"{type(init).__name__} {sums} {name_of_likelihood(init.likelihood_)}"
         elif not isinstance(init, str):
             init = _given_seeds(init, vectors.values.shape[1])  # lists of arrays, too
         documents = {
@@ -237,7 +275,7 @@ class VectorFit(VectorModel):
             "vectors": checksum(vectors.values),
             "offsets": 0 if vectors.offsets is None else checksum(vectors.offsets),
         }
-        likelihood, free = named(self.likelihood), (*FREE, *self._free)
+        likelihood, free = name_of_likelihood(self.likelihood), (*FREE, *self._free)
         return identity_of(self, documents, seed, free=free, init=init, likelihood=likelihood)
 
 

@@ -15,7 +15,7 @@ from stickbreak.corpus.mistakes import Mistake
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.bases import DensityMixin
 from stickbreak.likelihoods import VectorLikelihood
-from stickbreak.model.tables import checked_table
+from stickbreak.model.documents import checked_table
 from stickbreak.numerics.arrays import Float
 from stickbreak.storage.places import PathLike
 from stickbreak.variational.vectors.estimator import VectorFit

@@ -14,8 +14,8 @@ from stickbreak.fitting.checkpoint import check_end, check_learned, check_moves,
 from stickbreak.fitting.requirements import check_many, check_whole
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, VectorLikelihood, ZeroMeanGaussian
 from stickbreak.likelihoods.quadratic import whole
-from stickbreak.model.chosen_likelihood import described_both, from_description
 from stickbreak.model.pictures import Pictures
+from stickbreak.model.saved_values import described_likelihoods, likelihood_from
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.ranges import LARGEST_STATISTIC, are_sticks, are_sums
 from stickbreak.numerics.streams import source_of
@@ -145,13 +145,13 @@ class VectorModel(StreamingVariational):
         return name == "init" or super()._agrees(name, kept, now)
 
     def _description(self, arrays: dict[str, NDArray]) -> dict[str, Any]:
-        return described_both(self.likelihood, self.likelihood_, LIKELIHOODS, arrays)
+        return described_likelihoods(self.likelihood, self.likelihood_, LIKELIHOODS, arrays)
 
     @classmethod
     def _from_description(cls, parameters: dict[str, Any], arrays: dict[str, NDArray], meta: dict[str, Any]) -> Self:
-        likelihood: VectorLikelihood = from_description(meta["likelihood"], LIKELIHOODS, arrays)
+        likelihood: VectorLikelihood = likelihood_from(meta["likelihood"], LIKELIHOODS, arrays)
         if parameters["likelihood"] is None:
-            parameters["likelihood"] = from_description(meta["given"], LIKELIHOODS, arrays)
+            parameters["likelihood"] = likelihood_from(meta["given"], LIKELIHOODS, arrays)
         model = cls(**parameters)
         model.likelihood_ = likelihood
         return model

@@ -7,15 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from stickbreak.model.prepared import Prepared, once
+from stickbreak.model.estimator import Estimator, cached
 
 
-class Doubled(Prepared):
+class Doubled(Estimator):
     def __init__(self, number):
         self.number = number
         self.n_calls = 0
 
-    @once
+    @cached
     def twice(self):
         self.__dict__["n_calls"] += 1
         return [2 * self.number]
@@ -40,7 +40,7 @@ def test_it_is_in_no_copy_and_no_pickle():
     model = Doubled(3)
     model.twice()
     for twin in (copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
-        assert vars(twin)["_prepared"] == {}
+        assert vars(twin)["_cached"] == {}
         twin.number = 4
         assert twin.twice() == [8]
     assert model.twice() == [6]

@@ -8,7 +8,7 @@ import numpy as np
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.model.topic_model import TopicEstimator
+from stickbreak.model.topic_estimator import TopicEstimator
 from stickbreak.numerics.arrays import Float
 from stickbreak.prediction.words import check_same_words
 
