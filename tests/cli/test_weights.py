@@ -44,7 +44,7 @@ def read_back(path):
 @pytest.mark.parametrize("block", [1, 100])
 def test_weights_come_back_exactly(tmp_path, corpus, suffix, block, monkeypatch):
     monkeypatch.setattr(
-        "stickbreak.prediction.fitted.document_blocks",
+        "stickbreak.prediction.words.document_blocks",
         lambda n, k: (slice(i, min(n, i + block)) for i in range(0, n, block)),
     )
     path = tmp_path / f"weights{suffix}"

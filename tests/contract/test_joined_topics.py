@@ -11,7 +11,7 @@ from tests.contract.small import OF_WORDS, TREES, bits, data_of, fitted, frozen,
 import stickbreak
 from stickbreak.exceptions import InputError, ModelFormatError, NoPath
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.path.unseen import unseen_evidence
+from stickbreak.path.evidence import unseen_evidence
 from stickbreak.storage.persistence import read_folder, write_folder
 
 JOINING = tuple(name for name in OF_WORDS if name not in TREES)

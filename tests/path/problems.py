@@ -4,8 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from stickbreak.numerics.pseudo_counts import of_words, total_of
-from stickbreak.path.held_out import HeldOutTokens
-from stickbreak.path.unseen import Evidence
+from stickbreak.path.evidence import Evidence, HeldOutTokens
 
 
 def problem(seed, K=7, W=30, D=40, sparsity=0.2):

@@ -6,8 +6,8 @@ from scipy import sparse
 
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError
-from stickbreak.path import held_out
-from stickbreak.path.held_out import HeldOutTokens, set_apart, some_documents
+from stickbreak.path import evidence
+from stickbreak.path.evidence import HeldOutTokens, set_apart, some_documents
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def test_documents_apart_are_whole_and_none_of_the_others(corpus):
 
 
 def test_large_collections_have_fewer_documents_apart(corpus, monkeypatch):
-    monkeypatch.setattr(held_out, "MOST_TOKENS", 300)
+    monkeypatch.setattr(evidence, "MOST_TOKENS", 300)
     (part,) = set_apart(corpus, seed=1)
     for each in both(part):
         assert each.held_out.n_tokens == pytest.approx(300, rel=0.2)
@@ -47,10 +47,10 @@ def test_large_collections_have_fewer_documents_apart(corpus, monkeypatch):
 
 
 def test_parts_are_set_apart_until_half_of_the_tokens_are_held_out_of_either_kind(corpus, monkeypatch):
-    monkeypatch.setattr(held_out, "MOST_TOKENS", 4000)
+    monkeypatch.setattr(evidence, "MOST_TOKENS", 4000)
     parts = set_apart(corpus, seed=1)
     assert len(parts) == 2  # some 1,200 tokens of either kind are held out of each
-    monkeypatch.setattr(held_out, "MOST_TOKENS", 1500)
+    monkeypatch.setattr(evidence, "MOST_TOKENS", 1500)
     assert len(set_apart(corpus, seed=1)) == 1
 
 
@@ -61,9 +61,9 @@ def test_either_kind_has_documents_where_there_are_few():
 
 def test_many_topics_and_counts_look_at_some_documents(corpus, monkeypatch):
     assert some_documents(corpus, 10, seed=0) is corpus
-    monkeypatch.setattr(held_out, "MOST_WEIGHTS", 200)
+    monkeypatch.setattr(evidence, "MOST_WEIGHTS", 200)
     assert some_documents(corpus, 10, seed=0).n_documents == 20
-    monkeypatch.setattr(held_out, "MOST_SHARES", 2000)
+    monkeypatch.setattr(evidence, "MOST_SHARES", 2000)
     few = some_documents(corpus, 10, seed=0)
     assert few.counts.nnz <= 200
     assert some_documents(corpus, 2000, seed=0).n_documents == 2

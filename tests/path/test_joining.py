@@ -6,7 +6,7 @@ from tests.path.problems import evidence_of, problem
 from tests.path.reference import greedy, joined, log_p, shares
 
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.path import joining, part
+from stickbreak.path import joining
 from stickbreak.path.joining import JoiningState, join_to_one
 
 
@@ -71,7 +71,7 @@ def test_some_documents_choose_and_others_score(spoilt, executor, monkeypatch):
     S, eta, theta, held = problem(6)
     chosen, scored = halved(S, eta, theta, held)
     twice = [scored, (S, eta, theta[:9], held[:9])]
-    join = part.ScoredPart.join
+    join = joining.ScoredPart.join
 
     def rough(one, a, b):
         join(one, a, b)
@@ -79,7 +79,7 @@ def test_some_documents_choose_and_others_score(spoilt, executor, monkeypatch):
         return True  # so p is made again
 
     if spoilt:
-        monkeypatch.setattr(part.ScoredPart, "join", rough)
+        monkeypatch.setattr(joining.ScoredPart, "join", rough)
     path = join_to_one([evidence_of(*chosen)], [evidence_of(*each) for each in twice], eta, S.shape[1], executor)
     joins, _ = greedy(*chosen)
     np.testing.assert_array_equal(path.joins, joins)
@@ -181,7 +181,7 @@ def _follow(S, eta, theta, held, joins):
 
 
 def test_probabilities_that_rounding_could_spoil_are_made_again(executor, monkeypatch):
-    monkeypatch.setattr(part, "ROUNDED", 0.999)  # every join
+    monkeypatch.setattr(joining, "ROUNDED", 0.999)  # every join
     S, eta, theta, held = problem(5)
     joins, by_document = greedy(S, eta, theta, held)
     path = join_to_one(*same(S, eta, theta, held), eta, S.shape[1], executor)

@@ -7,7 +7,7 @@ import pytest
 from stickbreak.corpus import Corpus
 from stickbreak.evaluation import Completion, document_completion
 from stickbreak.exceptions import InputError
-from stickbreak.prediction import fitted
+from stickbreak.prediction import words as prediction_words
 
 ORACLE = json.loads((Path(__file__).parents[1] / "data" / "evaluation.json").read_text())["completion"]
 
@@ -60,7 +60,7 @@ def test_document_completion_is_the_same_in_blocks(make_model, monkeypatch):
     model = make_model(phi, weights)
     halves = Corpus.from_counts(counts).halves(seed=1)
     whole = document_completion(model, *halves)
-    monkeypatch.setattr(fitted, "_BLOCK_ELEMENTS", 9)
+    monkeypatch.setattr(prediction_words, "_BLOCK_ELEMENTS", 9)
     cut = document_completion(model, *halves)
     assert cut.n_documents == whole.n_documents > 3
     assert cut.active == pytest.approx(whole.active)

@@ -6,7 +6,7 @@ from scipy import stats
 from tests.questions.problems import OneWordEach, drawn
 
 from stickbreak.corpus import Corpus
-from stickbreak.prediction import fitted
+from stickbreak.prediction import words as prediction_words
 from stickbreak.questions.intervals import expanded_tail, group_shares
 
 K = 3
@@ -64,7 +64,7 @@ def test_blocks_and_order_of_groups_change_nothing(monkeypatch):
     group = rng.permutation(np.repeat(np.arange(5), 12))
     corpus = drawn(planted(5)[group], 4.0, 30.0, rng)
     whole = group_shares(OneWordEach(K), corpus, group, 5, EVERY)
-    monkeypatch.setattr(fitted, "_BLOCK_ELEMENTS", 28)
+    monkeypatch.setattr(prediction_words, "_BLOCK_ELEMENTS", 28)
     topics = OneWordEach(K)
     parts = group_shares(topics, corpus, group, 5, EVERY)
     assert max(topics.calls) == 7

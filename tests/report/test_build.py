@@ -9,7 +9,7 @@ from stickbreak import TopicModel, VariationalHDP
 from stickbreak.corpus import Corpus
 from stickbreak.evaluation import Completion, exclusivity, npmi, topic_diversity
 from stickbreak.exceptions import InputError
-from stickbreak.prediction import fitted
+from stickbreak.prediction import words as prediction_words
 from stickbreak.report import build, build_report
 
 GOLDEN = Path(__file__).parents[1] / "data" / "report.json"
@@ -121,7 +121,7 @@ def test_report_carries_the_scores_that_papers_report(model, corpus):
 
 def test_report_is_the_same_from_given_weights_in_blocks(model, corpus, monkeypatch):
     asked = build_report(model, corpus)
-    monkeypatch.setattr(fitted, "_BLOCK_ELEMENTS", 8)
+    monkeypatch.setattr(prediction_words, "_BLOCK_ELEMENTS", 8)
     cut = build_report(model, corpus)
     given = build_report(model, corpus, weights=model.transform(corpus))
     with_rest = build_report(model, corpus, weights=model.expected_weights(corpus))

@@ -12,8 +12,7 @@ import numpy as np
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.numerics.arrays import Float, Int
-from stickbreak.prediction.relevance import relevance
-from stickbreak.prediction.words import words_to_show
+from stickbreak.prediction.words import relevance, words_to_show
 
 
 @dataclass(eq=False)

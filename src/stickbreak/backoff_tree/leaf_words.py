@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from stickbreak.numerics.arrays import Float, Int, Int32
-from stickbreak.prediction.relevance import relevance
+from stickbreak.prediction.words import relevance
 
 
 @dataclass(frozen=True, slots=True)

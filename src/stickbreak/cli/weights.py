@@ -60,7 +60,7 @@ class WeightTable:
 
     def blocks(self) -> Blocks:
         """Yield the names and the columns of consecutive rows, in blocks that need little memory."""
-        from stickbreak.prediction.fitted import document_blocks
+        from stickbreak.prediction.words import document_blocks
 
         for block in document_blocks(self.n_rows, len(self.columns)):
             yield self.names(block), list(self.of_rows(block).T)

@@ -1,12 +1,10 @@
 """Scores of fitted models: document completion, left-to-right likelihood, coherence (math.md (D4) to (D8))."""
 
 from stickbreak.evaluation.coherence import coherence, coherence_of_words
-from stickbreak.evaluation.evaluate import Evaluation, evaluate
+from stickbreak.evaluation.evaluate import Evaluation, document_completion, evaluate, unigram_completion
 from stickbreak.evaluation.measures import c_v, exclusivity, npmi, topic_diversity, word_intrusion
 from stickbreak.evaluation.topic_scores import per_word_likelihood, topic_scores
-from stickbreak.evaluation.unigram import unigram_completion
 from stickbreak.prediction.completion import Completion
-from stickbreak.prediction.document_completion import document_completion
 from stickbreak.prediction.left_to_right import LeftToRight, left_to_right
 
 __all__ = [

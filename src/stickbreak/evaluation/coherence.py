@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.prediction.kernels import frequencies as frequency_kernels
+from stickbreak.prediction.kernels import word_pairs as pair_kernels
 from stickbreak.prediction.words import top_word_indices
 
 
@@ -93,7 +93,7 @@ def coherence_of_words(top: NDArray[np.integer], corpus: Corpus, eps: float = 1e
     words = top.astype(np.int64)
     pair, place = np.unique(words[:, later] * W + words[:, earlier], return_inverse=True)
     joint = np.empty(pair.size, np.int64)
-    frequency_kernels.joint_frequencies(occurs.indptr, occurs.indices, pair // W, pair % W, joint)
+    pair_kernels.joint_frequencies(occurs.indptr, occurs.indices, pair // W, pair % W, joint)
     single = np.maximum(np.diff(occurs.indptr), 1)
     # math.md (D5)
     terms: NDArray[np.float64] = np.log((joint + eps) / single[pair % W])[place.reshape(-1, later.size)]

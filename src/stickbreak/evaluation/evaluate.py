@@ -1,4 +1,4 @@
-"""One call that scores a fitted model on documents."""
+"""One call that scores a fitted model on documents, its document completion, and the score that topics have to beat."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,12 +10,11 @@ from scipy import sparse
 from stickbreak.corpus import Corpus
 from stickbreak.evaluation.coherence import check_options, coherence_of_words
 from stickbreak.evaluation.measures import DIVERSITY_WORDS, diversity_of_words, mean_defined
+from stickbreak.exceptions import InvalidCorpus
 from stickbreak.model.documents import counted_for
-from stickbreak.prediction.completion import Completion
-from stickbreak.prediction.document_completion import document_completion
-from stickbreak.prediction.fitted import FittedTopics
+from stickbreak.prediction.completion import Completion, scored_documents
 from stickbreak.prediction.left_to_right import LeftToRight
-from stickbreak.prediction.topics import as_topics
+from stickbreak.prediction.topics import FittedTopics, as_topics
 from stickbreak.prediction.word_pairs import npmi_of_words
 from stickbreak.prediction.words import check_same_words
 
@@ -133,3 +132,80 @@ def _only(corpus: Corpus, seen: ArrayLike | None) -> Corpus:
         return corpus
     counts = sparse.csr_matrix(corpus.counts.multiply(np.asarray(seen, dtype=bool)))
     return Corpus.from_counts(counts, corpus.vocabulary, corpus.names)
+
+
+def document_completion(
+    model: FittedTopics, observed: Corpus, held_out: Corpus, *, seen: ArrayLike | None = None
+) -> Completion:
+    """Score the held-out halves of documents, with topic weights from the observed halves.
+
+    math.md (D6); Hughes et al. 2015, Eq. 22. The topics stay fixed. Documents with an empty half are left out.
+
+    Parameters
+    ----------
+    model : fitted model
+        Any family, or an object with the attributes of `FittedTopics`.
+    observed, held_out : Corpus
+        The two halves of the same documents, as `Corpus.halves` returns them.
+    seen : array-like of bool, of shape (n_words,), optional
+        Words to score, for example those that occurred in training. The default scores all.
+
+    Returns
+    -------
+    Completion
+        Nats per token in both conventions, with the numbers of tokens and documents scored.
+
+    Raises
+    ------
+    InputError
+        If the halves do not belong together or to the model, or no document has tokens in both.
+    """
+    observed, held_out = Corpus.from_counts(observed), Corpus.from_counts(held_out)
+    check_same_words(model, observed)
+    check_same_words(model, held_out)
+    return as_topics(model).complete(observed, held_out, seen=seen)
+
+
+def unigram_completion(train: Corpus, observed: Corpus, held_out: Corpus) -> float:
+    """Score the frequencies of words on the held-out words that `document_completion` scores.
+
+    A word w has the same probability (n_w + 1) / (N + W) in every document, where n_w of the N tokens of the training
+    documents are w, and W is the number of different words. The one that is added gives words without a token there
+    a probability, too.
+
+    Parameters
+    ----------
+    train : Corpus
+        The documents that the model was fitted on.
+    observed, held_out : Corpus
+        The two halves of other documents, as `Corpus.halves` cuts them.
+
+    Returns
+    -------
+    float
+        Held-out log-likelihood in nats per token. ``exp(completion.active - unigram)`` is how many times more probable
+        a model makes a held-out word than its frequency does, as a geometric mean.
+
+    Raises
+    ------
+    InputError
+        If the halves do not belong together, the numbers of words differ, or no document has tokens in both halves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stickbreak.corpus import Corpus
+    >>> train = Corpus.from_counts(np.array([[2, 0], [1, 1]]))
+    >>> half = Corpus.from_counts(np.array([[1, 0]]))
+    >>> round(float(np.exp(unigram_completion(train, half, half))), 3)  # (3 + 1) / (4 + 2)
+    0.667
+    """
+    train, observed, held_out = (Corpus.from_counts(corpus) for corpus in (train, observed, held_out))
+    if train.n_words != held_out.n_words:
+        raise InvalidCorpus(
+            f"the training documents have {train.n_words} words and the held-out ones {held_out.n_words}; "
+            "count both with the same vocabulary."
+        )
+    scored = np.asarray(held_out.counts[scored_documents(observed, held_out)].sum(axis=0), dtype=np.float64).ravel()
+    counts = np.asarray(train.counts.sum(axis=0), dtype=np.float64).ravel() + 1.0
+    return float(scored @ np.log(counts / counts.sum()) / scored.sum())

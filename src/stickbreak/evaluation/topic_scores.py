@@ -9,6 +9,7 @@ import numpy as np
 
 from stickbreak.corpus.tables import in_tables
 from stickbreak.evaluation.coherence import check_options, coherence_of_words
+from stickbreak.evaluation.evaluate import document_completion
 from stickbreak.evaluation.measures import (
     WINDOW,
     exclusivity,
@@ -20,8 +21,7 @@ from stickbreak.exceptions import InputError
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.model.documents import counted_for, texts_given
 from stickbreak.numerics.arrays import Float
-from stickbreak.prediction.document_completion import document_completion
-from stickbreak.prediction.fitted import FittedTopics
+from stickbreak.prediction.topics import FittedTopics
 from stickbreak.prediction.word_pairs import WordPairs, check_window, npmi_of_words, word_sequences
 from stickbreak.prediction.words import check_same_words, top_word_indices
 

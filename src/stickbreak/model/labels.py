@@ -9,8 +9,8 @@ import numpy as np
 
 from stickbreak.exceptions import InputError
 from stickbreak.numerics.arrays import Float
-from stickbreak.prediction.relevance import relevant_words
 from stickbreak.prediction.topics import FlatTopics
+from stickbreak.prediction.words import relevant_words
 from stickbreak.questions.documents import best_documents
 from stickbreak.questions.labels import LONGEST, MOST_TOPICS, is_label, kept_labels
 from stickbreak.storage.amending import replace_value

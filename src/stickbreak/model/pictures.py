@@ -16,8 +16,8 @@ from stickbreak.plots.map import map_of_topics
 from stickbreak.plots.over_time import lines_over_time
 from stickbreak.plots.topics import bars_of_topics
 from stickbreak.plots.trace import line_of_trace
-from stickbreak.prediction.relevance import relevant_words
 from stickbreak.prediction.topics import FlatTopics, checked_numbers
+from stickbreak.prediction.words import relevant_words
 from stickbreak.questions.labels import labelled_topics
 from stickbreak.questions.topic_map import affinities, neighbour_map
 

@@ -11,8 +11,8 @@ from stickbreak.exceptions import InputError
 from stickbreak.fitting.loop import logger
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.pseudo_counts import Eta, total_of
-from stickbreak.prediction.relevance import relevant_words
 from stickbreak.prediction.topics import FlatTopics
+from stickbreak.prediction.words import relevant_words
 from stickbreak.questions.labels import is_label
 
 Seeds = Mapping[str, Sequence[str]]

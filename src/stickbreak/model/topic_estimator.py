@@ -52,9 +52,8 @@ from stickbreak.path import joined_models
 from stickbreak.path.topic_path import TopicPath
 from stickbreak.prediction.document_weights import WordRows, weights_and_rest
 from stickbreak.prediction.left_to_right import LeftToRight, PredictiveRule, TopicRule, score_sequences
-from stickbreak.prediction.relevance import relevant_words
 from stickbreak.prediction.topics import FlatTopics, shares_of
-from stickbreak.prediction.words import check_same_words, no_documents, words_to_show
+from stickbreak.prediction.words import check_same_words, no_documents, relevant_words, words_to_show
 from stickbreak.questions.labels import labelled_topics
 from stickbreak.storage.checksums import checksum
 from stickbreak.storage.places import PathLike

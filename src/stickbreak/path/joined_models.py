@@ -19,12 +19,11 @@ from stickbreak.fitting.executor import one_blas_thread
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.pseudo_counts import total_of
+from stickbreak.path.evidence import unseen_evidence
 from stickbreak.path.joining import join_to_one
 from stickbreak.path.topic_path import TopicPath
-from stickbreak.path.unseen import unseen_evidence
-from stickbreak.prediction.relevance import log_word_shares, relevance
 from stickbreak.prediction.topics import DescribedPath
-from stickbreak.prediction.words import top_word_indices
+from stickbreak.prediction.words import log_word_shares, relevance, top_word_indices
 
 Model = TypeVar("Model")
 

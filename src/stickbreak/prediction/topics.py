@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,10 +20,51 @@ from stickbreak.prediction.completion import (
     completion_log_likelihood,
     scored_documents,
 )
-from stickbreak.prediction.fitted import FittedTopics, document_blocks
 from stickbreak.prediction.left_to_right import LeftToRight
-from stickbreak.prediction.relevance import log_word_shares, most_relevant
-from stickbreak.prediction.words import check_same_words, top_word_indices
+from stickbreak.prediction.words import (
+    check_same_words,
+    document_blocks,
+    log_word_shares,
+    most_relevant,
+    top_word_indices,
+)
+
+
+class FittedTopics(Protocol):
+    """The fitted surface that every family shares, as far as it is read here (K topics, W words).
+
+    `evaluate` and `document_completion` take any object that has it: they ask it through `as_topics`.
+    """
+
+    @property
+    def n_topics_(self) -> int:
+        """Number of topics K."""
+
+    @property
+    def topic_word_(self) -> NDArray[np.float64]:
+        """Word distributions of the topics, (K, W)."""
+
+    @property
+    def topic_weights_(self) -> NDArray[np.float64]:
+        """Expected corpus weights of the topics, (K,)."""
+
+    @property
+    def rest_word_(self) -> NDArray[np.float64]:
+        """Word distribution of the inactive topics, (W,)."""
+
+    @property
+    def vocabulary_(self) -> tuple[str, ...]:
+        """The W words."""
+
+    @property
+    def trace_(self) -> Mapping[str, Any]:
+        """Equally long arrays, one entry per lap."""
+
+    def transform(self, X: Any, /) -> NDArray[np.float64]:
+        """Return topic weights of documents, (D, K); rows sum to one."""
+
+    def expected_weights(self, X: Any, /) -> NDArray[np.float64]:
+        """Return topic weights with the inactive mass last, (D, K + 1); rows sum to one."""
 
 
 def checked_numbers(name: str, given: ArrayLike, n: int) -> Int:

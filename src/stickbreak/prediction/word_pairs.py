@@ -17,7 +17,7 @@ from stickbreak.corpus.token_sequences import TokenSequences
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.numerics.arrays import Float, Int
-from stickbreak.prediction.kernels import frequencies, windows
+from stickbreak.prediction.kernels import word_pairs as kernels
 
 __all__ = ["EPSILON", "WordPairs", "check_window", "mean_npmi", "npmi_of_words", "word_sequences"]
 
@@ -56,7 +56,7 @@ class WordPairs:
         first, second = np.tril_indices(M)
         pair, place = np.unique(words[:, first] * W + words[:, second], return_inverse=True)
         joint = np.empty(pair.size, np.int64)
-        frequencies.joint_frequencies(occurs.indptr, occurs.indices, pair // W, pair % W, joint)
+        kernels.joint_frequencies(occurs.indptr, occurs.indices, pair // W, pair % W, joint)
         together = np.zeros((K, M, M), np.int64)
         together[:, first, second] = together[:, second, first] = joint[place.reshape(K, first.size)]
         return cls(together, corpus.n_documents)
@@ -85,7 +85,7 @@ class WordPairs:
         real = texts.ids >= 0
         starts = np.concatenate(([0], np.cumsum(real)))[texts.starts]
         together = np.zeros((K, M, M), np.int64)
-        n_units = windows.count_windows(
+        n_units = kernels.count_windows(
             renamed[texts.ids[real]], starts, width, np.append(start, listed.size), listed // M, listed % M, together
         )
         return cls(together, int(n_units))

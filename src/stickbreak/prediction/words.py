@@ -1,8 +1,12 @@
-"""The words of documents and those of a model: whether they are the same, where they stand, which are new."""
+"""Words: those of documents and of a model, whether they are the same, which are new; the words that describe a topic.
+
+The one order in which words describe a topic is their relevance (Sievert and Shirley, LDAvis: a method for visualizing
+and interpreting topics, 2014).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -13,7 +17,10 @@ from stickbreak.corpus.alignment import in_columns, only_numbered
 from stickbreak.corpus.csr import assemble_csr
 from stickbreak.exceptions import InputError, InvalidCorpus
 from stickbreak.fitting.requirements import check_whole
+from stickbreak.numerics.arrays import Float, Int
 
+RELEVANCE = 0.6
+_BLOCK_ELEMENTS = 1 << 22  # doubles of topic weights held at once: 32 MiB
 _BLOCK = 64  # words whose largest value bounds what can be among the top words
 
 
@@ -126,6 +133,82 @@ def top_word_indices(topic_word: NDArray[np.float64], n_words: int) -> NDArray[n
         candidates = np.flatnonzero(row >= np.partition(largest, largest.size - length)[largest.size - length])
         top[k] = candidates[np.argsort(-row[candidates], kind="stable")][:length]
     return top
+
+
+class WordTopics(Protocol):
+    """Topics as distributions of words."""
+
+    def word_shares(self) -> Float:
+        """Return the share of each word in the tokens of the fit, (W,)."""
+
+    def word_distributions(self, topics: Int) -> Float:
+        """Return the word distributions of these topics, (n, W)."""
+
+
+def relevance(phi: Float, log_shares: Float, weight: float = RELEVANCE) -> Float:
+    """Return lambda log phi_kw + (1 - lambda) log(phi_kw / p_w), a row for each topic.             math.md (Q5)
+
+    Parameters
+    ----------
+    phi : ndarray of shape (n, W)
+        Word distributions.
+    log_shares : ndarray of shape (W,)
+        log p_w, up to a constant; infinite for words that no document of the fit has: their relevance is minus
+        infinity.
+    weight : float
+        lambda, from 0 (lift) to 1 (probability). 0.6 is what Sievert and Shirley found best for readers.
+    """
+    known = np.isfinite(log_shares)
+    with np.errstate(divide="ignore"):
+        return np.where(known, np.log(phi) - (1 - weight) * np.where(known, log_shares, 0.0), -np.inf)
+
+
+def log_word_shares(topics: WordTopics) -> Float:
+    """Return log p_w, with infinity for words that no document of the fit has."""
+    shares = topics.word_shares()
+    with np.errstate(divide="ignore"):
+        return np.where(shares > 0, np.log(shares), np.inf)
+
+
+def relevant_words(topics: WordTopics, numbers: Int, n_words: int, weight: float = RELEVANCE) -> list[Int]:
+    """Return the most relevant words of some topics, ties by column.                               math.md (Q5)
+
+    Parameters
+    ----------
+    topics : fitted model
+    numbers : ndarray of int
+        Topics.
+    n_words : int
+        Maximum number of words.
+    weight : float
+    """
+    log_shares, found = log_word_shares(topics), []
+    for block in document_blocks(numbers.size, log_shares.size):
+        found += most_relevant(topics.word_distributions(numbers[block]), log_shares, n_words, weight)
+    return found
+
+
+def most_relevant(phi: Float, log_shares: Float, n_words: int, weight: float = RELEVANCE) -> list[Int]:
+    """Return the most relevant words of word distributions, (n, W), ties by column: see `relevance`."""
+    ranked = []
+    for topic in phi:
+        (row,) = relevance(topic[None], log_shares, weight)
+        (top,) = top_word_indices(row[None], n_words)
+        ranked.append(top[np.isfinite(row[top])].astype(np.int64))
+    return ranked
+
+
+def document_blocks(n_documents: int, n_topics: int) -> Iterator[slice]:
+    """Cut documents into consecutive blocks whose topic weights fit in little memory.
+
+    Examples
+    --------
+    >>> list(document_blocks(3, 10))
+    [slice(0, 3, None)]
+    """
+    size = max(1, _BLOCK_ELEMENTS // max(1, n_topics + 1))
+    for start in range(0, n_documents, size):
+        yield slice(start, min(start + size, n_documents))
 
 
 class NamedColumns:

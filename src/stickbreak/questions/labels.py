@@ -10,8 +10,8 @@ import numpy as np
 
 from stickbreak.corpus.tables import in_tables
 from stickbreak.numerics.arrays import Float, Int
-from stickbreak.prediction.relevance import most_relevant, relevant_words
 from stickbreak.prediction.topics import FlatTopics
+from stickbreak.prediction.words import most_relevant, relevant_words
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,8 +14,8 @@ from stickbreak.corpus import Corpus
 from stickbreak.corpus.text_columns import is_frame, kept_columns
 from stickbreak.fitting.loop import logger
 from stickbreak.numerics.arrays import Float, Int
-from stickbreak.prediction.fitted import document_blocks
 from stickbreak.prediction.topics import FlatTopics
+from stickbreak.prediction.words import document_blocks
 
 _STORED_IF_SPARSE = 200  # leaves that a document has, at most but for the longest
 

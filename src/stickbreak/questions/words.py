@@ -19,9 +19,9 @@ from stickbreak.corpus.text_counter import preparation
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.numerics.arrays import Float, Int
-from stickbreak.prediction.relevance import RELEVANCE, log_word_shares, relevant_words
-from stickbreak.prediction.relevance import relevance as relevance_of
 from stickbreak.prediction.topics import FlatTopics
+from stickbreak.prediction.words import RELEVANCE, log_word_shares, relevant_words
+from stickbreak.prediction.words import relevance as relevance_of
 from stickbreak.questions.labels import with_labels
 from stickbreak.questions.weights import whole_blocks
 

@@ -18,11 +18,9 @@ from stickbreak.exceptions import InputError
 from stickbreak.model.documents import counted_for
 from stickbreak.numerics.arrays import Float
 from stickbreak.prediction.completion import Completion
-from stickbreak.prediction.fitted import FittedTopics, document_blocks
-from stickbreak.prediction.relevance import most_relevant
-from stickbreak.prediction.topics import FlatTopics, as_topics
+from stickbreak.prediction.topics import FittedTopics, FlatTopics, as_topics
 from stickbreak.prediction.word_pairs import npmi_of_words
-from stickbreak.prediction.words import check_same_words, top_word_indices
+from stickbreak.prediction.words import check_same_words, document_blocks, most_relevant, top_word_indices
 from stickbreak.questions.columns import Span
 from stickbreak.questions.labels import labels_of
 from stickbreak.questions.topic_map import affinities, in_documents, most_similar, neighbour_map

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stickbreak.numerics.arrays import Float
-from stickbreak.prediction.relevance import relevant_words
+from stickbreak.prediction.words import relevant_words
 from stickbreak.storage.atomic import replace_file
 from stickbreak.storage.places import PathLike
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from stickbreak.corpus import GroupedVectors, PatchShape
 from stickbreak.exceptions import InputError
 from stickbreak.numerics.arrays import Float
-from stickbreak.prediction.fitted import document_blocks
+from stickbreak.prediction.words import document_blocks
 from stickbreak.report.data import FitReport, Page
 from stickbreak.report.fit import describe_fit
 from stickbreak.storage.persistence import package_version

@@ -7,8 +7,7 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
 from stickbreak.numerics.arrays import Float
-from stickbreak.prediction.relevance import relevance
-from stickbreak.prediction.words import top_word_indices
+from stickbreak.prediction.words import relevance, top_word_indices
 from stickbreak.report.data import JoinReport, PathReport
 from stickbreak.report.shown import ReportTopics
 

@@ -12,8 +12,8 @@ from scipy import sparse
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.numerics.arrays import Float
-from stickbreak.prediction.relevance import log_word_shares
 from stickbreak.prediction.topics import FlatTopics
+from stickbreak.prediction.words import log_word_shares
 
 _MOST_TOPICS = 300  # of a tree
 _MOST_NUMBERS = 1 << 24  # of the words of these, held at once: 128 MiB

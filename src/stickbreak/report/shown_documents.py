@@ -12,7 +12,7 @@ import numpy as np
 
 from stickbreak.corpus import Corpus
 from stickbreak.numerics.arrays import Float, Int
-from stickbreak.prediction.fitted import document_blocks
+from stickbreak.prediction.words import document_blocks
 from stickbreak.questions.columns import listed
 from stickbreak.report.shown import ReportTopics
 from stickbreak.report.snippets import Texts, best_passage, fetch_texts

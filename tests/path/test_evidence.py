@@ -11,10 +11,9 @@ from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.corpus.tokens import rounded
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.path import held_out, unseen
-from stickbreak.path.held_out import set_apart
+from stickbreak.path import evidence
+from stickbreak.path.evidence import set_apart, unseen_evidence
 from stickbreak.path.joining import join_to_one
-from stickbreak.path.unseen import unseen_evidence
 from stickbreak.prediction.document_weights import collapsed_weights
 
 ETA = 0.1
@@ -62,9 +61,9 @@ def test_words_that_the_other_documents_hardly_have_are_not_scored(executor):
     counts[np.arange(30), 25 + np.arange(30)] = 6
     corpus, S = Corpus.from_counts(sparse.csr_matrix(counts)), np.hstack([S, np.full((4, 30), 1.5)])
     S *= counts.sum(axis=0) / S.sum(axis=0)
-    for evidence in chain(*unseen_evidence(S, ETA, prior, corpus, 0, executor)):
-        assert evidence.tokens.n_tokens
-        assert (evidence.tokens.words < 25).all()
+    for each in chain(*unseen_evidence(S, ETA, prior, corpus, 0, executor)):
+        assert each.tokens.n_tokens
+        assert (each.tokens.words < 25).all()
 
 
 def test_documents_without_common_words_are_refused(executor):
@@ -75,7 +74,7 @@ def test_documents_without_common_words_are_refused(executor):
 
 @pytest.mark.parametrize("threads", [2, 3])
 def test_evidence_does_not_depend_on_threads(threads, executor, monkeypatch):
-    monkeypatch.setattr(unseen, "PART", 50)
+    monkeypatch.setattr(evidence, "PART", 50)
     corpus, S, prior = small(2)
     one = unseen_evidence(S, ETA, prior, corpus, 0, executor)
     with ThreadExecutor(threads) as several:
@@ -88,7 +87,7 @@ def test_evidence_does_not_depend_on_threads(threads, executor, monkeypatch):
 def junk(monkeypatch):
     """Return documents of 8 topics, and 40 topics that are pieces of them, fitted to these very documents."""
     corpus, truth = planted_lda(500, 200, n_topics=8, mean_tokens=60.0, seed=3)
-    monkeypatch.setattr(held_out, "MOST_TOKENS", 8_000)
+    monkeypatch.setattr(evidence, "MOST_TOKENS", 8_000)
     prior, rng = np.full(40, 0.1), np.random.default_rng(0)
     S = np.repeat(truth.topic_word, 5, axis=0) * rng.gamma(3.0, 1.0, (40, 200))
     S *= corpus.n_tokens / S.sum()

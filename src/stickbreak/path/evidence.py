@@ -1,4 +1,4 @@
-"""Documents that are set apart from topics, with half of the tokens of each held out (math.md (J1))."""
+"""What topics say of documents that they have not seen: topics are learned again from the others (math.md (J1))."""
 
 from __future__ import annotations
 
@@ -9,9 +9,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from stickbreak.corpus import Corpus
+from stickbreak.corpus.tokens import rounded
 from stickbreak.exceptions import InputError
+from stickbreak.fitting.executor import Executor
 from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.pseudo_counts import Eta, by_word, of_words, total_of
 from stickbreak.numerics.streams import stream
+from stickbreak.prediction.document_weights import collapsed_weights
+from stickbreak.sparse_gibbs.chain import Chain
+from stickbreak.sparse_gibbs.priors import Priors
 
 PARTS = 5  # of the documents; one at a time is set apart
 MOST_TOKENS = 50_000  # that are held out of the documents that choose, and of those that score, about
@@ -19,6 +25,10 @@ ENOUGH = 0.5  # of both: then no other part is set apart
 MOST_TOPICS = 2000  # that are joined pair by pair: the work grows with the third power of their number
 MOST_WEIGHTS = 1 << 25  # of topics in documents: 256 MiB
 MOST_SHARES = 1 << 30  # of topics in counts: each sweep makes them all
+SWEEPS = 20  # until topics have forgotten documents
+SMALL_REST = 1e-6  # of the tokens of a word: a smaller rest is none
+FEWEST = 2  # tokens of a word in the other documents, for its tokens held out to count
+PART, MOST_THREADS = 1 << 18, 4  # tokens of a part of the documents that a thread sweeps, at least
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,3 +149,106 @@ def _halves(corpus: Corpus, seed: int) -> Halves:
     observed, held = corpus.halves(seed=seed)
     filled = np.flatnonzero(np.diff(held.counts.indptr))
     return Halves(observed[filled], HeldOutTokens.of(held.counts[filled]))
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Tokens of documents that these topics have not seen.
+
+    Attributes
+    ----------
+    tau : ndarray of shape (K, W')
+        Expected counts plus eta of the words of the tokens, in topics that were learned without the documents.
+    mass : ndarray of shape (K,)
+        Of all words: N_k + W eta.
+    theta : ndarray of shape (D, K)
+        Weights of the topics in the documents, from their other halves; rows sum to one.
+    tokens : HeldOutTokens
+    """
+
+    tau: Float
+    mass: Float
+    theta: Float
+    tokens: HeldOutTokens
+
+
+def unseen_evidence(
+    S: Float, eta: Eta, prior: Float, corpus: Corpus, seed: int, executor: Executor
+) -> tuple[list[Evidence], list[Evidence]]:
+    """Set documents apart, learn the topics again from the others, and ask what they say of those.     math.md (J1)
+
+    Parameters
+    ----------
+    S : ndarray of shape (K, W)
+        Expected counts of the fit.
+    eta : float or ndarray of shape (W,)
+        Pseudo-count of a word.
+    prior : ndarray of shape (K,)
+        Concentrations alpha beta_k.
+    corpus : Corpus
+        The documents of the fit, or a random part of them.
+    seed : int
+    executor : Executor
+
+    Returns
+    -------
+    choosing, scoring : list of Evidence
+        Of each part of the documents that was apart: of documents that say which topics join, and of the others.
+
+    Raises
+    ------
+    InputError
+        If there are too few tokens or too many topics.
+    """
+    corpus = some_documents(corpus, prior.size, seed)
+    corpus = rounded(corpus, seed)
+    outside = _outside(S, corpus)
+    choosing: list[Evidence] = []
+    scoring: list[Evidence] = []
+    for part in set_apart(corpus, seed):
+        others = corpus[part.others]
+        learned, of_words = _learned(S, eta, prior, others, outside, seed, executor), others.counts.sum(axis=0)
+        known = np.asarray(of_words).ravel() + (0.0 if outside is None else outside.sum(axis=1)) >= FEWEST
+        for halves, evidence in ((part.choosing, choosing), (part.scoring, scoring)):
+            held_out = halves.held_out.of_words(known)
+            if held_out.word.size:
+                evidence.append(_evidence(learned, eta, prior, halves.observed, held_out, executor))
+    if not choosing or not scoring:
+        raise InputError("the documents have too few words in common to say which topics join; give more documents.")
+    return choosing, scoring
+
+
+def _learned(
+    S: Float, eta: Eta, prior: Float, corpus: Corpus, outside: Float | None, seed: int, executor: Executor
+) -> Float:
+    """Return the counts of topics, (W, K): of those outside and what Gibbs sampling learns.          math.md (J1)"""
+    if not corpus.n_tokens:
+        return np.zeros(S.T.shape) if outside is None else outside
+    n_parts = min(max(1, int(corpus.n_tokens) // PART), MOST_THREADS)
+    chain = Chain(corpus, prior.size, seed, n_parts=n_parts, executor=executor)
+    chain.begin(chain.near(np.ascontiguousarray(S) + np.finfo(np.float64).tiny))
+    priors = Priors(prior, float(prior.sum()), eta, None if outside is None else sparse.csr_array(outside))
+    for number in range(1, SWEEPS + 1):
+        chain.lap(number, priors)
+    return chain.mean() if outside is None else outside + chain.mean()
+
+
+def _evidence(
+    S: Float, eta: Eta, prior: Float, observed: Corpus, held_out: HeldOutTokens, executor: Executor
+) -> Evidence:
+    """Return what topics with these counts, (W, K), say of documents that they have not seen."""
+    mass = S.sum(axis=0) + total_of(eta, len(S))
+    weights = collapsed_weights(observed, lambda words: (S[words] + by_word(eta, words)) / mass, prior, executor)
+    tau = np.ascontiguousarray(S[held_out.words].T) + of_words(eta, held_out.words)
+    return Evidence(tau, mass, weights, held_out)
+
+
+def _outside(S: Float, corpus: Corpus) -> Float | None:
+    """Return the expected counts of the documents of the fit that are not at hand, (W, K), if any.    math.md (J1)"""
+    of_fit, at_hand = S.sum(axis=0), np.asarray(corpus.counts.sum(axis=0)).ravel()
+    missing = np.maximum(of_fit - at_hand, 0.0)
+    missing[missing <= SMALL_REST * of_fit] = 0.0
+    if not missing.any():
+        return None
+    share = np.divide(missing, of_fit, out=np.zeros_like(missing), where=of_fit > 0)
+    return np.ascontiguousarray(S.T) * share[:, None]

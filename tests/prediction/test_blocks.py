@@ -3,8 +3,7 @@ import pytest
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.prediction.fitted import document_blocks
-from stickbreak.prediction.words import check_same_words
+from stickbreak.prediction.words import check_same_words, document_blocks
 
 
 def model_over(make_model, vocabulary):
