@@ -13,21 +13,17 @@ from typing import Any
 
 from benchmarks.harness.records import Record
 from benchmarks.harness.units import Answer, Float, processor_seconds
-from stickbreak import (
+from stickbreak import BackoffTreeTopics, GibbsHDP, HybridHDP, TopicModel, VariationalHDP
+from stickbreak.corpus import Corpus
+from stickbreak_baselines import (
     LDA,
-    BackoffTreeTopics,
-    GibbsHDP,
     HierarchicalPachinko,
-    HybridHDP,
     NestedCRP,
     NestedHDP,
     OnlineHDP,
     Pachinko,
     SplitMergeOnlineHDP,
-    TopicModel,
-    VariationalHDP,
 )
-from stickbreak.corpus import Corpus
 
 # Where a system has no concentration.
 TOTAL_ALPHA = 5.0

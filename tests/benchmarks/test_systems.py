@@ -7,20 +7,16 @@ import numpy as np
 import pytest
 from benchmarks.harness import systems
 
-from stickbreak import (
-    BackoffTreeTopics,
-    GibbsHDP,
+from stickbreak import BackoffTreeTopics, GibbsHDP, HybridHDP, TopicModel, VariationalHDP
+from stickbreak.corpus import planted_lda
+from stickbreak_baselines import (
     HierarchicalPachinko,
-    HybridHDP,
     NestedCRP,
     NestedHDP,
     OnlineHDP,
     Pachinko,
     SplitMergeOnlineHDP,
-    TopicModel,
-    VariationalHDP,
 )
-from stickbreak.corpus import planted_lda
 
 OURS = (
     "variational",
