@@ -26,7 +26,8 @@ def page(name: str) -> str:
 
 
 def math_pages() -> str:
-    return "\n".join(file.read_text(encoding="utf-8") for file in sorted(DOCS.glob("math/*.md")))
+    files = [*sorted(DOCS.glob("math/*.md")), ROOT / "baselines/mathematics.md"]
+    return "\n".join(file.read_text(encoding="utf-8") for file in files)
 
 
 def defined_labels(math: str) -> Counter[str]:
