@@ -6,6 +6,7 @@ import pytest
 from stickbreak import BackoffTreeTopics, Corpus, GaussianDPMixture, TopicModel
 from stickbreak.corpus import toy_bars
 from stickbreak.exceptions import InputError, NoPath
+from stickbreak.plots.figures import heat_of_classes, map_of_topics
 
 
 @pytest.fixture(scope="module")
@@ -51,19 +52,19 @@ def test_words_of_documents_are_no_markup(model):
 
 def test_lines_have_the_shares_and_intervals_of_the_table(model, corpus, dates):
     figure = model.plot.over_time(corpus, dates, "year", topics=[2, 0])
-    assert len(figure.data) == 4
     table = model.topics_over_time(corpus, dates, "year")
-    for line, band, k in ((figure.data[1], figure.data[0], 2), (figure.data[3], figure.data[2], 0)):
+    for line, k in zip(figure.data, (2, 0), strict=True):
         rows = table[table["topic"] == k]
         np.testing.assert_allclose(line.y, rows["mean_weight"])
-        np.testing.assert_allclose(band.y, [*rows["high"], *rows["low"][::-1]])
+        np.testing.assert_allclose(np.add(line.y, line.error_y.array), rows["high"])
+        np.testing.assert_allclose(np.subtract(line.y, line.error_y.arrayminus), rows["low"])
         assert line.name.startswith(f"{k}  ")
 
 
 def test_lines_are_of_the_topics_that_change_most_unless_told(model, corpus, dates):
     trends = model.topic_trends(corpus, dates)
     most = int(trends["topic"].iloc[trends["change"].abs().argmax()])
-    assert model.plot.over_time(corpus, dates, "year").data[1].name.startswith(f"{most}  ")
+    assert model.plot.over_time(corpus, dates, "year").data[0].name.startswith(f"{most}  ")
 
 
 def test_a_topic_without_shares_is_named(model, corpus, dates):
@@ -77,8 +78,8 @@ def test_discs_have_the_area_of_their_share_and_the_place_of_their_words(model):
     (discs,) = model.plot.map().data
     shares = np.array([share for _, _, share, _ in discs.customdata])
     np.testing.assert_allclose(np.sort(shares), np.sort(model.topic_shares_))
-    large = shares > 0.1 * shares.max()
-    np.testing.assert_allclose((discs.marker.size[large] / discs.marker.size.max()) ** 2, shares[large] / shares.max())
+    large, sizes = shares > 0.1 * shares.max(), np.array(discs.marker.size)
+    np.testing.assert_allclose((sizes[large] / sizes.max()) ** 2, shares[large] / shares.max())
     alike = TopicModel(n_topics=6, n_laps=5, random_state=0)
     assert np.ptp(discs.x) > 0
     assert len(discs.x) == model.n_topics_ == alike.n_topics
@@ -132,3 +133,27 @@ def test_vectors_have_a_trace():
     vectors = np.random.default_rng(0).normal(size=(60, 2))
     mixture = GaussianDPMixture(n_components=3, n_laps=3, random_state=0).fit(vectors)
     assert len(mixture.plot.trace().data[0].y) == mixture.n_laps_
+
+
+def test_heat_compares_with_the_mean_and_marks_what_is_no_chance():
+    shares, p = np.array([[0.1, 0.4], [0.9, np.nan]]), np.array([[0.5, 0.01], [np.nan, np.nan]])
+    times, plain = heat_of_classes(["one", "two"], ["<a>", "b"], shares, [3, 1], p).data
+    mean = (0.1 * 3 + 0.4) / 4
+    np.testing.assert_allclose(times.z[0], np.log2([0.1 / mean, 0.4 / mean]))
+    np.testing.assert_allclose(plain.z[1], [0.9, np.nan])
+    assert [list(row) for row in times.text] == [["", "•"], ["", ""]]
+    assert times.customdata[0][0][1] == "&lt;a&gt;"
+
+
+def test_no_two_labels_of_the_map_cover_each_other():
+    rng = np.random.default_rng(0)
+    positions, shares = rng.normal(size=(200, 2)), rng.dirichlet(np.ones(200))
+    labels = [f"a long label {k}" for k in range(200)]
+    (discs,) = map_of_topics(positions, np.arange(200), shares, labels, [[label] for label in labels]).data
+    named = [k for k, text in enumerate(discs.text) if text]
+    assert int(np.argmax(shares)) in named
+    assert 5 < len(named) < 100
+    places = positions[named] / np.ptp(positions, axis=0)
+    near = np.abs(places[:, None] - places[None])
+    np.fill_diagonal(near[..., 0], 1)
+    assert ((near[..., 0] > 0.1) | (near[..., 1] > 0.01)).all()

@@ -9,7 +9,7 @@ import io
 import numpy as np
 import pytest
 from tests.report import browsed
-from tests.report.browsed import NARROW, WIDE
+from tests.report.browsed import NARROW
 
 KINDS = ("words", "growing", "path", "tree", "grown_tree", "classes", "vectors", "large")
 
@@ -98,59 +98,61 @@ def test_order_of_topics_is_what_was_asked(opened, reports):
     assert report.texts("#list > li .number")[0] == f"#{best.number}"
 
 
-def test_map_opens_topics_and_zooms_by_buttons_and_keys(opened, reports):
-    report, data = opened(), reports("words")[1]
-    assert report.number("#map-plot circle") == len(data.topics)
-    before = report.page.locator("#map-plot circle").first.get_attribute("r")
-    report.page.get_by_role("button", name="Zoom in").click()
-    zoomed = report.page.locator("#map-plot circle").first.get_attribute("r")
-    assert float(zoomed) > float(before)
-    report.page.get_by_role("button", name="Show the whole map").click()
-    report.page.locator("#map-plot svg").press("+")
-    assert report.page.evaluate("document.activeElement.tagName") == "svg"
-    report.page.locator("#map-plot svg").press("ArrowLeft")
-    report.page.get_by_role("button", name="Show the whole map").click()
-    assert report.page.locator("#map-plot circle").first.get_attribute("r") == before
-    report.follow(lambda: report.page.locator("#map-plot circle").last.click(force=True))
-    assert report.page.locator("#page-heading").is_visible()
+def point_at(report, k, event="plotly_hover"):
+    """Point at the disc of topic k on the map, or click at it."""
+    act = "([k, event]) => { document.getElementById('map-plot').emit(event, { points: [{ pointIndex: k }] }); }"
+    report.page.evaluate(act, [k, event])
 
 
-def test_words_of_a_topic_stand_beside_the_map(opened, reports):
+def test_map_shows_the_words_of_a_topic_and_opens_it(opened, reports):
     report, data = opened(), reports("words")[1]
-    for topic in (max(data.topics, key=lambda topic: topic.token_share), data.topics[3]):
-        disc = report.page.locator("#map-plot circle").nth(
-            sorted(data.topics, key=lambda one: (-one.token_share, one.index)).index(topic)
-        )
-        disc.dispatch_event("pointerenter")
+    report.walk()
+    for topic in (data.topics[5], data.topics[3]):
+        point_at(report, topic.index)
         assert report.texts("#map-words h3") == [f"#{topic.number} {topic.label}"]
-        assert report.number("#map-plot circle.told") == 1
         known = [entry for entry in (*topic.words, *topic.more_words) if entry.lift is not None]
         ranked = sorted(known, key=lambda one: -(0.6 * np.log(one.probability) + 0.4 * np.log(one.lift)))[:15]
         assert report.texts("#map-words bdi")[1:] == [entry.word for entry in ranked]
         shares = [float(text.rstrip("%")) / 100 for text in report.texts("#map-words .p")]
         assert shares == pytest.approx([min(1, one.lift * topic.token_share) for one in ranked], abs=0.006)
-    box, beside = (report.page.locator(name).bounding_box() for name in ("#map-plot", "#map-words"))
-    assert box["x"] + box["width"] < beside["x"]
-    assert max(box["y"] + box["height"], beside["y"] + beside["height"]) - min(box["y"], beside["y"]) < WIDE["height"]
+    report.follow(lambda: point_at(report, 7, "plotly_click"))
+    assert report.page.locator("#page-heading").inner_text().startswith(f"#{data.topics[7].number} ")
 
 
 def test_word_beside_the_map_shows_the_topics_that_have_it(opened, reports):
     report, data = opened(), reports("words")[1]
-    ordered = sorted(data.topics, key=lambda one: (-one.token_share, one.index))
-    known = [{one.word: one.lift for one in (*topic.words, *topic.more_words)} for topic in ordered]
+    report.walk()
     line = report.page.locator("#map-words li").nth(2)
     asked = report.texts("#map-words li bdi")[2]
-    drawn = "[...document.querySelectorAll('#map-plot circle')].map((disc) => Number(disc.style.opacity))"
+    known = [{one.word: one.lift for one in (*topic.words, *topic.more_words)} for topic in data.topics]
+    having = [asked in lifts for lifts in known]
+    drawn = "[...document.getElementById('map-plot').data[0].marker.opacity]"
     for begin, end in (("pointerenter", "pointerleave"), ("focus", "blur")):
         line.dispatch_event(begin)
         seen = report.page.evaluate(drawn)
-        having = [asked in lifts for lifts in known]
-        assert 0 < sum(having) < len(ordered)
-        assert [opacity == 0.1 for opacity in seen] == [not has for has in having]
-        parts = {i: known[i][asked] * ordered[i].token_share for i, has in enumerate(having) if has}
+        assert 0 < sum(having) < len(data.topics)
+        assert [opacity >= 0.4 for opacity in seen] == having
+        parts = {k: known[k][asked] * data.topics[k].token_share for k, has in enumerate(having) if has}
         assert max(parts, key=parts.get) == int(np.argmax(seen))
         line.dispatch_event(end)
-        assert report.page.evaluate(drawn) == [0] * len(ordered)  # none is set
+        assert report.page.evaluate(drawn) == [0.7] * len(data.topics)
+
+
+def test_slider_colours_the_map_and_the_bands_over_time(opened, reports):
+    report, data = opened(), reports("words")[1]
+    report.walk()
+    colours = "new Set(document.getElementById('map-plot').data[0].marker.color).size"
+    assert report.page.evaluate(colours) == 20
+    report.page.get_by_role("slider", name="Number of groups").fill("5")
+    for _ in range(100):  # the policy of the page forbids to wait for an expression
+        if report.page.evaluate("document.getElementById('time-plot').data.length") == 5:
+            break
+        report.page.wait_for_timeout(50)
+    assert report.page.evaluate(colours) == 5
+    drawn = report.page.evaluate("document.getElementById('time-plot').data.map((one) => [...one.y])")
+    assert len(drawn) == 5
+    totals = [sum(row[p] for row in data.time.shares.shares) for p in range(len(data.time.shares.groups))]
+    assert [sum(column) for column in zip(*drawn, strict=True)] == pytest.approx(totals, rel=1e-3)
 
 
 def test_topics_that_grow_and_shrink_stand_high_in_a_dated_report(opened, reports):
@@ -163,23 +165,24 @@ def test_topics_that_grow_and_shrink_stand_high_in_a_dated_report(opened, report
     assert told.startswith(f"{len(grown)} of 6 topics grow and {len(fallen)} shrink by more than chance")
     links = [one.get_attribute("href") for one in report.page.locator("#changes-lists a").all()]
     assert links == [f"#topic-{data.topics[t.topic].number}" for t in (*grown, *fallen)]
-    line = report.page.locator("#changes-lists .spark polyline").first.get_attribute("points").split()
-    heights = np.array([27 - float(point.split(",")[1]) for point in line])
-    shares = np.array(data.time.shares.shares[grown[0].topic])
-    assert heights / heights.max() == pytest.approx(shares / shares.max(), abs=0.01)
+    report.walk()
+    lines = report.page.evaluate("document.getElementById('changes-plot').data.map((one) => [one.name, [...one.y]])")
+    assert [int(name.split()[0]) for name, _ in lines] == [data.topics[t.topic].number for t in (*grown, *fallen)]
+    assert lines[0][1] == pytest.approx(list(data.time.shares.shares[grown[0].topic]))
     high = report.page.locator("#changes-lists").bounding_box()
     assert high["y"] + high["height"] < report.page.locator("#overview").bounding_box()["y"]
     assert not opened("path").page.locator("#changes").is_visible()
 
 
-@pytest.mark.parametrize("viewport", [WIDE, NARROW], ids=["wide", "narrow"])
-def test_no_two_pieces_of_the_stick_have_one_name(opened, viewport):
-    names = opened("growing", viewport).page.locator("#stick text").all_text_contents()
-    assert len(names) >= 3
-    assert len(set(names)) == len(names)
-    assert names.count("python") <= 1
-    for name in names:
-        assert any(name.rstrip("…") in label for label in browsed.SAME_BEGINNINGS)
+@pytest.mark.parametrize("kind", ["growing", "vectors"])
+def test_pieces_of_the_stick_are_as_long_as_their_shares(opened, reports, kind):
+    report, data = opened(kind), reports(kind)[1]
+    parts = [topic.token_share for topic in data.topics] if kind == "growing" else [c.weight for c in data.components]
+    drawn = report.page.evaluate(
+        "[...document.querySelectorAll('#stick a')].map((one) => one.getBoundingClientRect().width)"
+    )
+    expected = np.sort(parts)[::-1]
+    assert np.array(drawn) / sum(drawn) == pytest.approx(expected / expected.sum(), abs=0.01)
 
 
 def test_bars_say_what_they_are_compared_with(opened, reports):
@@ -194,11 +197,11 @@ def test_bars_say_what_they_are_compared_with(opened, reports):
 def test_every_topic_is_a_leaf_of_the_tree_of_joins(opened, reports):
     report, data = opened("path"), reports("path")[1]
     report.page.locator("#path-how > summary").click()
-    report.page.get_by_role("slider", name="Number of groups").fill(str(len(data.topics)))
-    leaves = report.page.locator("#path-tree a")
-    assert sorted(leaves.all_text_contents()) == sorted(f"#{topic.number} {topic.label}" for topic in data.topics)
-    report.follow(leaves.first.click)
-    assert report.page.locator("#page-heading").is_visible()
+    report.walk()
+    leaves = report.page.evaluate("[...document.getElementById('joins-plot').layout.yaxis.ticktext]")
+    assert sorted(leaves) == sorted(f"{topic.number}  {topic.label}" for topic in data.topics)
+    scores = report.page.evaluate("[...document.getElementById('scores-plot').data[0].y]")
+    assert scores == pytest.approx(list(data.path.scores), rel=1e-4)
 
 
 def test_slider_of_relevance_moves_rare_words_up(opened, reports):
@@ -218,7 +221,7 @@ def test_slider_of_relevance_moves_rare_words_up(opened, reports):
 def test_page_of_a_topic_has_its_line_in_time_and_its_classes(opened, reports):
     report, data = opened(place="#topic-4"), reports("words")[1]
     report.walk()
-    drawn = report.page.evaluate("[...document.querySelector('.small-plot').data.at(-1).y]")
+    drawn = report.page.evaluate("[...document.querySelector('#page-body .plot').data[0].y]")
     assert drawn == pytest.approx(list(data.time.shares.shares[4]))
     heads = report.texts("#page-body h3")
     told = "Mean weight by {}, with 95 % intervals; bars are compared with the largest"
@@ -234,7 +237,7 @@ def test_documents_are_searched_and_opened(opened, reports):
     field = report.page.get_by_role("searchbox", name="Search names, columns and passages of all documents")
     field.fill(data.documents[7].values[0])
     names = [one.name for one in data.documents if one.values[0] == data.documents[7].values[0]]
-    report.page.locator("#document-csv button").click()
+    report.page.locator("button[data-table='documents']").click()
     copied = [row[1] for row in table(report)[1:]]
     assert copied == [f"'{one.name}" if one.name.startswith("=") else one.name for one in data.documents]
     assert report.texts("#document-list .name") == names
@@ -249,38 +252,31 @@ def test_documents_are_searched_and_opened(opened, reports):
 def test_table_of_shares_over_time_is_copied_with_its_numbers(opened, reports):
     report, data = opened(), reports("words")[1]
     report.walk()
-    drawn = report.page.evaluate("document.querySelector('#time-plot').data.map((one) => [...one.y])")
+    drawn = report.page.evaluate("document.getElementById('time-plot').data.map((one) => [...one.y])")
     assert len(drawn) == 13  # 12 groups, and the others as one
     assert [sum(column) for column in zip(*drawn, strict=True)] == pytest.approx(
         [1] * len(data.time.shares.groups), rel=1e-2
     )
-    report.page.locator("#time-csv button").click()
+    report.page.locator("button[data-table='time']").click()
     rows = table(report)
     assert rows[0] == ["topic", "label", "quarter", "mean_weight", "low", "high", "documents"]
     shares = [float(row[3]) for row in rows[1:] if row[0] == "6"]
     assert shares == pytest.approx(list(data.time.shares.shares[6]))
 
 
-def test_table_of_classes_follows_the_chosen_column(opened, reports):
+def test_classes_have_a_picture_and_a_table_for_each_column(opened, reports):
     report, data = opened(), reports("words")[1]
     report.walk()
-    assert report.page.evaluate("document.querySelector('#class-plot').data[0].z.length") == len(data.topics)
-    report.page.locator("#class-column").select_option("draft")
-    report.page.locator("#class-scale").select_option("share")
-    report.page.locator("#class-csv button").click()
-    rows = table(report)
-    assert rows[0][2] == "draft"
-    assert {row[2] for row in rows[1:]} == set(data.classes[1].groups)
-    plot = "document.querySelector('#class-plot')"
-    report.page.locator("#class-plot").scroll_into_view_if_needed()
-    for _ in range(100):  # it is drawn later; the policy of the page forbids to wait for an expression
-        if report.page.evaluate(f"{plot}.data[0].zmin === 0 && {plot}.data[0].x.length === 2"):
-            break
-        report.page.wait_for_timeout(50)
-    drawn = report.page.evaluate(f"Math.max(...{plot}.data[0].z.flat())")
-    assert drawn == pytest.approx(max(v for row in data.classes[1].shares for v in row))
-    assert report.page.evaluate(f"{plot}.data[0].x") == [0, 1]  # numbers: two names may be cut to the same
-    assert report.page.evaluate(f"{plot}.layout.xaxis.ticktext") == list(data.classes[1].groups)
+    for i, grouped in enumerate(data.classes):
+        shares = report.page.evaluate(f"document.getElementById('class-{i}-plot').data[1].z")
+        names = report.page.evaluate(f"document.getElementById('class-{i}-plot').layout.yaxis.ticktext")
+        for name, row in zip(names, shares, strict=True):
+            assert row == pytest.approx(list(grouped.shares[int(name.split()[0][1:])]), rel=1e-4)
+        report.page.locator(f"button[data-table='class-{i}']").click()
+        rows = table(report)
+        assert rows[0][2] == grouped.column
+        assert {row[2].lstrip("'") for row in rows[1:]} == set(grouped.groups)
+        report.page.evaluate("() => { window.copied = undefined; }")
 
 
 def test_every_button_of_a_table_copies_rows_of_equal_length(opened):
@@ -288,7 +284,7 @@ def test_every_button_of_a_table_copies_rows_of_equal_length(opened):
     report.walk()
     report.page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     buttons = report.page.get_by_role("button", name="Copy as CSV")
-    assert buttons.count() == 7  # groups, topics, time, trends, classes, documents, passes
+    assert buttons.count() == 8  # groups, topics, time, trends, two classes, documents, passes
     for button in buttons.all():
         report.page.evaluate("() => { window.copied = undefined; }")
         button.click()
@@ -317,7 +313,7 @@ def test_keyboard_reaches_the_topics_and_comes_back(opened):
 def test_everything_that_acts_has_a_name_for_a_screen_reader(opened):
     report = opened(place="#topic-1")
     nameless = """() => [...document.querySelectorAll("a[href], button, input, select, svg[role=img], [role=figure]")]
-        .filter((one) => one.checkVisibility() && !one.closest(".plot, .small-plot")
+        .filter((one) => one.checkVisibility() && !one.closest(".plot")
             && !(one.textContent.trim() || one.getAttribute("aria-label") || one.labels?.length))
         .map((one) => one.outerHTML.slice(0, 120))"""
     assert report.page.evaluate(nameless) == []
@@ -329,20 +325,46 @@ def test_print_leaves_out_what_only_a_screen_can_use(opened):
     report = opened()
     report.walk()
     report.page.emulate_media(media="print")
-    for selector in ("nav", "#controls", "#map-buttons", ".csv", "#path-slider"):
+    for selector in ("nav", "#controls", ".csv", "#path-slider"):
         assert not report.page.locator(selector).first.is_visible()
     assert report.page.locator("#path-groups").is_visible()
     assert report.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
 
 
-def test_tree_is_walked_by_keys_and_leads_to_topics(opened, reports):
+def test_tree_is_walked_by_links_and_clicks_and_leads_to_topics(opened, reports):
     report, data = opened("tree"), reports("tree")[1]
-    picture = report.page.locator("#tree-picture svg")
-    picture.press("ArrowDown")
-    report.follow(lambda: picture.press("Enter"))
-    assert "#tree-" in report.page.url
+    report.walk()
+    below = report.page.locator("#tree-node .children a").first
+    below.focus()
+    report.follow(lambda: report.page.keyboard.press("Enter"))
+    place = report.page.url.partition("#tree-")[2]
+    assert report.page.evaluate("document.getElementById('tree-plot').data[0].level") == place
+    (node,) = [node for node in data.tree.nodes if node.parent == 0 and str(node.child) == place]
+    assert report.texts("#tree-node .words bdi") == [entry.word for entry in node.words]
+    click = "(id) => { document.getElementById('tree-plot').emit('plotly_icicleclick', { points: [{ id }] }); }"
+    report.follow(lambda: report.page.evaluate(click, place))  # the node that is looked at leads back up
+    assert report.page.url.endswith("#tree-all")
     report.go(f"topic-{data.topics[0].number}")
     assert "Its path in the tree" in report.texts("#page-body h3")
+
+
+def test_words_of_an_inner_topic_itself_are_counted(opened, reports):
+    report, data = opened("grown_tree"), reports("grown_tree")[1].tree
+    own = next(node.n_own for node in data.nodes if node.parent < 0)
+    assert own + sum(node.n_tokens for node in data.nodes if node.parent == 0) == data.nodes[0].n_tokens
+    assert own > 0
+    facts = dict(zip(report.texts("#tree-node .numbers dt"), report.texts("#tree-node .numbers dd"), strict=True))
+    assert facts["Of them in no node below"] == f"{own:,}"
+
+
+@pytest.mark.parametrize("kind", ["tree", "named_tree"])
+def test_nodes_of_a_tree_are_called_by_their_paths_and_names(opened, reports, kind):
+    report, nodes = opened(kind), reports(kind)[1].tree.nodes
+    report.walk()
+    names = report.page.evaluate("[...document.getElementById('tree-plot').data[0].labels]")
+    assert len(set(names)) == len(nodes) == len(names)
+    named = {name for name in "science optics heat arts music painting".split() if any(name in text for text in names)}
+    assert len(named) == (6 if kind == "named_tree" else 0)
 
 
 def test_thousand_topics_of_a_million_documents_open_and_answer_quickly(opened, reports):
@@ -364,3 +386,72 @@ def test_thousand_topics_of_a_million_documents_open_and_answer_quickly(opened, 
     assert report.number("#path-groups > li") == 20
     report.page.locator("#path-more").click()
     assert report.number("#path-groups > li") == 220
+
+
+def test_words_in_another_order_than_their_bars_are_said_to_be_the_most_telling_first(opened, reports):
+    report, data = opened("tree"), reports("tree")[1]
+    words = data.tree.nodes[0].words, data.topics[0].words[:20]
+    sorted_by_bars = [list(some) == sorted(some, key=lambda one: -one.probability) for some in words]
+    assert sorted_by_bars == [True, False]
+    assert report.texts("#tree-node h3")[0] == "Words and their probability; bars are compared with the largest"
+    report.go(f"topic-{data.topics[0].number}")
+    assert report.texts("#page-body h3")[0].startswith("Words, the most relevant first, and their probability; ")
+
+
+def test_thirty_groups_at_a_glance_are_all_listed_and_the_bands_tell_twelve_apart(opened):
+    report = opened("classes")
+    assert report.number("#path-groups > li") == 30
+    assert not report.page.locator("#path-more").is_visible()
+    report.walk()
+    names = report.page.evaluate("document.getElementById('time-plot').data.map((one) => one.name)")
+    assert (len(names), names[-1]) == (13, "18 smaller groups")
+    report.page.get_by_role("slider", name="Number of groups").fill("40")
+    assert report.texts("#path-more") == ["Show the other 10"]
+
+
+def test_a_period_is_drawn_as_wide_as_it_has_documents(opened):
+    report = opened("classes")
+    report.walk()
+    drawn, documents = report.page.evaluate(
+        """() => [document.getElementById("time-plot").data.map((band) => band.width),
+            JSON.parse(document.querySelector("script[type='application/json']").textContent).time.shares.documents]"""
+    )
+    most = max(documents)
+    for width in drawn:
+        shares = [one / max(width) for one in width]
+        assert shares == pytest.approx([max(n / most, 0.02) for n in documents])
+
+
+def test_page_of_a_topic_says_how_many_classes_it_leaves_out(opened):
+    report = opened("classes")
+    report.go("topic-0")
+    assert report.number("#page-body .class-bars li") == 12
+    (heading,) = [text for text in report.texts("#page-body h3") if "by list" in text]
+    assert "the 12 largest of 20" in heading
+
+
+def test_a_period_without_an_interval_has_a_point_alone(opened, reports):
+    report, shares = opened("gaps", place="#topic-2"), reports("gaps")[1].time.shares
+    report.walk()
+    low, high = report.page.evaluate(
+        "(({ array, arrayminus }) => [arrayminus, array])(document.querySelector('#page-body .plot').data[0].error_y)"
+    )
+    for p, share in enumerate(shares.shares[2]):
+        known = shares.low[2][p] is not None
+        assert (low[p] is not None, high[p] is not None) == (known, known)
+        if known:
+            assert (share - low[p], share + high[p]) == pytest.approx((shares.low[2][p], shares.high[2][p]))
+
+
+def test_charts_have_tables_with_their_numbers(opened, reports):
+    report, data = opened(), reports("words")[1]
+    for name, rows in (
+        ("time", len(data.topics) * len(data.time.shares.groups)),
+        ("trends", len(data.time.trends)),
+        ("class-0", len(data.topics) * len(data.classes[0].groups)),
+        ("passes", len(data.fit.trace["lap"])),
+    ):
+        wrap = report.page.locator(f"details[data-table='{name}']")
+        wrap.locator("summary").click()
+        wrap.locator("tr").first.wait_for()  # a table is made after its details have opened
+        assert wrap.locator("tbody tr").count() == rows

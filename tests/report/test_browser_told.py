@@ -1,27 +1,8 @@
-"""What the pages of a report say in a browser: tables of pictures, days, searches without result, how the fit went."""
+"""What the pages of a report say in a browser: days, searches without result, how the fit went, what is not there."""
 
-import pytest
+from dataclasses import replace
 
-
-def test_charts_have_tables_with_their_numbers(opened, reports):
-    report, data = opened(), reports("words")[1]
-    report.walk()
-    report.page.locator("#time-table-wrap summary").click()
-    report.page.locator("#time-table tr").first.wait_for()  # a table is made after its details have opened
-    drawn = report.page.evaluate("document.querySelector('#time-plot').data.map((one) => one.y[2])")
-    row = report.texts("#time-table tbody tr:nth-child(3) > *")
-    assert row[:2] == ["2021-07", str(data.time.shares.documents[2])]
-    assert [float(text[:-1]) for text in row[2:14]] == pytest.approx([100 * v for v in drawn[:12]], abs=0.051)
-    report.page.locator("#class-table-wrap summary").click()
-    report.page.locator("#class-table tr").first.wait_for()
-    found, rows = data.classes[0], report.page.locator("#class-table tbody tr")
-    assert rows.count() == len(data.topics)
-    assert report.texts("#class-table thead th") == ["topic", *found.groups]
-    first = next(topic for topic in data.topics if rows.nth(0).inner_text().startswith(f"#{topic.number} "))
-    bold = rows.nth(0).locator("td").evaluate_all("(cells) => cells.map((cell) => cell.querySelector('b') !== null)")
-    assert bold == [p is not None and p < 0.05 for p in found.p[first.index]]
-    report.page.locator("#class-column").select_option("draft")
-    assert report.texts("#class-table thead th") == ["topic", *data.classes[1].groups]
+from stickbreak.report import render_html
 
 
 def test_the_text_of_the_fit_says_where_the_model_is_not_its_last_pass(opened, reports):
@@ -61,7 +42,7 @@ def test_a_report_of_some_days_says_so(opened, reports):
     assert (
         f"{data.time.n_dated:,} documents with a date, 7 of them without a known word" in report.texts("#time-hint")[0]
     )
-    assert opened().texts("#span") == [""]
+    assert opened().number("#span") == 0
 
 
 def test_the_top_of_a_report_says_what_was_found_and_the_objective_comes_last(opened, reports):
@@ -103,9 +84,7 @@ def test_shares_below_one_percent_have_a_second_digit(opened, reports):
     assert max(shares) < 0.005, "of 1,000 topics"
     told = report.texts("#list .share b")
     assert told == [f"{100 * share:.2f}%" for share in shares]
-    percents = report.page.evaluate(
-        "[0, 2e-5, 0.0012, 0.0099, 0.00996, 0.1234, 0.9996].map((x) => pageTools().percent(x))"
-    )
+    percents = report.page.evaluate("[0, 2e-5, 0.0012, 0.0099, 0.00996, 0.1234, 0.9996].map((x) => percent(x))")
     assert percents == ["0%", "<0.01%", "0.12%", "0.99%", "1.0%", "12.3%", "100%"]
 
 
@@ -133,20 +112,12 @@ def test_a_link_to_what_is_not_in_the_report_says_so(opened, reports):
     assert "No topic here has the number 999. This report has " in tree.texts("#missing")[0]
 
 
-def test_the_top_of_a_report_leads_to_how_a_fit_ended_that_did_not_converge(opened):
-    report = opened("growing")
-    assert "how the fit ended" not in " ".join(report.texts("#facts"))
-    lead, facts = report.page.evaluate(
-        """() => {
-            const data = JSON.parse(document.getElementById("report-data").textContent);
-            Object.assign(data.fit, { converged: false, stop_reason: "interrupted: stopped after pass 3." });
-            for (const id of ["lead", "facts"]) document.getElementById(id).replaceChildren();
-            drawHeadline(data, data.topics.length, () => "topic");
-            return ["lead", "facts"].map((id) => document.getElementById(id).innerHTML);
-        }"""
-    )
-    assert lead.endswith('<a href="#fit">The fit ended early.</a>')
-    assert '; <a href="#fit">how the fit ended</a>' in facts
+def test_the_top_of_a_report_leads_to_how_a_fit_ended_that_did_not_converge(opened, reports):
+    data = reports("growing")[1]
+    assert "how the fit ended" not in " ".join(opened("growing").texts("#facts"))
+    page = render_html(replace(data, fit=replace(data.fit, converged=False, stop_reason="interrupted: after pass 3.")))
+    assert '<a href="#fit">The fit ended early.</a>' in page
+    assert '; <a href="#fit">how the fit ended</a>' in page
 
 
 def test_the_last_line_says_when_the_page_was_written_and_how_many_topics_had_labels(opened, reports):

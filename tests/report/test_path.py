@@ -13,7 +13,7 @@ from stickbreak.corpus import planted_lda
 from stickbreak.questions.topic_map import affinities, in_documents
 from stickbreak.report import build_report, render_html
 from stickbreak.report.data import JoinReport
-from stickbreak.report.path import _at_a_glance
+from stickbreak.report.topics import _at_a_glance
 
 
 @pytest.fixture(scope="module")
@@ -103,11 +103,11 @@ def test_report_of_a_reduced_model_goes_on_down_the_path(fitted, documents):
 
 def test_page_has_every_part_that_its_program_asks_for(fitted, documents):
     page = render_html(build_report(fitted, documents))
-    program = resources.files("stickbreak.report").joinpath("path.js").read_text(encoding="utf-8")
-    asked = set(re.findall(r'byId\("([\w-]+)"\)', program))
-    assert {"path-slider", "path-groups", "path-tree", "overview"} <= asked
-    for name in asked:
+    program = resources.files("stickbreak.report").joinpath("page", "topics.js").read_text(encoding="utf-8")
+    of_others = {"time-plot", "tree-plot", "tree-way", "tree-node", "page-heading"}
+    asked = set(re.findall(r'byId\("([\w-]+)"\)', program)) - of_others
+    assert {"path-slider", "path-groups", "map-plot"} <= asked
+    for name in asked | {"joins-plot", "scores-plot", "overview"}:
         assert f'id="{name}"' in page
-    assert 'aria-labelledby="overview-heading" hidden' in page  # shown by the program, where there is a path
     assert '<label for="path-slider">' in page
     assert json.loads(build_report(fitted, documents).to_json())["path"]["joins"][0]["left"] >= 0

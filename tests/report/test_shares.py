@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stickbreak.questions.documents import wilson_lower_bound
-from stickbreak.report.shares import HISTOGRAM_BINS, TopicShares
+from stickbreak.report.topics import HISTOGRAM_BINS, TopicShares
 
 
 @settings(deadline=None, max_examples=40)

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stickbreak.report.snippets import best_passage, fetch_texts
+from stickbreak.report.documents import best_passage, fetch_texts
 
 PETS = frozenset({"cat", "dog", "fish"})
 

@@ -11,8 +11,8 @@ from stickbreak import BackoffTreeTopics
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.evaluation import npmi
 from stickbreak.exceptions import InputError
-from stickbreak.report import build_report, render_html, shown
-from stickbreak.report import tree as report_tree
+from stickbreak.report import build_report, render_html
+from stickbreak.report import topics as report_topics
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def report(forest, documents):
 
 @pytest.fixture
 def five_leaves(forest, documents, monkeypatch):
-    monkeypatch.setattr(shown, "_MOST_TOPICS", 5)
+    monkeypatch.setattr(report_topics, "_MOST_TOPICS", 5)
     return build_report(forest, documents, n_examples=2)
 
 
@@ -60,9 +60,21 @@ def test_nodes_of_the_report_are_those_of_the_model(forest, report):
     assert {way(tree.nodes, node) for node in tree.nodes} == {node.path for node in root.walk()}
 
 
+def test_topics_know_their_nodes(forest, report):
+    for topic in report.topics:
+        assert way(report.tree.nodes, report.tree.nodes[topic.node]) == forest.node_of(topic.number).path
+    cut = report_topics.describe_tree(forest, 7)
+    for number, place in report_topics.nearest_nodes(cut, tuple(forest.leaves_.tolist())).items():
+        path = forest.node_of(number).path
+        there = way(cut.nodes, cut.nodes[place])
+        assert there == path[: len(there)]
+        known = {way(cut.nodes, node) for node in cut.nodes}
+        assert len(there) == len(path) or path[: len(there) + 1] not in known
+
+
 @pytest.mark.parametrize("most", [1, 2, 7, 20])
 def test_largest_nodes_are_kept_and_are_a_tree(forest, most):
-    tree = report_tree.describe_tree(forest, most)
+    tree = report_topics.describe_tree(forest, most)
     assert len(tree.nodes) == most
     assert tree.n_nodes == len(list(forest.tree_.walk()))
     sizes = sorted((node.n_tokens for node in forest.tree_.walk()), reverse=True)
@@ -104,9 +116,9 @@ def test_known_weights_are_not_made_again(forest, documents, report, monkeypatch
 
 
 def test_words_of_many_leaves_never_fill_the_memory(forest, documents, monkeypatch):
-    monkeypatch.setattr(shown, "_MOST_NUMBERS", 3 * documents.n_words)
+    monkeypatch.setattr(report_topics, "_MOST_NUMBERS", 3 * documents.n_words)
     assert len(build_report(forest, documents).topics) == 3
-    monkeypatch.setattr(shown, "_MOST_NUMBERS", 1)
+    monkeypatch.setattr(report_topics, "_MOST_NUMBERS", 1)
     assert len(build_report(forest, documents).topics) == 1
 
 
@@ -118,7 +130,7 @@ def test_tree_describes_fewer_documents_of_a_large_corpus(forest, documents, mon
 
 def test_page_holds_the_tree_and_its_program_once(report, model, corpus):
     page = render_html(report)
-    assert page.count("function topicTree(") == 1
+    assert page.count('id="tree-plot"') == 1
     block = re.search(r'id="report-data">(.*?)</script>', page, re.DOTALL)[1]
     assert json.loads(block)["tree"] == json.loads(report.to_json())["tree"]
     plain = json.loads(build_report(model, corpus).to_json())
@@ -132,6 +144,6 @@ def test_page_of_many_leaves_stays_small():
     model = BackoffTreeTopics(branching=(10, 30, 30), n_laps=2, random_state=0).fit(documents)
     assert model.n_topics_ > 3000
     data = build_report(model, documents)
-    assert len(data.tree.nodes) == report_tree.MOST_NODES < data.tree.n_nodes
+    assert len(data.tree.nodes) == report_topics.MOST_NODES < data.tree.n_nodes
     assert len(data.topics) == 300
     assert len(data.to_json()) < 4_000_000

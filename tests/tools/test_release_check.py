@@ -39,4 +39,4 @@ def test_archives_must_hold_the_package_and_nothing_else():
 
 
 def test_the_files_of_the_package_include_templates_and_the_marker_of_types():
-    assert {"stickbreak/py.typed", "stickbreak/report/template.html"} <= set(files_of_the_package())
+    assert {"stickbreak/py.typed", "stickbreak/report/page/base.html"} <= set(files_of_the_package())

@@ -11,11 +11,15 @@ from sklearn.exceptions import NotFittedError
 
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.requirements import check_whole
-from stickbreak.plots.hierarchy import joins, nodes_of_tree
-from stickbreak.plots.map import map_of_topics
-from stickbreak.plots.over_time import lines_over_time
-from stickbreak.plots.topics import bars_of_topics
-from stickbreak.plots.trace import line_of_trace
+from stickbreak.plots.figures import (
+    bars_of_topics,
+    joins,
+    largest_nodes,
+    lines_of_trace,
+    lines_over_time,
+    map_of_topics,
+    nodes_of_tree,
+)
 from stickbreak.prediction.topics import FlatTopics, checked_numbers
 from stickbreak.prediction.words import relevant_words
 from stickbreak.questions.labels import labelled_topics
@@ -26,6 +30,7 @@ _WORDS = 10
 _ROWS = 20  # of the table of a notebook
 _CELL = "text-align:left;vertical-align:top;padding:2px 8px"
 _NUMBER = "text-align:right;vertical-align:top;padding:2px 8px;white-space:nowrap"
+_NODES = 400  # of a tree
 
 
 class Pictures:
@@ -55,7 +60,7 @@ class Pictures:
             known = ", ".join(name for name in trace if name != "lap")
             raise InputError(f"the trace of this model has no column {column!r}; choose one of {known}.")
         name = {"objective": self._model.objective_name, "n_topics": "number of topics"}.get(column, column)
-        return line_of_trace(trace["lap"], trace[column], name)
+        return lines_of_trace(trace["lap"], {name: trace[column]})
 
 
 class TopicPictures(Pictures):
@@ -141,7 +146,12 @@ class TopicPictures(Pictures):
         """
         model = self._model
         if model.tree_ is not None:
-            return nodes_of_tree(model.tree_)
+            nodes = list(largest_nodes(model.tree_, _NODES))
+            ids = [".".join(map(str, node.path)) or "all" for _, node in nodes]
+            parents = [ids[parent] if parent >= 0 else "" for parent, _ in nodes]
+            names = [" ".join(node.top_words(5)) if node.level else "all topics" for _, node in nodes]
+            tokens = [node.n_tokens for _, node in nodes]
+            return nodes_of_tree(ids, parents, tokens, names, model.tree_.n_nodes)
         linkage = model.hierarchy_
         if not len(linkage):
             raise InputError("this model has a single topic, so there is nothing to join.")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from datetime import date
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -13,26 +12,28 @@ from numpy.typing import ArrayLike, NDArray
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.text_columns import texts_in
-from stickbreak.evaluation.measures import exclusivity, topic_diversity
+from stickbreak.evaluation.measures import topic_diversity
 from stickbreak.exceptions import InputError
 from stickbreak.model.documents import counted_for
-from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.prediction.completion import Completion
 from stickbreak.prediction.topics import FittedTopics, FlatTopics, as_topics
-from stickbreak.prediction.word_pairs import npmi_of_words
-from stickbreak.prediction.words import check_same_words, document_blocks, most_relevant, top_word_indices
+from stickbreak.prediction.words import check_same_words, document_blocks
 from stickbreak.questions.columns import Span
-from stickbreak.questions.labels import labels_of
 from stickbreak.questions.topic_map import affinities, in_documents, most_similar, neighbour_map
-from stickbreak.report.data import CorpusReport, HeldOut, ReportData, TopicReport, WordShare, finite_or_none
+from stickbreak.report.data import CorpusReport, DocumentReport, HeldOut, ReportData, finite_or_none
+from stickbreak.report.documents import DocumentWriter, Texts, rows_shown
 from stickbreak.report.fit import FittedRun, describe_fit
 from stickbreak.report.grouped import SampleWeights, columns_of_report, describe_classes, describe_span, describe_time
-from stickbreak.report.path import describe_path
-from stickbreak.report.shares import TopicShares
-from stickbreak.report.shown import ReportTopics, report_topics
-from stickbreak.report.shown_documents import DocumentReport, DocumentWriter, rows_shown
-from stickbreak.report.snippets import Texts
-from stickbreak.report.tree import describe_tree
+from stickbreak.report.topics import (
+    ReportTopics,
+    TopicShares,
+    TopicWriter,
+    describe_path,
+    describe_tree,
+    nearest_nodes,
+    report_topics,
+)
 from stickbreak.storage.persistence import package_version
 
 if TYPE_CHECKING:
@@ -44,9 +45,7 @@ _MOST_DOCUMENTS, _TREE_DOCUMENTS = 100_000, 10_000
 _LEAST_DOCUMENTS, _MOST_WORK = 1_000, 1e9  # stored counts times topics whose weights take a minute
 _EXAMPLES, _FEWER_EXAMPLES, _MANY_TOPICS = 5, 3, 300
 _SIMILAR_TOPICS = 4
-_SCORED_WORDS = 10
 _MOST_COLUMNS = 6
-_WEIGHTS_OF_LIFT = (0.0, 0.3, 1.0)
 _MOST_NATS = 700.0  # whose exponential is finite
 
 
@@ -169,7 +168,8 @@ def build_report(
     place = {one.row: i for i, one in enumerate(documents)}
     affinity = affinities(shown.topic_word)
     likeness = (affinity + in_documents(shares.together)) / 2
-    writer = _TopicWriter(asked, shown, corpus, shares, place, _found_again(stability, asked))
+    found, nodes = _found_again(stability, asked), nearest_nodes(tree, shown.numbers)
+    writer = TopicWriter(asked, shown, corpus, shares, place, found, nodes)
     topics = writer.write(most_similar(affinity, _SIMILAR_TOPICS), neighbour_map(likeness))
     defined = [t.coherence for t in topics if t.coherence is not None]
     return ReportData(
@@ -199,9 +199,7 @@ def build_report(
     )
 
 
-def _described_rows(
-    lengths: NDArray[np.float64], chosen: NDArray[np.bool_], max_documents: int, seed: int
-) -> NDArray[np.int64]:
+def _described_rows(lengths: Float, chosen: NDArray[np.bool_], max_documents: int, seed: int) -> Int:
     """Return the chosen documents that are not empty, or a sorted random sample of them."""
     rows = np.flatnonzero((lengths > 0) & chosen).astype(np.int64)
     if not (rows.size or chosen.all()):
@@ -213,7 +211,7 @@ def _described_rows(
 
 
 def _gather_shares(
-    shown: ReportTopics, rows: NDArray[np.int64], lengths: Float, n_examples: int, *, keep: Any, callback: Any
+    shown: ReportTopics, rows: Int, lengths: Float, n_examples: int, *, keep: Any, callback: Any
 ) -> tuple[TopicShares, SampleWeights]:
     """Run through the described documents in blocks, and keep their weights where something is asked of them."""
     n_topics = len(shown.numbers)
@@ -230,84 +228,13 @@ def _gather_shares(
     return shares, SampleWeights(rows, lengths[rows], kept)
 
 
-def _documents(
-    writer: DocumentWriter, shares: TopicShares, described: NDArray[np.int64], seed: int
-) -> tuple[DocumentReport, ...]:
+def _documents(writer: DocumentWriter, shares: TopicShares, described: Int, seed: int) -> tuple[DocumentReport, ...]:
     """Describe the examples of all topics, and random documents where these are few."""
     of_topics: dict[int, list[int]] = {}
     for k, rows in enumerate(shares.example_rows):
         for row in rows[rows >= 0].tolist():
             of_topics.setdefault(row, []).append(k)
     return writer.write(rows_shown(shares.example_rows, described, seed), of_topics)
-
-
-@dataclass(slots=True)
-class _TopicWriter:
-    """Turns arrays over topics into one `TopicReport` each."""
-
-    model: FlatTopics
-    shown: ReportTopics
-    corpus: Corpus
-    shares: TopicShares
-    place: Mapping[int, int]  # of the rows of documents in the report
-    found: Mapping[int, float]  # in other fits, by the number of the topic
-
-    def write(self, similar: list[tuple[int, ...]], positions: Float) -> tuple[TopicReport, ...]:
-        """Describe all topics that are shown, with those similar to each and their places on the map."""
-        shown, shares, phi = self.shown, self.shares, self.shown.topic_word
-        scores = npmi_of_words(top_word_indices(phi, _SCORED_WORDS).astype(np.int64), self.corpus)
-        own = exclusivity(phi, _SCORED_WORDS)
-        labels = labels_of(
-            self.model, np.array(shown.numbers, dtype=np.int64), self.model.labels_, (phi, shown.log_word_shares)
-        )
-        words = self._words()
-        return tuple(
-            TopicReport(
-                index=k,
-                number=number,
-                label=labels[k],
-                token_share=float(shown.shares[k]),
-                n_present=int(shares.n_present[k]),
-                n_largest=int(shares.n_largest[k]),
-                coherence=finite_or_none(scores[k]),
-                exclusivity=finite_or_none(own[k]),
-                found=finite_or_none(self.found.get(number)),
-                words=words[k][0],
-                more_words=words[k][1],
-                histogram=tuple(int(n) for n in shares.histogram[k]),
-                documents=self._examples(k),
-                similar=similar[k],
-                position=(float(positions[k, 0]), float(positions[k, 1])),
-            )
-            for k, number in enumerate(shown.numbers)
-        )
-
-    def _words(self) -> list[tuple[tuple[WordShare, ...], tuple[WordShare, ...]]]:
-        """Return the words of each topic, and those that are among the most relevant at another weight of the lift."""
-        log_shares, told = self.shown.log_word_shares, []
-        index = {word: w for w, word in enumerate(self.model.vocabulary_)}
-        for phi, words in zip(self.shown.topic_word, self.shown.words, strict=True):
-            first = {index[word]: probability for word, probability in words}
-            ranked = [most_relevant(phi[None], log_shares, len(words), weight)[0] for weight in _WEIGHTS_OF_LIFT]
-            more = dict.fromkeys(int(w) for top in ranked for w in top)
-            told.append(
-                (
-                    tuple(self._word(w, p, log_shares) for w, p in first.items()),
-                    tuple(self._word(w, float(phi[w]), log_shares) for w in more if w not in first and phi[w] > 0),
-                )
-            )
-        return told
-
-    def _word(self, w: int, probability: float, log_shares: Float) -> WordShare:
-        """Return a word with its probability and lift."""
-        known = np.isfinite(log_shares[w]) and probability > 0
-        lift = float(f"{math.exp(math.log(probability) - log_shares[w]):.4g}") if known else None
-        return WordShare(self.model.vocabulary_[w], probability, lift)
-
-    def _examples(self, k: int) -> tuple[tuple[int, float], ...]:
-        """Return the documents that show topic k best, by their place in the report."""
-        found = zip(self.shares.example_rows[k].tolist(), self.shares.example_shares[k].tolist(), strict=True)
-        return tuple((self.place[row], share) for row, share in found if row >= 0 and share > 0)
 
 
 def _found_again(stability: Stability | pd.DataFrame | None, model: FlatTopics) -> dict[int, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from stickbreak.corpus import GroupedVectors, PatchShape
 from stickbreak.exceptions import InputError
 from stickbreak.numerics.arrays import Float
 from stickbreak.prediction.words import document_blocks
-from stickbreak.report.data import FitReport, Page
+from stickbreak.report.data import ComponentReport, ComponentsData, Coordinate, GroupShare, Picture
 from stickbreak.report.fit import describe_fit
 from stickbreak.storage.persistence import package_version
 
@@ -26,97 +26,6 @@ _MOST_COMPONENTS, _MOST_VECTORS = 300, 20_000
 _MOST_IN_GROUPS = 500_000  # vectors in the groups that are compared
 _DIRECTIONS, _COORDINATES, _GROUPS = 6, 20, 5
 _TINY = np.finfo(float).tiny
-
-
-@dataclass(frozen=True, slots=True)
-class Coordinate:
-    """A coordinate of a component: its name, mean, standard deviation, and part in the leading directions."""
-
-    name: str
-    mean: float
-    spread: float
-    directions: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """A patch in grey, and what stands below it.
-
-    Attributes
-    ----------
-    grey : str
-        A byte for each pixel, row by row, in base64.
-    share : float or None
-        Of a direction, its share of the variance.
-    """
-
-    grey: str
-    share: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class GroupShare:
-    """A group, and the weight of the component in it."""
-
-    name: str
-    share: float
-
-
-@dataclass(frozen=True, slots=True)
-class ComponentReport:
-    """One component.
-
-    Attributes
-    ----------
-    number : int
-        Its row in ``means_``, its column in the result of ``transform``.
-    weight : float
-        Expected weight.
-    share : float
-        Share of the described vectors of which it is the most probable component.
-    count : float
-        Vectors that it has in the fit.
-    shares : tuple of float
-        Of the variance, along the leading directions.
-    coordinates : tuple of Coordinate
-        Those that tell it from the others, first.
-    pictures : tuple of Picture
-        Its mean and its leading directions; nothing where vectors are not patches.
-    examples : tuple of Picture
-        Some of the vectors of which it is the most probable component.
-    groups : tuple of GroupShare
-        Those in which it weighs most.
-    """
-
-    number: int
-    weight: float
-    share: float
-    count: float
-    shares: tuple[float, ...]
-    coordinates: tuple[Coordinate, ...]
-    pictures: tuple[Picture, ...]
-    examples: tuple[Picture, ...]
-    groups: tuple[GroupShare, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ComponentsData(Page):
-    """Everything a report on a model of vectors shows: of many components the largest 300."""
-
-    body: ClassVar[str] = "components.html"
-    programs: ClassVar[tuple[str, ...]] = ("page.js", "charts.js", "fit.js", "components.js")
-
-    title: str
-    version: str
-    n_components: int
-    n_groups: int | None
-    n_vectors: int
-    n_described: int
-    dim: int
-    patch_size: int | None
-    fit: FitReport
-    held_out: float | None
-    components: tuple[ComponentReport, ...]
 
 
 def build_component_report(

@@ -1,15 +1,16 @@
 """What a report says: frozen dataclasses of plain numbers and strings, and their JSON."""
 
+from __future__ import annotations
+
 import dataclasses
 import json
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
-
-from stickbreak.report.grouped import GroupedReport, SpanReport, TimeReport
-from stickbreak.report.shown_documents import DocumentReport
+from typing import Any
 
 _SIGNIFICANT_DIGITS = 6
+
+Table = tuple[tuple[float | None, ...], ...]
 
 
 class Page:
@@ -18,16 +19,11 @@ class Page:
     __slots__ = ()
 
     title: str
-    body: ClassVar[str]  # file, beside this one, with the page down to the section about the fit
-    close: ClassVar[str] = ""  # tags that end what the file began
-    programs: ClassVar[tuple[str, ...]]  # files of its script, in order
 
     def to_json(self) -> str:
         """Serialise the report as JSON that can stand inside an HTML ``script`` element.
 
-        Every ``<``, ``>`` and ``&`` and every character outside ASCII (U+2028 and U+2029 too) is written as
-        an escape sequence, so that no word or name can close the element. Numbers keep six significant
-        digits.
+        Numbers keep six significant digits.
 
         Returns
         -------
@@ -39,8 +35,39 @@ class Page:
         ValueError
             If a number is not finite.
         """
-        text = json.dumps(_rounded(self), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-        return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+        return json_for_html(self)
+
+
+def json_for_html(value: Any) -> str:
+    """Write dataclasses, lists and dicts as JSON in ASCII, in which no text can close a ``script`` element."""
+    text = json.dumps(_rounded(value), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def finite_or_none(value: float | None) -> float | None:
+    """Return a plain float, or None for what is missing, NaN or infinite.
+
+    Examples
+    --------
+    >>> finite_or_none(float("nan")) is None
+    True
+    """
+    return float(value) if value is not None and math.isfinite(value) else None
+
+
+def _rounded(value: Any) -> Any:
+    """Round the floats of nested dataclasses, lists and dicts to six significant digits; whole numbers stay whole."""
+    if isinstance(value, float):
+        if value.is_integer() and abs(value) < 2**53:
+            return int(value)
+        return float(f"{value:.{_SIGNIFICANT_DIGITS}g}")
+    if isinstance(value, dict):
+        return {key: _rounded(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(entry) for entry in value]
+    if dataclasses.is_dataclass(value):
+        return {field.name: _rounded(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,238 +81,173 @@ class WordShare:
 
 @dataclass(frozen=True, slots=True)
 class TopicReport:
-    """One topic.
+    """One topic."""
 
-    Attributes
-    ----------
-    index : int
-        Place of the topic in the report.
-    number : int
-        What it is called: its row in ``topic_word_``, its leaf in a tree.
-    label : str
-        Given by a reader, or made of its most relevant words.
-    token_share : float
-        Share of the tokens of the fit.
-    n_present, n_largest : int
-        Documents in which the topic holds at least 5 %, and in which no topic is larger.
-    coherence : float or None
-        NPMI of its ten most probable words in these documents (math.md (D7)).
-    exclusivity : float or None
-        Of the same words (math.md (D8)).
-    found : float or None
-        Share of other fits in which the topic was found again, if known.
-    words : tuple of WordShare
-        Top words as the model ranks them.
-    more_words : tuple of WordShare
-        Words that are among the most relevant ones at another weight of the lift.
-    histogram : tuple of int
-        Documents by the topic's share in them, in equal bins over [0, 1].
-    documents : tuple of (int, float)
-        Documents that show it best, by their place in the report, and its share in each.
-    similar : tuple of int
-        Topics with the most similar words, most similar first.
-    position : tuple of two floats
-        Place on the map of topics.
-    """
+    index: int  # its place in the report
+    number: int  # what it is called: its row in topic_word_, its leaf in a tree
+    label: str  # given by a reader, or made of its most relevant words
+    token_share: float  # of the tokens of the fit
+    n_present: int  # documents in which it holds at least 5 %
+    n_largest: int  # documents in which no topic is larger
+    coherence: float | None  # NPMI of its ten most probable words in these documents (math.md (D7))
+    exclusivity: float | None  # of the same words (math.md (D8))
+    found: float | None  # share of other fits in which it was found again, if known
+    words: tuple[WordShare, ...]  # the top words as the model ranks them
+    more_words: tuple[WordShare, ...]  # those among the most relevant ones at another weight of the lift
+    histogram: tuple[int, ...]  # documents by its share in them, in equal bins over [0, 1]
+    documents: tuple[tuple[int, float], ...]  # those that show it best: place in the report, share
+    similar: tuple[int, ...]  # places of the topics with the most similar words, most similar first
+    position: tuple[float, float]  # on the map
+    node: int | None  # place of the nearest node of the tree in the report
 
-    index: int
-    number: int
-    label: str
-    token_share: float
-    n_present: int
-    n_largest: int
-    coherence: float | None
-    exclusivity: float | None
-    found: float | None
-    words: tuple[WordShare, ...]
-    more_words: tuple[WordShare, ...]
-    histogram: tuple[int, ...]
-    documents: tuple[tuple[int, float], ...]
-    similar: tuple[int, ...]
-    position: tuple[float, float]
+
+@dataclass(frozen=True, slots=True)
+class DocumentReport:
+    """A document that a report shows."""
+
+    row: int  # in the corpus
+    name: str
+    n_tokens: float
+    topics: tuple[tuple[int, float], ...]  # its largest ones: place in the report, share
+    values: tuple[str | None, ...]  # in the columns of the report
+    snippet: str | None  # the passage that is richest in words of its topics, if texts were given
+    words: tuple[str, ...]  # its most telling words, if no text was given
+    marks: dict[str, int]  # words of the passage, in lower case, and the topic that each most probably has here
 
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """Held-out document completion, in nats per token; None where a number is not known.
-
-    `unigram` is the score of word frequencies alone on the same words.
-    """
+    """Held-out document completion, in nats per token; None where a number is not known."""
 
     active: float
     with_inactive: float | None
     perplexity: float
     n_tokens: float | None
-    unigram: float | None = None
+    unigram: float | None = None  # the score of word frequencies alone on the same words
 
 
 @dataclass(frozen=True, slots=True)
 class FitReport:
-    """How the fit went.
+    """How the fit went."""
 
-    Attributes
-    ----------
-    family : str
-        Class of the model.
-    objective_name : str
-        What the objective is.
-    n_laps : int or None
-        Laps done.
-    converged : bool or None
-        Whether the stopping rule was met.
-    stop_reason : str
-        Why it stopped, in a sentence; may be empty.
-    seconds : float or None
-        Time of the passes.
-    start_seconds : float or None
-        Time of the start before the first pass, which the trace does not show.
-    objective : float or None
-        Objective of the model, nats per token.
-    n_found : int
-        Topics or components of the model. A model of sampled passes may have others than its last pass.
-    settings : tuple of (str, str)
-        Parameters of the model, as text.
-    trace : dict of str to tuple of numbers
-        One entry per reported lap, "lap" included; None where undefined.
-    moves : tuple of dict
-        The accepted moves, as `moves_` of the model has them. Empty for a family without such a list.
-    """
-
-    family: str
+    family: str  # the class of the model
     objective_name: str
     n_laps: int | None
     converged: bool | None
-    stop_reason: str
-    seconds: float | None
-    start_seconds: float | None
-    objective: float | None
-    n_found: int
-    settings: tuple[tuple[str, str], ...]
-    trace: dict[str, tuple[float | None, ...]]
-    moves: tuple[dict[str, Any], ...]
+    stop_reason: str  # a sentence; may be empty
+    seconds: float | None  # of the passes
+    start_seconds: float | None  # of the start before the first pass, which the trace does not show
+    objective: float | None  # nats per token
+    n_found: int  # topics or components of the model, which may have others than its last pass
+    settings: tuple[tuple[str, str], ...]  # parameters, as text
+    trace: dict[str, tuple[float | None, ...]]  # an entry for each reported lap, "lap" included
+    moves: tuple[dict[str, Any], ...]  # the accepted moves, as `moves_` of the model has them
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusReport:
-    """The documents behind the report.
-
-    Attributes
-    ----------
-    n_documents, n_words : int
-        Documents and vocabulary.
-    n_tokens : float
-        Tokens, or total weight.
-    n_empty : int
-        Documents without a token; they are left out of every share.
-    n_described : int
-        Documents whose topic weights the report rests on (all, or a random sample of large corpora).
-    """
+    """The documents behind the report."""
 
     n_documents: int
     n_words: int
     n_tokens: float
-    n_empty: int
-    n_described: int
+    n_empty: int  # documents without a token, left out of every share
+    n_described: int  # documents that the shares rest on: all, or a random sample
 
 
 @dataclass(frozen=True, slots=True)
 class TreeNode:
-    """A node of the tree of topics.
+    """A node of the tree of topics."""
 
-    Attributes
-    ----------
-    parent : int
-        Place of its parent among the nodes of the report; -1 at the root.
-    child : int
-        Which child of its parent it is, from 0.
-    name : str or None
-        Its name in the taxonomy that the tree was given by.
-    topic : int or None
-        The number of the topic, if it has one.
-    n_own : int
-        Tokens of that topic itself, where there are topics below it: the other tokens belong to nodes below. Else 0.
-    n_tokens, n_topics, n_children : int
-        Tokens and topics at and below it, and its children with tokens; the report need not have all of these children.
-    words : tuple of WordShare
-        By P(w | node) P(node | w).                                                              math.md (T14)
-    """
-
-    parent: int
-    child: int
-    name: str | None
-    topic: int | None
-    n_own: int
+    parent: int  # its place among the nodes of the report; -1 at the root
+    child: int  # which child of its parent it is, from 0
+    name: str | None  # in the taxonomy that the tree was given by
+    topic: int | None  # the number of the topic, if it has one
+    n_own: int  # tokens of that topic itself, where there are topics below it
     n_tokens: int
     n_topics: int
-    n_children: int
-    words: tuple[WordShare, ...]
+    n_children: int  # with tokens; the report need not have all of them
+    words: tuple[WordShare, ...]  # by P(w | node) P(node | w), math.md (T14)
 
 
 @dataclass(frozen=True, slots=True)
 class TreeReport:
-    """The tree that the topics are in.
-
-    Attributes
-    ----------
-    branching : tuple of int
-        Children of a node at each level, where all nodes of a level have as many and topics are leaves; else ().
-    n_levels : int
-        Levels below the root.
-    n_topics, n_nodes : int
-        Topics, and nodes of any kind, that have tokens.
-    nodes : tuple of TreeNode
-        The largest of them, parents before children.
-    """
+    """The tree that the topics are in."""
 
     branching: tuple[int, ...]
     n_levels: int
     n_topics: int
     n_nodes: int
-    nodes: tuple[TreeNode, ...]
+    nodes: tuple[TreeNode, ...]  # by decreasing number of tokens, parents before their children
 
 
 @dataclass(frozen=True, slots=True)
 class JoinReport:
-    """A join of two groups of topics.
-
-    Attributes
-    ----------
-    left, right : int
-        The groups: topic k is group k, and join i makes group K + i.
-    label : str
-        The most relevant words of what it makes.
-    words : tuple of str
-        The most probable ones.
-    """
+    """A join of two clusters: cluster k < K is topic k, cluster K + i what join i made."""
 
     left: int
     right: int
-    label: str
-    words: tuple[str, ...]
+    label: str  # the most relevant words of what it makes
+    words: tuple[str, ...]  # its most probable ones
 
 
 @dataclass(frozen=True, slots=True)
 class PathReport:
-    """The joins of K topics down to one.
+    """The joins of K topics down to one."""
 
-    Attributes
-    ----------
-    scores, standard_errors : tuple of float
-        Held-out score of K, K - 1, ..., 1 topics, nats per token; errors of its difference from the best. Empty where
-        topics were joined by likeness.
-    heights : tuple of float
-        Largest price of the joins so far, nats, or Ward's distance of what is joined; they never fall.
-    joins : tuple of JoinReport
-    best, overview : int
-        Numbers of topics: the one that predicts best, and one to read at a glance.
-    """
-
-    scores: tuple[float, ...]
-    standard_errors: tuple[float, ...]
-    heights: tuple[float, ...]
+    scores: tuple[float, ...]  # held out, of K, K - 1, ..., 1 topics; empty where topics were joined by likeness
+    standard_errors: tuple[float, ...]  # of the differences from the best
+    heights: tuple[float, ...]  # largest price of the joins so far, nats, or Ward's distance of what is joined
     joins: tuple[JoinReport, ...]
-    best: int
-    overview: int
+    best: int  # the number of topics that predicts best
+    overview: int  # a number to read at a glance
+
+
+@dataclass(frozen=True, slots=True)
+class GroupedReport:
+    """Shares of topics in groups of documents: a row for each topic, a value for each group."""
+
+    column: str  # that the groups come from
+    groups: tuple[str, ...]  # their names; of periods the first days
+    documents: tuple[int, ...]  # with tokens in each group
+    shares: Table
+    low: Table  # ends of the 95 % intervals
+    high: Table
+    p: Table = ()  # of classes: whether a share differs from that of all other classes, adjusted for their number
+
+
+@dataclass(frozen=True, slots=True)
+class TrendReport:
+    """How the share of a topic changes in a year, with the ends of a 95 % interval and an adjusted p."""
+
+    topic: int
+    change: float
+    low: float | None
+    high: float | None
+    p: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class TimeReport:
+    """Shares over time."""
+
+    by: str  # length of a period
+    shares: GroupedReport
+    trends: tuple[TrendReport, ...]  # the fastest growing first
+    n_dated: int  # documents with a date
+    n_wordless: int  # those of them without a token
+
+
+@dataclass(frozen=True, slots=True)
+class SpanReport:
+    """The days that the documents of a report are of, where they were chosen."""
+
+    column: str
+    since: str | None
+    until: str | None
+    n_documents: int
+    n_empty: int  # those of them without a token
+    n_undated: int  # documents without a date, which are left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,24 +258,6 @@ class ReportData(Page):
     empty without any; `span` is None where documents of all days are described. `written` is the day, as in
     2026-11-23, and `n_labelled` the number of topics with a label that someone gave them.
     """
-
-    body: ClassVar[str] = "topics.html"
-    close: ClassVar[str] = "</div>"
-    programs: ClassVar[tuple[str, ...]] = (
-        "page.js",
-        "charts.js",
-        "fit.js",
-        "tree.js",
-        "path.js",
-        "map.js",
-        "tables.js",
-        "groups.js",
-        "documents.js",
-        "topic.js",
-        "headline.js",
-        "notes.js",
-        "report.js",
-    )
 
     title: str
     version: str
@@ -334,39 +278,59 @@ class ReportData(Page):
     span: SpanReport | None
 
 
-def finite_or_none(value: float | None) -> float | None:
-    """Return a plain float, or None for what is missing, NaN or infinite.
+@dataclass(frozen=True, slots=True)
+class Coordinate:
+    """A coordinate of a component: its name, mean, standard deviation, and part in the leading directions."""
 
-    Parameters
-    ----------
-    value : float or None
-        Any number.
-
-    Returns
-    -------
-    float or None
-        The number if it is finite.
-
-    Examples
-    --------
-    >>> finite_or_none(float("nan")) is None
-    True
-    """
-    return float(value) if value is not None and math.isfinite(value) else None
+    name: str
+    mean: float
+    spread: float
+    directions: tuple[float, ...]
 
 
-def _rounded(value: Any) -> Any:
-    """Round the floats of nested dataclasses, lists and dicts to six significant digits; whole numbers stay whole."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, float):
-        if value.is_integer() and abs(value) < 2**53:
-            return int(value)
-        return float(f"{value:.{_SIGNIFICANT_DIGITS}g}")
-    if isinstance(value, dict):
-        return {key: _rounded(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_rounded(entry) for entry in value]
-    if dataclasses.is_dataclass(value):
-        return {field.name: _rounded(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    return value
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A patch in grey: a byte for each pixel, row by row, in base64; of a direction, its share of the variance."""
+
+    grey: str
+    share: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupShare:
+    """A group, and the weight of the component in it."""
+
+    name: str
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentReport:
+    """One component of a model of vectors."""
+
+    number: int  # its row in means_, its column in the result of transform
+    weight: float  # expected
+    share: float  # of the described vectors of which it is the most probable component
+    count: float  # vectors that it has in the fit
+    shares: tuple[float, ...]  # of the variance, along the leading directions
+    coordinates: tuple[Coordinate, ...]  # those that tell it from the others, first
+    pictures: tuple[Picture, ...]  # its mean and its leading directions; none where vectors are not patches
+    examples: tuple[Picture, ...]  # some of the vectors of which it is the most probable component
+    groups: tuple[GroupShare, ...]  # those in which it weighs most
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentsData(Page):
+    """Everything a report on a model of vectors shows: of many components the largest 300."""
+
+    title: str
+    version: str
+    n_components: int
+    n_groups: int | None
+    n_vectors: int
+    n_described: int
+    dim: int
+    patch_size: int | None
+    fit: FitReport
+    held_out: float | None
+    components: tuple[ComponentReport, ...]

@@ -32,19 +32,7 @@ class FittedRun(Protocol):
 
 
 def describe_fit(model: FittedRun, n_found: int) -> FitReport:
-    """Read the trace, the settings and the reason for stopping off a fitted model.
-
-    Parameters
-    ----------
-    model : fitted model
-        Any family.
-    n_found : int
-        Its number of topics or components.
-
-    Returns
-    -------
-    FitReport
-    """
+    """Read the trace, the settings and the reason for stopping off a fitted model of `n_found` topics."""
     trace = {
         name: np.asarray(values, dtype=np.float64)
         for name, values in model.trace_.items()

@@ -26,136 +26,24 @@ from stickbreak.questions.columns import (
 from stickbreak.questions.intervals import RESAMPLES, GroupShares, shares_in_groups
 from stickbreak.questions.labels import LabelledTopics
 from stickbreak.questions.over_time import trends_of
+from stickbreak.report.data import GroupedReport, SpanReport, Table, TimeReport, TrendReport
 
 _MOST_CLASSES, _FOUND_CLASSES, _FOUND_COLUMNS = 60, 30, 3  # of a column that was named; of one that was found
 _LEAST_KNOWN = 0.5  # of the documents have a value in a column of classes that is found
 _AT_ONCE = 1 << 22  # weights in one block
 
-Table = tuple[tuple[float | None, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class GroupedReport:
-    """Shares of topics in groups of documents.
-
-    Attributes
-    ----------
-    column : str
-        The column that the groups come from.
-    groups : tuple of str
-        Their names; of periods the first days.
-    documents : tuple of int
-        Documents with tokens in each.
-    shares, low, high : tuple of tuples
-        A row for each topic, a value for each group: share of the tokens, ends of its 95 % interval.
-    p : tuple of tuples
-        Of classes: whether the share differs from that of all other classes, adjusted for their number. Of periods
-        empty.
-    """
-
-    column: str
-    groups: tuple[str, ...]
-    documents: tuple[int, ...]
-    shares: Table
-    low: Table
-    high: Table
-    p: Table = ()
-
-
-@dataclass(frozen=True, slots=True)
-class TrendReport:
-    """How the share of a topic changes in a year, with the ends of a 95 % interval and an adjusted p."""
-
-    topic: int
-    change: float
-    low: float | None
-    high: float | None
-    p: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class TimeReport:
-    """Shares over time.
-
-    Attributes
-    ----------
-    by : str
-        Length of a period.
-    shares : GroupedReport
-    trends : tuple of TrendReport
-        The fastest growing first.
-    n_dated : int
-        Documents with a date, of all that the report is about.
-    n_wordless : int
-        Those of them that have no token, and so no shares.
-    """
-
-    by: str
-    shares: GroupedReport
-    trends: tuple[TrendReport, ...]
-    n_dated: int
-    n_wordless: int
-
-
-@dataclass(frozen=True, slots=True)
-class SpanReport:
-    """The days that the documents of a report are of, where they were chosen.
-
-    Attributes
-    ----------
-    column : str
-        The column of dates.
-    since, until : str or None
-        First and last day; None: no limit.
-    n_documents : int
-        Documents of these days.
-    n_empty : int
-        Those of them without a token.
-    n_undated : int
-        Documents of all days and without a date, which are left out.
-    """
-
-    column: str
-    since: str | None
-    until: str | None
-    n_documents: int
-    n_empty: int
-    n_undated: int
-
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """What the documents of a report are grouped by.
+    """What the documents of a report are grouped by."""
 
-    Attributes
-    ----------
-    time : (str, ndarray of datetime64[D]) or None
-        Name and days of all documents.
-    by : str or None
-        Length of a period; None: as suits the days.
-    classes : mapping of str to array-like
-        Values of all documents by the name of the column.
-    span : Span
-        The days that documents are chosen by.
-    """
-
-    time: tuple[str, Days] | None
-    by: str | None
-    classes: Mapping[str, Any]
-    span: Span
+    time: tuple[str, Days] | None  # name and days of all documents
+    by: str | None  # length of a period; None: as suits the days
+    classes: Mapping[str, Any]  # values of all documents by the name of the column
+    span: Span  # the days that documents are chosen by
 
     def chosen(self, n_documents: int) -> NDArray[np.bool_]:
-        """Tell which of all documents are of the days that were asked for.
-
-        Parameters
-        ----------
-        n_documents : int
-
-        Raises
-        ------
-        InputError
-            If none is.
-        """
+        """Tell which of all documents are of the days that were asked for."""
         return np.ones(n_documents, bool) if self.time is None else self.span.holds(self.time[1])
 
 
@@ -164,24 +52,9 @@ def columns_of_report(
 ) -> Columns:
     """Find out what the documents are grouped by.
 
-    Parameters
-    ----------
-    corpus : Corpus
-    dates : str, array-like, False or None
-        As `topics_over_time` takes them. None: the only column of dates, if there is one. False: none.
-    by : str or None
-        The period.
-    categories : str, sequence of str, mapping or None
-        Columns, or values of all documents by the name of the column. None: columns of text or of truth values with
-        few different values.
-    date_format : str or None
-    span : Span
-        Days that documents are chosen by. With limits there must be dates.
-
-    Raises
-    ------
-    InputError
-        If what is named is not there.
+    `dates` are as `topics_over_time` takes them; None: the only column of dates, if there is one; False: none.
+    `categories` are columns, or values of all documents by the name of the column; None: columns of text or of truth
+    values with few different values. What is named and not there is refused.
     """
     if by is not None:
         period_starts(np.zeros(0, "datetime64[D]"), by)  # refuses a period that is none
@@ -238,20 +111,11 @@ def _found_classes(corpus: Corpus, but: str | None) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class SampleWeights:
-    """Weights of the topics of a report in the documents that it describes.
+    """Weights of the n topics of a report in the m documents that it describes."""
 
-    Attributes
-    ----------
-    rows : ndarray of int, of shape (m,)
-        The documents.
-    lengths : ndarray of shape (m,)
-        Their tokens.
-    weights : ndarray of float32, of shape (m, n)
-    """
-
-    rows: Int
-    lengths: Float
-    weights: np.ndarray
+    rows: Int  # (m,)
+    lengths: Float  # (m,) their tokens
+    weights: np.ndarray  # (m, n) float32
 
     def blocks(self, order: Int) -> Iterator[tuple[Int, Float]]:
         """Yield blocks of places of documents and of their weights, in an order."""
@@ -267,14 +131,7 @@ class SampleWeights:
 
 
 def describe_span(columns: Columns, lengths: Float) -> SpanReport | None:
-    """Describe the days that documents were chosen by; None where all are taken.
-
-    Parameters
-    ----------
-    columns : Columns
-    lengths : ndarray of shape (D,)
-        Tokens of the documents.
-    """
+    """Describe the days that documents were chosen by; None where all are taken."""
     if columns.time is None or columns.span.whole:
         return None
     (name, days), span = columns.time, columns.span
@@ -287,19 +144,7 @@ def describe_span(columns: Columns, lengths: Float) -> SpanReport | None:
 def describe_time(
     columns: Columns, sample: SampleWeights, lengths: Float, numbers: Sequence[int], seed: int
 ) -> TimeReport | None:
-    """Describe the shares over time; None without dates, or with a single period.
-
-    Parameters
-    ----------
-    columns : Columns
-    sample : SampleWeights
-    lengths : ndarray of shape (D,)
-        Tokens of all documents.
-    numbers : sequence of int
-        Of the topics.
-    seed : int
-        Of the resamples.
-    """
+    """Describe the shares over time; None without dates, or with a single period."""
     if columns.time is None:
         return None
     name, every_day = columns.time
@@ -327,15 +172,7 @@ def describe_time(
 
 
 def describe_classes(columns: Columns, sample: SampleWeights, seed: int) -> tuple[GroupedReport, ...]:
-    """Describe the shares by class; of a column with many values the most frequent.
-
-    Parameters
-    ----------
-    columns : Columns
-    sample : SampleWeights
-    seed : int
-        Of the resamples.
-    """
+    """Describe the shares by class; of a column with many values the most frequent."""
     told = []
     for name, values in columns.classes.items():
         of_sample = values.iloc[sample.rows]

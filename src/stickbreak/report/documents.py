@@ -1,9 +1,10 @@
-"""The documents that a report shows: their texts, topics and columns, and the topic of each word."""
+"""The documents that a report shows: their passages, topics and columns, and the topic of each word."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -11,86 +12,36 @@ from typing import Any
 import numpy as np
 
 from stickbreak.corpus import Corpus
+from stickbreak.exceptions import InputError
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.prediction.words import document_blocks
 from stickbreak.questions.columns import listed
-from stickbreak.report.shown import ReportTopics
-from stickbreak.report.snippets import Texts, best_passage, fetch_texts
+from stickbreak.report.data import DocumentReport
+from stickbreak.report.topics import ReportTopics
+
+Texts = Callable[[Sequence[int]], Sequence[str]] | Sequence[str]
 
 _LEAST_SHOWN = 1000  # beside the examples of topics, random ones
 _TOPICS, _TELLING_WORDS = 6, 8  # of a document
 _LEAST_SHARE = 0.01
 _LONGEST_VALUE = 80  # characters of a value of a column
+_READ_CHARACTERS = 20_000  # of a long document, only its beginning is searched
 _WORD = re.compile(r"\w+")
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentReport:
-    """A document that a report shows.
-
-    Attributes
-    ----------
-    row : int
-        Row of the document in the corpus.
-    name : str
-        Name of the document.
-    n_tokens : float
-        Length of the document.
-    topics : tuple of (int, float)
-        Its largest topics, by their place in the report, and their shares.
-    values : tuple of (str or None)
-        What it has in the columns of the report.
-    snippet : str or None
-        The passage of its text that is richest in words of its topics, if texts were given.
-    words : tuple of str
-        Its most telling words, if no text was given.
-    marks : dict of str to int
-        Words of the passage that the model knows, in lower case, and the topic that each most probably has here.
-    """
-
-    row: int
-    name: str
-    n_tokens: float
-    topics: tuple[tuple[int, float], ...]
-    values: tuple[str | None, ...]
-    snippet: str | None
-    words: tuple[str, ...]
-    marks: dict[str, int]
 
 
 @dataclass(slots=True)
 class DocumentWriter:
-    """Turns rows of a corpus into one `DocumentReport` each.
-
-    Attributes
-    ----------
-    shown : ReportTopics
-    corpus : Corpus
-    lengths : ndarray of shape (D,)
-        Tokens of the documents.
-    texts : callable, sequence of str or None
-    columns : sequence of str
-        Names of the columns of the metadata that are shown.
-    snippet_length : int
-        Characters of a passage.
-    """
+    """Turns rows of a corpus into one `DocumentReport` each."""
 
     shown: ReportTopics
     corpus: Corpus
-    lengths: Float
+    lengths: Float  # (D,) tokens of the documents
     texts: Texts | None
-    columns: Sequence[str]
-    snippet_length: int
+    columns: Sequence[str]  # of the metadata, those that are shown
+    snippet_length: int  # characters
 
     def write(self, rows: Int, of_topics: dict[int, list[int]]) -> tuple[DocumentReport, ...]:
-        """Describe documents.
-
-        Parameters
-        ----------
-        rows : ndarray of int, of shape (m,)
-        of_topics : dict of int to list of int
-            The topics that a row is an example of.
-        """
+        """Describe documents; `of_topics` are the topics that a row is an example of."""
         texts = None if self.texts is None else fetch_texts(self.texts, rows.tolist(), self.corpus.n_documents)
         values, told = self._values(rows), []
         index = {word: w for w, word in enumerate(self.shown.model.vocabulary_)}
@@ -149,16 +100,7 @@ class DocumentWriter:
 
 
 def rows_shown(examples: Int, described: Int, seed: int) -> Int:
-    """Return the documents that a report shows: the examples, and random ones where these are few.
-
-    Parameters
-    ----------
-    examples : ndarray of int
-        Rows; -1 for none.
-    described : ndarray of int
-        Documents to choose from.
-    seed : int
-    """
+    """Return the documents that a report shows: the examples (-1: none), and random ones where these are few."""
     chosen = np.unique(examples[examples >= 0]).astype(np.int64)
     others = np.setdiff1d(described, chosen)
     missing = min(max(0, _LEAST_SHOWN - chosen.size), others.size)
@@ -175,3 +117,63 @@ def _plain(value: Any) -> str | None:
         value = ", ".join(map(str, value))
     text = " ".join(str(value).split()).removesuffix(" 00:00:00")
     return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
+
+
+def fetch_texts(texts: Texts, rows: Sequence[int], n_documents: int) -> dict[int, str]:
+    """Return the texts of some documents by row; a function is called once."""
+    if callable(texts):
+        found = texts(rows)
+        if len(found) != len(rows):
+            raise InputError(f"texts returned {len(found)} texts for {len(rows)} documents; return one for each row.")
+        return dict(zip(rows, found, strict=True))
+    if len(texts) != n_documents:
+        raise InputError(f"there are {len(texts)} texts for {n_documents} documents; give one text for each document.")
+    return {row: texts[row] for row in rows}
+
+
+def best_passage(text: str, words: frozenset[str], length: int) -> str:
+    """Cut the passage of about `length` characters with the most different words of a topic out of a text.
+
+    Examples
+    --------
+    >>> text = "It rained all day. The cat sat on the mat, and then it slept."
+    >>> best_passage(text, frozenset({"cat", "mat"}), 30)
+    '… The cat sat on the mat, and…'
+    """
+    line = " ".join(text[:_READ_CHARACTERS].split())
+    if len(line) <= length:
+        return line + ("…" if len(text) > _READ_CHARACTERS else "")
+    begin = _lead_in(line, _richest_start(line, words, length - 2), length)
+    end = min(len(line), begin + length - 2)
+    if end < len(line):
+        end = max(line.rfind(" ", begin + length // 2, end), 0) or end
+    passage = line[begin:end].strip()
+    return ("… " if begin > 0 else "") + passage + ("…" if end < len(line) else "")
+
+
+def _richest_start(line: str, words: frozenset[str], length: int) -> int:
+    """Return where the window begins that holds the most different words; the first such, or zero."""
+    hits = [(m.start(), m.end(), word) for m in _WORD.finditer(line) if (word := m[0].lower()) in words]
+    inside: Counter[str] = Counter()
+    best, most, first = 0, 0, 0
+    for _, end, word in hits:
+        inside[word] += 1
+        while hits[first][0] < end - length and hits[first][1] < end:
+            inside[hits[first][2]] -= 1
+            inside += Counter()  # drops words that left
+            first += 1
+        if len(inside) > most:
+            best, most = hits[first][0], len(inside)
+    return best
+
+
+def _lead_in(line: str, position: int, length: int) -> int:
+    """Move the start of a passage back to the beginning of its sentence, or by a few words."""
+    earliest = max(0, position - length // 3)
+    if earliest == 0:
+        return 0
+    for mark in (". ", "! ", "? ", " "):
+        found = line.find(mark, earliest, position)
+        if found >= 0:
+            return found + len(mark)
+    return position
