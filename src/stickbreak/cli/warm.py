@@ -1,6 +1,5 @@
 """`stickbreak warm`: compile beforehand what fits need."""
 
-import os
 import tempfile
 import time
 from pathlib import Path
@@ -41,31 +40,27 @@ def warm(
     families = _chosen(method)
     if not quiet:
         say("compiling (a few minutes, once) ...")
-    from stickbreak.numerics.compiling import TALLY
+    from stickbreak.numerics.compiling import counts, folder_of_kernels
 
     rows: dict[str, dict[str, Any]] = {}
     for family in families:
-        began, compiled, loaded = time.perf_counter(), TALLY.compiled, TALLY.loaded
+        began, (compiled, loaded) = time.perf_counter(), counts()
         _fit_vectors() if family == _VECTORS else _fit_words(family)
         rows[family] = {
             "seconds": time.perf_counter() - began,
-            "compiled": TALLY.compiled - compiled,
-            "loaded": TALLY.loaded - loaded,
+            "compiled": counts()[0] - compiled,
+            "loaded": counts()[1] - loaded,
         }
         if not as_json:
             row = rows[family]
             show(f"{family:<12} {row['seconds']:6.1f} s  {row['compiled']:4} compiled, {row['loaded']} compiled before")
-    if TALLY.kept < TALLY.compiled:
-        raise WriteError(
-            f"{TALLY.compiled - TALLY.kept} compiled kernels cannot be kept; set NUMBA_CACHE_DIR to a folder that you "
-            "may write to"
-        )
-    where = os.path.commonpath(TALLY.folders) if TALLY.folders else None
+    where = folder_of_kernels()
+    if where is None:
+        raise WriteError("compiled kernels cannot be kept; set NUMBA_CACHE_DIR to a folder that you may write to")
     if as_json:
-        print_json({"families": rows, "folder": where, "temporary": TALLY.temporary})
-    elif where is not None:
-        advice = ", a folder for temporary files; set NUMBA_CACHE_DIR to a lasting one" if TALLY.temporary else ""
-        show(f"kept in {where}{advice}")
+        print_json({"families": rows, "folder": where})
+    else:
+        show(f"kept in {where}")
 
 
 def _chosen(given: list[str] | None) -> list[str]:
