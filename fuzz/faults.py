@@ -44,14 +44,12 @@ def run(arguments: argparse.Namespace) -> int:
     problems: list[str] = []
     print(f"{'output':<46} {'calls':>6} {'faults':>7} {'refused':>8} {'written':>8}")
     for name, output in chosen.items():
-        for exchange in (True, False):
-            found = tried(output(), random.Random(arguments.seed), exchange=exchange, all_errors=arguments.every_error)
-            way = "" if exchange else " (two renames)"
-            print(
-                f"{name + way:<46} {found.counts['calls']:>6} {found.counts['faults']:>7} "
-                f"{found.counts['refused']:>8} {found.counts['written']:>8}"
-            )
-            problems += [f"{name}{way}: {problem}" for problem in found.problems]
+        found = tried(output(), random.Random(arguments.seed), all_errors=arguments.every_error)
+        print(
+            f"{name:<46} {found.counts['calls']:>6} {found.counts['faults']:>7} "
+            f"{found.counts['refused']:>8} {found.counts['written']:>8}"
+        )
+        problems += [f"{name}: {problem}" for problem in found.problems]
     if arguments.only is None:
         for kind in ("folder", "file"):
             writes, reads, wrong = two_writers(kind, arguments.seconds)
@@ -82,7 +80,7 @@ class Found:
     problems: list[str]
 
 
-def tried(output: Output, rng: random.Random, *, exchange: bool, all_errors: bool = False) -> Found:
+def tried(output: Output, rng: random.Random, *, all_errors: bool = False) -> Found:
     """Fail each call of a write once, and look at what is there."""
     counts: Counter[str] = Counter()
     problems = []
@@ -90,7 +88,7 @@ def tried(output: Output, rng: random.Random, *, exchange: bool, all_errors: boo
         folder = Path(name)
         output.prepare(folder)
         old = content(folder)
-        with watched(Calls(), exchange=exchange) as calls:
+        with watched(Calls()) as calls:
             output.write(folder)
         new, counts["calls"] = content(folder), len(calls.names)
         for at, call in enumerate(calls.names):
@@ -99,7 +97,7 @@ def tried(output: Output, rng: random.Random, *, exchange: bool, all_errors: boo
                 counts["faults"] += 1
                 where = f"call {at} ({call}) fails with {os.strerror(error)!r}"
                 try:
-                    with watched(Calls(at, failing(error)), exchange=exchange):
+                    with watched(Calls(at, failing(error))):
                         output.write(folder)
                 except WriteError as told:
                     counts["refused"] += 1

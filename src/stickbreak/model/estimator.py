@@ -27,7 +27,7 @@ from stickbreak.fitting.run import Identity, Run, at_work, run_fit
 from stickbreak.model.saved_values import names_in, packed, unpacked, value_from, values_of
 from stickbreak.prediction.completion import Completion, HeldOutScore
 from stickbreak.storage import persistence
-from stickbreak.storage.amending import replace_value
+from stickbreak.storage.persistence import replace_value
 from stickbreak.storage.places import PathLike
 
 Method = TypeVar("Method", bound=Callable[..., Any])

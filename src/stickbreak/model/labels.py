@@ -13,7 +13,7 @@ from stickbreak.prediction.topics import FlatTopics
 from stickbreak.prediction.words import relevant_words
 from stickbreak.questions.documents import best_documents
 from stickbreak.questions.labels import LONGEST, MOST_TOPICS, is_label, kept_labels
-from stickbreak.storage.amending import replace_value
+from stickbreak.storage.persistence import replace_value
 from stickbreak.storage.places import PathLike
 
 Model = TypeVar("Model", bound=FlatTopics)

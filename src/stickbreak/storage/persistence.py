@@ -8,7 +8,6 @@ Two files may lie beside them: `input.json`, how the documents were read, and `r
 
 import errno
 import json
-import math
 import os
 import zlib
 from collections.abc import Iterator, Mapping
@@ -21,13 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.exceptions import InputError, ModelFormatError, WriteError
-from stickbreak.storage.atomic import TAKEN, clear_up, follow, replace_folder, told_as_write_error
+from stickbreak.storage.atomic import TAKEN, bring_back, follow, replace_file, replace_folder, told_as_write_error
 from stickbreak.storage.memory import give_back
 from stickbreak.storage.places import PathLike, place_of
 from stickbreak.storage.plain_files import open_file, read_json
 from stickbreak.storage.sparse import expand, shrink
 
-__all__ = ["FORMAT_VERSION", "MODEL", "check_target", "read_folder", "write_folder"]
+__all__ = ["FORMAT_VERSION", "MODEL", "check_target", "read_folder", "read_head", "replace_value", "write_folder"]
 
 FORMAT_VERSION = 1
 _FORMAT = "stickbreak"
@@ -41,8 +40,6 @@ _DTYPES = {"bool": "BOOL"} | {
     for bits in (8, 16, 32, 64)
     if (kind, bits) != ("float", 8)
 }
-# how meta writes what JSON cannot: {"$float": "nan"}; a dict with such a key
-_FLOAT, _DICT = "$float", "$dict"
 
 
 def write_folder(
@@ -102,12 +99,49 @@ def write_folder(
     for name, array in plain.items() if sparse else ():
         if (small := shrink(array)) is not None:
             plain[name], head["arrays"][name]["common"] = small
-    encoded = _encode(dict(meta), "meta")
+    text = _as_json({**head, "meta": dict(meta)})  # refuses what is not plain before anything is written
     check_target(path, overwrite=overwrite)
     with replace_folder(path, overwrite=overwrite or _is_empty_folder(Path(path))) as folder:
         head["checksum"] = _write_arrays(plain, folder / _ARRAYS)
-        text = json.dumps({**head, "meta": encoded}, allow_nan=False, indent=1)
-        (folder / MODEL).write_text(text + "\n", encoding="ascii")
+        text = _as_json({**head, "meta": dict(meta)})
+        (folder / MODEL).write_text(text, encoding="ascii")
+
+
+def replace_value(path: PathLike, name: str, value: Mapping[str, Any]) -> None:
+    """Write a value of `meta` of a saved folder, completely or not at all; all else stays as it is.
+
+    Parameters
+    ----------
+    path : path-like
+        A folder that `write_folder` wrote.
+    name : str
+        A key of its `meta`, which need not exist yet.
+    value : mapping of str to plain values
+
+    Raises
+    ------
+    ModelFormatError
+        If there is no such folder, or a damaged one.
+    WriteError
+        If it cannot be written.
+    """
+    head = read_head(path)
+    head["meta"][name] = dict(value)
+    with replace_file(Path(path) / MODEL) as temporary:
+        temporary.write_text(_as_json(head), encoding="ascii")
+
+
+def _as_json(head: dict[str, Any]) -> str:
+    """Write what model.json holds; NaN and infinite numbers stand in it as Python's json reads them."""
+    return json.dumps(head, indent=1, default=_plain) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise InputError(f"meta holds a {type(value).__name__}, which is not a plain value; give arrays in `arrays`")
 
 
 def read_folder(
@@ -166,13 +200,7 @@ def _read_folder(folder: Path, kind: str | None, *, mapped: bool) -> tuple[dict[
     head = read_head(folder)
     if kind is not None and head["kind"] != kind:
         raise ModelFormatError(f"{folder} holds a {head['kind']}, not a {kind}; give the folder of a {kind}")
-    try:
-        meta = _decode(head["meta"])
-        if not isinstance(meta, dict):
-            raise ValueError("meta is not an object")
-    except (ValueError, TypeError) as error:
-        raise ModelFormatError(f"{folder / MODEL} is damaged ({error}); save the model again") from None
-    return _read_arrays(folder, head, mapped=mapped), meta
+    return _read_arrays(folder, head, mapped=mapped), head["meta"]
 
 
 def read_head(path: PathLike) -> dict[str, Any]:
@@ -194,8 +222,7 @@ def read_head(path: PathLike) -> dict[str, Any]:
         If there is no such folder, it is not one of ours, written by a newer version, or damaged.
     """
     folder = place_of(path)
-    if not os.path.exists(folder):
-        clear_up(folder)
+    bring_back(folder)
     if not folder.is_dir():
         problem = "is a file" if folder.exists() else "does not exist"
         raise ModelFormatError(f"{folder} {problem}; give the folder of a saved model")
@@ -263,9 +290,8 @@ def _check_replaceable(target: Path) -> None:
         raise WriteError(
             f"{target} already exists and is not a saved model, so it is not overwritten; choose another name"
         ) from error
-    for name in _BESIDE:
-        clear_up(target / name)
-    strangers = sorted(entry.name for entry in target.iterdir() if entry.name not in (MODEL, _ARRAYS, *_BESIDE))
+    names = (entry.name for entry in target.iterdir())
+    strangers = sorted(name for name in names if name not in (MODEL, _ARRAYS, *_BESIDE) and not name.endswith(".tmp"))
     if strangers:
         raise WriteError(
             f"{target} also holds {strangers[0]!r}, which would be lost if it were overwritten; move that away first"
@@ -374,37 +400,6 @@ def _checksum(file: Path) -> int:
         while block := handle.read(_BLOCK):
             value = zlib.crc32(block, value)
     return value
-
-
-def _encode(value: Any, where: str) -> Any:
-    """Bring a value of meta into what strict JSON can hold."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or isinstance(value, str | bool | int):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else {_FLOAT: str(value)}
-    if isinstance(value, list | tuple):
-        return [_encode(entry, where) for entry in value]
-    if isinstance(value, Mapping):
-        strange = [key for key in value if not isinstance(key, str)]
-        if strange:
-            raise InputError(f"{where} has the key {strange[0]!r}, which is not a str; use str keys")
-        plain = {key: _encode(entry, f"{where}[{key!r}]") for key, entry in value.items()}
-        return {_DICT: list(plain.items())} if plain.keys() & {_FLOAT, _DICT} else plain
-    raise InputError(f"{where} is a {type(value).__name__}, which is not a plain value; give arrays in `arrays`")
-
-
-def _decode(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_decode(entry) for entry in value]
-    if not isinstance(value, dict):
-        return value
-    if value.keys() == {_FLOAT}:
-        return float(value[_FLOAT])
-    if value.keys() == {_DICT}:
-        return {key: _decode(entry) for key, entry in value[_DICT]}
-    return {key: _decode(entry) for key, entry in value.items()}
 
 
 def package_version() -> str:
