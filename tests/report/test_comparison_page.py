@@ -10,6 +10,7 @@ import stickbreak
 from stickbreak import Corpus
 from stickbreak.comparison import align
 from stickbreak.exceptions import WriteError
+from stickbreak.prediction.words import relevant_words
 from stickbreak.report import render_comparison, write_comparison
 
 NAMES = ("<script>alert(1)</script>", "b & c")
@@ -75,8 +76,8 @@ def test_bars_stand_below_each_other_without_a_gap_or_overlap(ribbons, found):
 def test_every_topic_has_a_line_with_its_words(page, models, found):
     assert page.count("<tr role") == len(found.table) + 1
     for model in models:
-        for words in model._relevant(np.arange(model.n_topics_), 3):
-            assert " ".join(words).replace("<", "&lt;").replace(">", "&gt;") in page
+        for row in relevant_words(model, np.arange(model.n_topics_), 3):
+            assert " ".join(model.vocabulary_[w] for w in row).replace("<", "&lt;").replace(">", "&gt;") in page
 
 
 def test_the_lead_counts_what_became_of_every_topic(page, found):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from stickbreak.numerics.arrays import Float
 from stickbreak.plots.figures import shared_topics
 from stickbreak.prediction.words import relevant_words
+from stickbreak.questions.labels import labelled_topics
 from stickbreak.report.data import Page
 from stickbreak.report.write import render_page
 from stickbreak.storage.atomic import replace_file
@@ -84,7 +85,7 @@ def render_comparison(models: tuple[Any, Any], names: tuple[str, str], table: pd
     shared : ndarray of shape (K, L)
         Share of all tokens that are in a topic of the first model and in one of the second.
     """
-    numbers = [model.labelled_topics().numbers for model in models]
+    numbers = [labelled_topics(model).numbers for model in models]
     words: list[dict[int, str]] = []
     for model, of_model in zip(models, numbers, strict=True):
         ranked = relevant_words(model, of_model, _WORDS)
