@@ -51,7 +51,7 @@ FAMILIES: dict[str, dict[str, Command]] = {
     },
     "Samplers": {
         "twins": Command("samplers.twins", "do split-merge moves separate two topics that are hard to tell apart"),
-        "agreement": Command("samplers.agreement", "do the representations agree, and what do shards change"),
+        "agreement": Command("samplers.agreement", "do the representations agree"),
         "split-merge": Command("samplers.split_merge", "log-likelihood against time with and without split-merge"),
     },
     "Trees": {

@@ -76,11 +76,8 @@ FITS = {
     ),
     "gibbs lda start": _fit("GibbsHDP", 16, n_topics=6, burn_in=5, thin=2, init="lda"),
     "gibbs franchise": _fit(
-        "GibbsHDP", 20, n_topics=6, burn_in=5, thin=2, n_shards=2, representation="franchise",
+        "GibbsHDP", 20, n_topics=6, burn_in=5, thin=2, representation="franchise",
         init="sequential",
-    ),
-    "gibbs direct": _fit(
-        "GibbsHDP", 20, n_topics=6, burn_in=5, thin=2, representation="direct", estimate="best"
     ),
     "gibbs partially collapsed": _fit(
         "GibbsHDP", 20, n_topics=6, burn_in=5, thin=2, representation="partially-collapsed", learn=ALL_PRIORS

@@ -239,7 +239,6 @@ def _sizes() -> Iterator[Case]:
     for name in (
         *SMALL.values(),
         "gibbs franchise",
-        "gibbs direct",
         "gibbs partially collapsed",
         "hybrid unbounded",
         "variational stochastic",

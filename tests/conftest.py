@@ -40,7 +40,7 @@ LONG = (  # left to `make test-long`; patterns of paths below tests/
     ),  # pages, and what stands on them
     *("fuzz/*", "contract/test_scikit_learn_checks.py", "contract/test_what_is_given.py"),  # trials by chance
     *("sampling/test_max_topics.py", "sampling/test_exact_posteriors.py", "sampling/test_geweke.py"),  # long laws
-    *("sampling/test_word_priors.py", "sampling/test_subtopics.py", "sampling/test_in_files.py"),
+    *("sampling/test_word_priors.py", "sampling/test_subtopics.py"),
     *(
         "cli/test_warm.py",
         "cli/test_methods.py",

@@ -13,7 +13,7 @@ from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.hyperparameters import GammaPrior
 from stickbreak.initialization import Start
 from stickbreak.sampling.chain import Chain, ChainSettings
-from stickbreak.sampling.split_merge import Trials
+from stickbreak.sampling.moves import Trials
 from stickbreak.sampling.state import Concentrations, Tokens
 
 

@@ -1,10 +1,10 @@
-"""Do the three representations visit the same posterior on real documents, and how far off are parallel shards?
+"""Do two representations visit the same posterior on real documents?
 
 100 documents of AP, cut to their most frequent words: few enough that a chain forgets its start (the rows of both
 starts show whether it has). All hyperparameters fixed. Each chain gives the mean over its sweeps after burn-in of the
 number of topics and of the joint log-likelihood; a row has the mean over chains of different seeds with its standard
 error from the spread of the chains (half of them start from "random", half from "sequential"). z compares it with the
-franchise with split-merge moves in one shard: beyond 3 something is wrong, or a chain has not forgotten its start.
+franchise with split-merge moves: beyond 3 something is wrong, or a chain has not forgotten its start.
 """
 
 from __future__ import annotations
@@ -32,19 +32,13 @@ class Run(NamedTuple):
 
     representation: str
     trials: int
-    shards: int = 1
-    root: str = "marginal"
 
 
 RUNS = [
     Run("franchise", 10),
     Run("franchise", 0),
-    Run("direct", 10),
-    Run("direct", 0),
     Run("indicator", 10),
     Run("indicator", 0),
-    Run("indicator", 10, root="indicator"),
-    *(Run(name, 10, shards) for name in ("indicator", "franchise") for shards in (2, 8)),
 ]
 
 
@@ -67,10 +61,8 @@ def measure(key: Record) -> Record:
         init=STARTS[key["seed"] % 2],
         n_topics=START_TOPICS,
         representation=key["representation"],
-        root=key["root"],
         split_merge=key["trials"],
         split_merge_sweeps=None,
-        shards=key["shards"],
     )
     values = np.array([(chain.n_topics, chain.log_joint(), chain.n_tables) for _ in sweeps(chain, key["sweeps"])])
     after = values[key["sweeps"] // 3 :] / (1, corpus.n_tokens, 1)
@@ -93,8 +85,7 @@ def mean_and_error(records: list[Record], column: str) -> tuple[float, float]:
 
 def summary(run: Run, records: list[Record], reference: list[Record]) -> Record:
     """Return the row of a run."""
-    root = ", root indicators" if run.root == "indicator" else ""
-    row: Record = {"representation": run.representation + root, "trials": run.trials, "shards": run.shards}
+    row: Record = {"representation": run.representation, "trials": run.trials}
     for column, name, form in (("K", "K", ".2f"), ("tables", "tables", ".1f"), ("log_joint", "joint", ".4f")):
         mean, error = mean_and_error(records, column)
         of_reference, its_error = mean_and_error(reference, column)

@@ -49,7 +49,7 @@ class Run(NamedTuple):
 RUNS = [
     *(
         Run(name, trials, until)
-        for name in ("franchise", "direct", "indicator")
+        for name in ("franchise", "indicator")
         for trials, until in ((0, None), (1, None), (10, None), (1, 50), (10, 50))
     ),
     *(Run("franchise", trials, None, 2) for trials in (1, 10)),
@@ -125,7 +125,7 @@ def summary(run: Run, records: list[Record], looks: list[int]) -> Record:
     }
 
 
-COLOURS = {"franchise": "#b5203f", "direct": "#2f7f79", "indicator": "#5560b5"}
+COLOURS = {"franchise": "#b5203f", "indicator": "#5560b5"}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -74,14 +74,14 @@ def test_starts_are_those_of_the_estimators():
 def test_options_reach_the_sampler(run, documents, tmp_path):
     options = (
         "--topics 7 --alpha 0.6 --gamma 3 --eta 0.2 --learn alpha,eta --init random --burn-in 2 --thin 2 --chains 2 "
-        "--representation franchise --split-merge 3 --topics-from best --shards 2 --seed 5"
+        "--representation franchise --split-merge 3 --topics-from best --seed 5"
     )
     run("fit", documents, "--out", tmp_path / "m", *GIBBS, *options.split())
     model = stickbreak.load(tmp_path / "m")
     given = {
         "n_topics": 7, "alpha": 0.6, "gamma": 3.0, "eta": 0.2, "learn": ("alpha", "eta"), "init": "random",
         "n_laps": 6, "burn_in": 2, "thin": 2, "n_chains": 2, "representation": "franchise",
-        "split_merge_trials": 3, "estimate": "best", "n_shards": 2, "random_state": 5, "n_jobs": 1,
+        "split_merge_trials": 3, "estimate": "best", "random_state": 5, "n_jobs": 1,
     }  # fmt: skip
     assert {name: model.get_params()[name] for name in given} == given
 

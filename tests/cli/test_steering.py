@@ -139,8 +139,8 @@ def test_labels_of_sampled_topics_are_predicted(run, refuse, labelled, tmp_path)
     gibbs = ("--labels", "theme", "--method", "gibbs", "--topics", "3")
     (tmp_path / "broken.jsonl").write_text("{")
     said = refuse("fit", tmp_path / "broken.jsonl", "--out", tmp_path / "m", *FIT, *gibbs)  # before anything is read
-    assert "set representation='direct' (--representation direct)" in said
-    options = (*gibbs, "--representation", "direct", "--checkpoint", tmp_path / "c")
+    assert "set representation='partially-collapsed' (--representation partially-collapsed)" in said
+    options = (*gibbs, "--representation", "partially-collapsed", "--checkpoint", tmp_path / "c")
     run("fit", labelled, "--out", tmp_path / "m", *FIT, *options)
     run("fit", labelled, "--out", tmp_path / "again", *FIT, *options, "--resume")
     told = json.loads(run("predict-labels", tmp_path / "again", labelled, "--quiet", "--json").stdout)["rows"]

@@ -52,11 +52,5 @@ def test_a_scratch_folder_alone_is_for_fits(tmp_path):
 def test_hybrid_fits_in_memory_have_workers_and_no_scratch_folder_of_their_own():
     assert check_workers("HybridHDP", 2, None, None) == {}
     assert check_workers("HybridHDP", None, "tcp://host:1", "folder") == {}
-    with pytest.raises(InputError, match=r"--scratch needs --method gibbs, variational, tree or a model"):
+    with pytest.raises(InputError, match=r"--scratch needs --method variational, tree or a model"):
         check_workers("HybridHDP", None, None, "folder")
-
-
-def test_the_folder_of_a_sampler_is_its_own_only_where_there_are_no_workers(tmp_path):
-    assert check_workers("GibbsHDP", 2, None, tmp_path) == {}
-    assert check_workers("GibbsHDP", None, "tcp://host:1", tmp_path) == {}
-    assert check_workers("GibbsHDP", None, None, tmp_path) == {"scratch": tmp_path}

@@ -89,7 +89,7 @@ def test_failed_continuation_leaves_the_model_and_can_be_repeated(name, error):
     assert bits(model.continue_fit(X, **going_on), name) == bits(twin.continue_fit(X, **going_on), name)
 
 
-@pytest.mark.parametrize("representation", ["indicator", "franchise", "direct", "partially-collapsed"])
+@pytest.mark.parametrize("representation", ["indicator", "franchise", "partially-collapsed"])
 @pytest.mark.parametrize("estimate", ["average", "best", "last"])
 def test_failed_continuation_of_chains_leaves_what_they_keep(representation, estimate):
     X = data_of("GibbsHDP")

@@ -64,7 +64,7 @@ def test_joining_no_topics_keeps_the_score_as_the_topics_predict_what_they_did(n
 
 @pytest.mark.parametrize("name", ["TopicModel", "GibbsHDP"])
 def test_joining_no_topics_of_labels_predicts_what_they_did(name):
-    documents, options = data_of(name), {"representation": "direct"} if name == "GibbsHDP" else {}
+    documents, options = data_of(name), {"representation": "partially-collapsed"} if name == "GibbsHDP" else {}
     labels = [["a", "b", None][d % 3] for d in range(documents.n_documents)]
     model = unfitted(name, **options).fit(documents, labels=labels).note_held_out(-6.0)
     assert model.joined([]).held_out_.score == -6.0

@@ -13,7 +13,7 @@ BAD = {
     "VariationalHDP": {"learn": ["eta", "eta"], "moves": ["split"], "restarts": -1, "init": "luck"},
     "GibbsHDP": {
         "gamma_prior": [[], 1.0], "alpha_prior": [1.0], "eta_prior": [0.0, 1.0], "learn": ["delta"], "burn_in": 99,
-        "root": "indicator", "init": "luck",
+        "init": "luck",
     },
     "HybridHDP": {"learn": ["delta"], "init": "luck", "eta": 0.0},
     "OnlineHDP": {"n_tables": 0, "table_start": "odd", "merge_threshold": 2.0, "init": "luck", "local_sweeps": 0},
@@ -27,8 +27,7 @@ BAD = {
 
 @pytest.mark.parametrize(("name", "parameter"), [(name, key) for name in SMALL for key in BAD.get(name, {})])
 def test_bad_parameter_of_a_saved_model_is_refused(name, parameter, tmp_path):
-    changes = {"representation": "direct"} if parameter == "root" else {}
-    unfitted(name, **changes).fit(data_of(name)).save(tmp_path / "m")
+    unfitted(name).fit(data_of(name)).save(tmp_path / "m")
     stickbreak.load(tmp_path / "m")
     file = tmp_path / "m" / "model.json"
     content = json.loads(file.read_text())

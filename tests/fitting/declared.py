@@ -44,12 +44,7 @@ DECLARED = {
     "hybrid.minibatches.sample_minibatch": Declared(Bytes(1_000, document=8), Bytes(3_000, token=16, shared=1)),
     "model.topic_estimator._rows": Declared(NAMES, Bytes(1_000, document=1_600)),  # a weight for each topic, up to 200
     "prediction.left_to_right._scored": Declared(NAMES, Bytes(1_000, document=64)),
-    "sampling.blocks.done": Declared(Bytes(1_000, token=8), Bytes(4_000, token=24)),  # tokens that moved; counts
-    "sampling.chain_jobs.sweep_chain": Declared(Bytes(5_000, token=16), Bytes(5_000, token=16)),  # the state of a chain
-    # the state of a shard; what it leaves of the topics, among them those of its own
-    "sampling.shard_jobs.sample_shard": Declared(
-        Bytes(2_000, token=16, document=4), Bytes(4_000, token=40, document=4, shared=1)
-    ),
+    "sampling.laps.sweep_chain": Declared(Bytes(5_000, token=16), Bytes(5_000, token=16)),  # the state of a chain
     "variational.hyperparameters.statistics_at": Declared(NAMES, Bytes(2_000, shared=2)),
     "variational.visits.visit_batch": Declared(NAMES, Bytes(300_000, shared=2)),  # up to 500 documents of deletes
     "variational.stochastic.visit_batch": Declared(NAMES, Bytes(4_000, shared=2)),

@@ -59,11 +59,8 @@ def test_processes_give_the_same_bits(client: Any, corpus: Corpus, monkeypatch: 
     assert score == model.score(corpus)
 
 
-@pytest.mark.parametrize(
-    "changes", [{"n_chains": 3}, {"representation": "partially-collapsed"}], ids=["chains", "documents"]
-)
-def test_processes_sample_the_same_bits(client: Any, corpus: Corpus, changes: dict[str, Any]) -> None:
-    model = stickbreak.GibbsHDP(n_topics=5, n_laps=4, burn_in=2, thin=1, random_state=0, **changes).fit(corpus)
+def test_processes_sample_the_same_bits(client: Any, corpus: Corpus) -> None:
+    model = stickbreak.GibbsHDP(n_topics=5, n_laps=4, burn_in=2, thin=1, n_chains=3, random_state=0).fit(corpus)
     with stickbreak.cluster(client):
         found = stickbreak.GibbsHDP(**model.get_params()).fit(corpus)
     assert np.array_equal(found.components_, model.components_)

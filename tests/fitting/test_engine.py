@@ -179,12 +179,11 @@ def test_workers_are_in_use_for_a_block_only(tmp_path: Path) -> None:
     [
         (stickbreak.GibbsHDP(n_topics=5, n_laps=2, random_state=0), ["this fit: it runs in the threads of"]),
         (stickbreak_baselines.LDA(n_topics=5, n_laps=2, random_state=0), ["this fit: it runs in the threads of"]),
-        (stickbreak.GibbsHDP(representation="partially-collapsed", n_topics=5, n_laps=2, random_state=0), []),
         (stickbreak.VariationalHDP(n_topics=5, n_laps=2, random_state=0), []),
         (stickbreak.TopicModel(n_laps=2, random_state=0), ["this fit: it runs in the threads of"]),
         (stickbreak.HybridHDP(n_topics=5, n_laps=1, batch_size=20, batches_at_once=3, random_state=0), []),
     ],
-    ids=["one chain", "lda", "documents", "batches", "default", "minibatches"],
+    ids=["one chain", "lda", "batches", "default", "minibatches"],
 )
 def test_workers_that_a_fit_does_not_use_are_named_once(
     model: Any, said: list[str], corpus: Corpus, workers: Travelling, caplog: pytest.LogCaptureFixture

@@ -17,7 +17,7 @@ from stickbreak.hybrid.kernels.documents import sample_documents
 from stickbreak.numerics.borrowing import borrowed
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_eta import of_word
-from stickbreak.sampling.kernels import direct, franchise, indicator
+from stickbreak.sampling.kernels import franchise, indicator
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 
@@ -99,7 +99,6 @@ def test_references_to_borrowed_arrays_are_not_counted(kernel, counts: bool) -> 
     [
         (HybridHDP(n_topics=3, n_laps=1, init="random", random_state=0), sample_documents, 6),
         (GibbsHDP(n_topics=3, n_laps=1, init="random", random_state=0), indicator.sweep, 6),
-        (GibbsHDP(n_topics=3, n_laps=1, init="random", representation="direct", random_state=0), direct.sweep, 6),
         (
             GibbsHDP(n_topics=3, n_laps=1, init="random", representation="franchise", random_state=0),
             franchise.seat_tokens,

@@ -17,14 +17,6 @@ from stickbreak.sampling.known import known_topics
 from stickbreak.sampling.state import Concentrations
 
 ONE_THREAD = Engine(ThreadExecutor(1))
-KINDS = {  # what is to be proved of each: representation, root
-    "franchise": ("franchise", "marginal"),
-    "direct": ("direct", "marginal"),
-    "partially-collapsed": ("partially-collapsed", "marginal"),
-    "root-marginal": ("indicator", "marginal"),
-    "root-indicator": ("indicator", "indicator"),
-    "augmented": ("augmented", "marginal"),
-}
 
 
 def tokens_of(docs, n_words, n_given=0):
@@ -36,8 +28,7 @@ def tokens_of(docs, n_words, n_given=0):
 
 
 def settings(kind, **options):
-    representation, root = KINDS[kind]
-    return ChainSettings(representation=representation, root=root, split_merge_sweeps=None, **options)
+    return ChainSettings(representation=kind, split_merge_sweeps=None, **options)
 
 
 @dataclass

@@ -11,8 +11,7 @@ from stickbreak.exceptions import InputError
 from stickbreak.fitting.hyperparameters import LEARNABLE, GammaPrior
 from stickbreak.sampling import concentrations as module
 from stickbreak.sampling.concentrations import WordLikelihood, resample, resample_alpha, resample_gamma
-from stickbreak.sampling.counts import count_topics
-from stickbreak.sampling.state import Concentrations, DocumentTopics, TopicCounts
+from stickbreak.sampling.state import Concentrations, DocumentTopics, TopicCounts, count_topics
 
 from . import reference
 from .enumeration import EXACT

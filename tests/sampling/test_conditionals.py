@@ -16,16 +16,13 @@ from scipy.stats import chi2
 from stickbreak.numerics.stirling import stirling_ratios
 from stickbreak.numerics.table_factors import factors_of
 from stickbreak.sampling import state as module
-from stickbreak.sampling.counts import count_topics
-from stickbreak.sampling.kernels import direct as direct_kernels
 from stickbreak.sampling.kernels import franchise as franchise_kernels
 from stickbreak.sampling.kernels import indicator as indicator_kernels
-from stickbreak.sampling.kernels.labels import NO_LABELS
 from stickbreak.sampling.kernels.topic_draw import NEW
-from stickbreak.sampling.state import DocumentTopics, WordTopics
-from stickbreak.sampling.sweeping import run_pass
+from stickbreak.sampling.representations import run_pass
+from stickbreak.sampling.state import DocumentTopics, WordTopics, count_topics
 
-from .chains import ONE_THREAD, tokens_of
+from .chains import tokens_of
 from .enumeration import EXACT, Seating, Tiny, canonical, from_document_order, table_words
 from .laws import ALARM, chi_square, statistic
 
@@ -41,10 +38,10 @@ def alone(*words):
     return tokens_of([words], E.V)[0]
 
 
-def one_pass(tokens, counts, beta, kernel):
+def one_pass(tokens, counts, kernel):
     """Run a pass on copies of the counts."""
     words = WordTopics(*(array.copy() for array in counts.words))
-    run_pass(tokens, replace(counts, words=words), beta, kernel, 1, ONE_THREAD)
+    run_pass(tokens, replace(counts, words=words), lambda first, topics: kernel(first, 1, words, topics))
 
 
 def p_value(rows, draw):
@@ -89,11 +86,10 @@ def counts_of(z, m):
 
 
 @pytest.mark.parametrize("dense", [False, True], ids=["sparse", "dense"])
-@pytest.mark.parametrize("variant", ["root_marginal", "root_indicator"])
-def test_indicator_step_has_the_exact_law(variant, dense):
+def test_indicator_step_has_the_exact_law(dense):
     rows = []
     for row in EXACT["table_indicator"]:
-        if row["variant"] == variant:
+        if row["variant"] == "root_marginal":
             z, m = tuple(row["z"]), {(d, k): count for d, k, count in row["m"]}
             following = {zm_state(x["z"], {(d, k): c for d, k, c in x["m"]}): x["p"] for x in row["next"]}
             rows.append(((z, m, row["token"], counts_of(z, m)), following))
@@ -102,42 +98,18 @@ def test_indicator_step_has_the_exact_law(variant, dense):
         z, m, token, counts = start
         d, tokens, documents = E.document[token], alone(E.words[token]), documents_of(z, m, E.document[token])
         topic = np.array([z[token]], np.int32)
-        options = (*VALUES, variant == "root_indicator", dense)
+        options = (*VALUES, dense)
         one_pass(
             tokens,
             counts,
-            np.zeros(1),
-            lambda first, last, words, topics, reuse: indicator_kernels.sweep(
-                first, last, tokens.start, tokens.word, topic, documents, words, topics, FACTORS, *options, reuse, key
+            lambda first, last, words, topics: indicator_kernels.sweep(
+                first, last, tokens.start, tokens.word, topic, documents, words, topics, FACTORS, *options, key
             ),
         )
         after = {pair: count for pair, count in m.items() if pair[0] != d}
         after |= {(d, int(documents.topic[s])): int(documents.m[s]) for s in range(documents.size[0])}
         return zm_state((*z[:token], int(topic[0]), *z[token + 1 :]), after)
 
-    assert p_value(rows, draw) > ALARM
-
-
-def test_direct_assignment_step_has_the_exact_law():
-    stored = EXACT["direct"]
-    z, beta = tuple(stored["z"]), np.array([*stored["beta"], stored["beta_u"]])
-    m = dict.fromkeys(pairs_of(z), 1)
-    counts = counts_of(z, m)
-
-    def draw(token, key):
-        tokens, documents = alone(E.words[token]), documents_of(z, m, E.document[token])
-        topic = np.array([z[token]], np.int32)
-        one_pass(
-            tokens,
-            counts,
-            beta,
-            lambda first, last, words, topics, reuse: direct_kernels.sweep(
-                first, last, tokens.start, tokens.word, topic, documents, words, topics, NO_LABELS, *VALUES, reuse, key
-            ),
-        )
-        return int(topic[0])
-
-    rows = [(row["token"], dict(enumerate(row["p"]))) for row in stored["rows"]]
     assert p_value(rows, draw) > ALARM
 
 
@@ -182,9 +154,8 @@ def test_token_of_the_franchise_has_the_exact_law():
         one_pass(
             tokens,
             counts,
-            np.zeros(1),
-            lambda first, last, words, topics, reuse: franchise_kernels.seat_tokens(
-                first, last, tokens.start, tokens.word, given, words, topics, *VALUES, True, reuse, key
+            lambda first, last, words, topics: franchise_kernels.seat_tokens(
+                first, last, tokens.start, tokens.word, given, words, topics, *VALUES, True, key
             ),
         )
         chosen = int(given.table[0])
@@ -207,9 +178,8 @@ def test_dish_of_a_table_has_the_exact_law():
         one_pass(
             tokens,
             counts,
-            np.zeros(1),
-            lambda first, last, words, topics, reuse: franchise_kernels.serve_tables(
-                first, last, tokens.start, tokens.word, given, *where, words, topics, E.gamma, E.eta, reuse, key
+            lambda first, last, words, topics: franchise_kernels.serve_tables(
+                first, last, tokens.start, tokens.word, given, *where, words, topics, E.gamma, E.eta, key
             ),
         )
         return with_dish(seating.table, {**dict(enumerate(seating.dish)), t: int(given.topic[0])})

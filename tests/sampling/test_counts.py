@@ -9,12 +9,10 @@ from stickbreak.corpus import planted_lda
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.stirling import stirling_ratios
-from stickbreak.sampling.counts import count_topics, topic_word_table
 from stickbreak.sampling.joint import TablePairs, log_joint
-from stickbreak.sampling.kernels import starts as starts_kernels
 from stickbreak.sampling.kernels.counts import count_tokens, tidy_words
-from stickbreak.sampling.kernels.labels import NO_LABELS
-from stickbreak.sampling.state import Concentrations, DocumentTopics
+from stickbreak.sampling.kernels.documents import NO_LABELS, assign
+from stickbreak.sampling.state import Concentrations, DocumentTopics, count_topics, topic_word_table
 
 from .chains import tokens_of
 from .enumeration import EXACT, Tiny
@@ -44,7 +42,7 @@ def test_joint_has_the_stored_value(row):
 
 
 @pytest.mark.parametrize("most", [3, 3000])
-def test_pairs_of_parts_are_those_of_all(most):
+def test_pairs_are_counted(most):
     """Few different pairs, and more than a table of them would hold."""
     rng = np.random.default_rng(0)
     n = rng.integers(1, most, size=400)
@@ -53,13 +51,11 @@ def test_pairs_of_parts_are_those_of_all(most):
     expected = Counter(zip(n.tolist(), m.tolist(), strict=True))
     assert list(zip(pairs.n, pairs.m, strict=True)) == sorted(expected)
     assert pairs.times.tolist() == [expected[pair] for pair in sorted(expected)]
-    parts = TablePairs.together([TablePairs.of(n[rows], m[rows]) for rows in (slice(150), slice(150, 400))])
     columns = np.full((3, 40, 12), most, np.int32)  # ten topics in each of 40 documents, and two free places
     columns[1:, :, :10] = n.reshape(40, 10), m.reshape(40, 10)
     documents = DocumentTopics(np.full(40, 10, np.int32), *(column.ravel() for column in columns))
     of_documents = TablePairs.of_documents(12 * np.arange(41), documents)
     for name in ("n", "m", "times"):
-        np.testing.assert_array_equal(getattr(parts, name), getattr(pairs, name))
         np.testing.assert_array_equal(getattr(of_documents, name), getattr(pairs, name))
 
 
@@ -117,7 +113,7 @@ def test_topics_are_drawn_in_proportion_to_word_and_document(seed):
     repeats = 20_000
     start, word = np.arange(0, 4 * repeats + 1, 4), np.tile(words, repeats).astype(np.int32)
     z, rng = np.zeros(word.size, np.int32), np.zeros(1, np.uint64)
-    starts_kernels.assign(0, start, word, phi, prior, NO_LABELS, rounds, z, rng, key_of(seed, 0, "test"))
+    assign(start, word, phi, prior, NO_LABELS, rounds, z, rng, key_of(seed, 0, "test"))
     found = np.stack([np.bincount(z[i::4], minlength=3) for i in range(4)]) / repeats
     error = np.sqrt(expected * (1 - expected) / repeats)
     assert (np.abs(found - expected) < 5 * error).all()

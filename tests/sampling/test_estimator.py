@@ -14,8 +14,7 @@ from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError
 from stickbreak.initialization import StartSettings
 from stickbreak.sampling.chain import Chain
-from stickbreak.sampling.chain_jobs import COLUMNS
-from stickbreak.sampling.laps import GibbsLaps, Sampling, best_chain, chain_seeds
+from stickbreak.sampling.laps import COLUMNS, GibbsLaps, Sampling, best_chain, chain_seeds
 from stickbreak.sampling.samples import Sample
 from stickbreak.sampling.starts import chain_starts
 from stickbreak.sampling.state import Concentrations
@@ -24,23 +23,18 @@ from .fits import assert_same, fit
 
 VARIANTS = {
     "indicator": {},
-    "root indicator": {"root": "indicator"},
     "dense": {"sampler": "dense"},
     "franchise": {"representation": "franchise"},
-    "direct": {"representation": "direct"},
-    "augmented": {"representation": "augmented", "split_merge_trials": 5},
     "partially collapsed": {"representation": "partially-collapsed", "split_merge_trials": 5},
     "split-merge": {"split_merge_trials": 5},
     "sub-topics": {"subtopic_trials": 8, "subtopic_passes": 3},
     "both, franchise": {"subtopic_trials": 8, "split_merge_trials": 5, "representation": "franchise"},
-    "sub-topics, direct": {"subtopic_trials": 8, "split_merge_trials": 0, "representation": "direct"},
     "scans": {"split_merge_trials": 5, "split_merge_scans": 2, "representation": "franchise"},
     "eta": {"learn": ["eta"]},
     "chains": {"n_chains": 3},
     "best": {"estimate": "best", "n_chains": 2},
     "average": {"estimate": "average", "n_chains": 2},
     "last": {"estimate": "last"},
-    "shards": {"n_shards": 2},
 }
 variants = pytest.mark.parametrize("changes", VARIANTS.values(), ids=VARIANTS)
 
@@ -85,8 +79,6 @@ def test_saved_model_goes_on_as_an_uncut_fit(corpus, tmp_path, changes):
     "changes",
     [
         {"n_chains": 3},
-        {"n_shards": 3},
-        {"n_chains": 2, "n_shards": 3},
         {"representation": "partially-collapsed"},
         {"representation": "partially-collapsed", "n_chains": 2},
     ],

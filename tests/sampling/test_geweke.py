@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from stickbreak.fitting.hyperparameters import LEARNABLE, GammaPrior
+from stickbreak.sampling.requirements import REPRESENTATIONS
 
-from .chains import KINDS, settings
+from .chains import settings
 from .geweke import Joint
 from .laws import largest_z, z_scores
 
@@ -24,11 +25,8 @@ def of_the_prior():
     return FIXED.of_the_prior(N_PRIOR, np.random.default_rng(1))
 
 
-# the augmented representation has the moves of the franchise
-CASES = [(kind, moves) for kind in KINDS for moves in MOVES if kind != "augmented" or moves == "split-merge"]
-
-
-@pytest.mark.parametrize(("kind", "moves"), CASES)
+@pytest.mark.parametrize("moves", MOVES)
+@pytest.mark.parametrize("kind", REPRESENTATIONS)
 def test_chain_and_prior_have_the_same_joint_law(kind, moves, of_the_prior):
     options = settings(kind, learn=LEARNABLE, priors=PRIORS, **MOVES[moves])
     rows = FIXED.alternate(options, N_SWEEPS, np.random.default_rng(2))
@@ -59,8 +57,8 @@ def scores_of_random_sizes(seed, kind, n_prior=4000, n_sweeps=1000):
     return z_scores(rows[20:], *joint.of_the_prior(n_prior, rng))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", REPRESENTATIONS)
 def test_joint_law_holds_for_any_number_of_documents_words_and_tokens(kind, seed):
-    z = scores_of_random_sizes(10 * seed + list(KINDS).index(kind), kind)
+    z = scores_of_random_sizes(10 * seed + REPRESENTATIONS.index(kind), kind)
     assert np.abs(z).max() < largest_z(z.size)
     assert np.sqrt(np.mean(z**2)) < 2.0

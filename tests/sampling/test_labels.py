@@ -14,10 +14,11 @@ from stickbreak import GibbsHDP
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.fitting.hyperparameters import GammaPrior
 from stickbreak.model.document_labels import DocumentLabels
-from stickbreak.sampling.direct import draw_weights
-from stickbreak.sampling.kernels import sides
-from stickbreak.sampling.kernels.labels import NO_LABELS, fill_prior
-from stickbreak.sampling.labelled import Labelled
+from stickbreak.sampling.kernels import subtopics as sides
+from stickbreak.sampling.kernels.documents import NO_LABELS, fill_prior
+from stickbreak.sampling.known import Labelled
+from stickbreak.sampling.representations import draw_weights
+from stickbreak.sampling.requirements import PARALLEL
 
 from .chains import ONE_THREAD, chain_of, tokens_of, visits
 from .enumeration import Tiny, predictive
@@ -132,7 +133,7 @@ def exact(case: LabelledTiny) -> np.ndarray:
 def test_chain_of_labelled_documents_has_the_exact_posterior(name: str, moves: str) -> None:
     case, p = CASES[name], exact(CASES[name])
     n_kept = len(case.kept)
-    found = visits(case.with_kept, "direct", N_SWEEPS, seed=3, n_given=n_kept, labels=case.given, **MOVES[moves])
+    found = visits(case.with_kept, PARALLEL, N_SWEEPS, seed=3, n_given=n_kept, labels=case.given, **MOVES[moves])
     n_tables = found.tables - sum(map(bool, case.kept))
     least = np.sqrt(np.maximum(p * (1 - p), 0) / N_SWEEPS)
     scores = z_scores(statistics(found.z, n_tables, n_kept), p, least_error=least)
@@ -150,7 +151,7 @@ def test_log_joint_is_that_of_the_enumeration(name: str) -> None:
     by_z: dict[Any, list[float]] = {}
     for (z, tables), log_p in table.items():
         by_z.setdefault((z, len(tables)), []).append(log_p)
-    chain, order = chain_of(case.with_kept, "direct", seed=1, n_given=len(case.kept), labels=case.given)
+    chain, order = chain_of(case.with_kept, PARALLEL, seed=1, n_given=len(case.kept), labels=case.given)
     seen = 0
     for _ in range(200):
         chain.sweep(ONE_THREAD)
@@ -171,7 +172,13 @@ def test_gamma_of_labelled_documents_has_its_posterior() -> None:
     p = np.exp(np.array(log_p) - max(log_p)) * grid ** (prior.shape - 1) * np.exp(-prior.rate * grid)
     p /= p.sum()
     chain, _ = chain_of(
-        case.with_kept, "direct", seed=2, n_given=2, labels=case.given, learn=("gamma",), priors={"gamma": prior}
+        case.with_kept,
+        PARALLEL,
+        seed=2,
+        n_given=2,
+        labels=case.given,
+        learn=("gamma",),
+        priors={"gamma": prior},
     )
     draws = []
     for _ in range(N_SWEEPS):
@@ -221,7 +228,7 @@ def test_documents_of_a_trial_weigh_by_their_own_prior(seed: int) -> None:
 def test_tables_of_labels_give_their_expected_weights() -> None:
     """M_k / (M + gamma) is the mean of the law that corpus weights are drawn from."""
     case = CASES["labels"]
-    chain, _ = chain_of(case.with_kept, "direct", seed=5, n_given=2, labels=case.given)
+    chain, _ = chain_of(case.with_kept, PARALLEL, seed=5, n_given=2, labels=case.given)
     for _ in range(5):
         chain.sweep(ONE_THREAD)
     rng, gamma, tables = np.random.default_rng(0), chain.concentrations.gamma, chain.tables
@@ -248,7 +255,7 @@ def test_a_start_gives_documents_topics_that_they_may_have(seed: int) -> None:
     assert found[-2:].tolist() == [2, 2]
 
 
-SHORT: dict[str, Any] = {"representation": "direct", "n_topics": 5, "eta": 0.3, "random_state": 0}
+SHORT: dict[str, Any] = {"representation": PARALLEL, "n_topics": 5, "eta": 0.3, "random_state": 0}
 
 
 @pytest.fixture(scope="module")
@@ -261,7 +268,7 @@ def planted() -> tuple[Any, list[Any]]:
 @pytest.fixture(scope="module")
 def model(planted: tuple[Any, list[Any]]) -> GibbsHDP:
     corpus, labels = planted
-    return GibbsHDP(n_laps=100, **SHORT).fit(corpus, labels=labels)
+    return GibbsHDP(n_laps=200, **SHORT).fit(corpus, labels=labels)
 
 
 def same(one: GibbsHDP, other: GibbsHDP) -> bool:
@@ -280,7 +287,7 @@ def test_topics_of_labels_and_free_ones_are_the_planted(model: GibbsHDP) -> None
     of_labels = [k for k, planted in enumerate(free, 4) if planted < 4]
     assert model.topic_shares_[of_labels].sum() < 0.1
     sizes = {planted: model.topic_shares_[4:][np.array(free) == planted] for planted in (4, 5)}
-    assert all(size.max() > 0.85 * size.sum() for size in sizes.values())
+    assert all(size.max() > 0.75 * size.sum() for size in sizes.values())
 
 
 def test_labels_of_new_documents_are_predicted_with_probabilities_that_hold(model: GibbsHDP) -> None:
@@ -354,9 +361,8 @@ def test_a_damaged_model_is_refused(model: GibbsHDP, tmp_path: Any) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"representation": "indicator"}, "set representation='direct'"),
-        ({"representation": "partially-collapsed"}, "set representation='direct'"),
-        ({"n_shards": 2}, "set n_shards=1"),
+        ({"representation": "indicator"}, "set representation='partially-collapsed'"),
+        ({"representation": "franchise"}, "set representation='partially-collapsed'"),
         ({"split_merge_trials": 1}, "split_merge_trials=0"),
         ({"init": "single"}, "topics of labels begin with init in 'random', 'topic-model', 'lda'"),
     ],

@@ -12,11 +12,11 @@ from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.fitting.hyperparameters import GammaPrior
 from stickbreak.sampling.kernels.topic_draw import heaviest
+from stickbreak.sampling.requirements import REPRESENTATIONS
 from stickbreak.sampling.state import NO_LIMIT
 
-from . import test_labels as labelled
 from . import test_word_priors as known
-from .chains import KINDS, ONE_THREAD, Visits, chain_of, visits
+from .chains import ONE_THREAD, Visits, chain_of, visits
 from .enumeration import Tiny, posterior
 from .fits import assert_same, fit
 from .laws import z_scores
@@ -24,7 +24,7 @@ from .test_exact_posteriors import MOVES, statistics
 
 N_SWEEPS = 1500
 LIMITS = {"A": 2, "B": 3, "C": 2, "D": 1, "E": 3, "F": 2}  # C has so few topics with a probability of 0.06
-EXACT_KINDS = [kind for kind in KINDS if kind != "partially-collapsed"]
+EXACT_KINDS = [kind for kind in REPRESENTATIONS if kind != "partially-collapsed"]
 
 
 def exact(name: str, most: int) -> np.ndarray:
@@ -41,9 +41,9 @@ def exact(name: str, most: int) -> np.ndarray:
     ("kind", "moves", "sampler"),
     [
         *((kind, moves, "sparse") for kind in EXACT_KINDS for moves in ("plain", "both")),
-        *((kind, "both", "dense") for kind in ("root-marginal", "root-indicator")),
-        ("root-marginal", "sub-topics", "sparse"),
-        ("root-marginal", "split-merge", "sparse"),
+        ("indicator", "both", "dense"),
+        ("indicator", "sub-topics", "sparse"),
+        ("indicator", "split-merge", "sparse"),
     ],
 )
 def test_chain_has_the_exact_posterior_given_a_largest_number(kind: str, moves: str, sampler: str) -> None:
@@ -60,7 +60,7 @@ def test_chain_has_the_exact_posterior_given_a_largest_number(kind: str, moves: 
 
 
 @pytest.mark.parametrize("moves", known.MOVES)
-@pytest.mark.parametrize("kind", ["franchise", "augmented", "direct", "root-marginal"])
+@pytest.mark.parametrize("kind", EXACT_KINDS)
 def test_known_topics_count(kind: str, moves: str) -> None:
     z, tables, share = known.given_two_topics(known.KNOWN)
     few = z.max(axis=1, initial=1) < 3
@@ -69,26 +69,6 @@ def test_known_topics_count(kind: str, moves: str) -> None:
     assert found.z.max() == 2
     least = np.sqrt(np.maximum(p * (1 - p), 0) / (2 * N_SWEEPS))
     scores = z_scores(known.statistics(found.z, found.tables, 2), p, least_error=least)
-    assert np.abs(scores).max() < 4.5
-    assert np.sqrt(np.mean(scores**2)) < 1.6
-
-
-@pytest.mark.parametrize("moves", labelled.MOVES)
-@pytest.mark.parametrize("name", labelled.CASES)
-def test_topics_of_labels_count_also_without_tokens(name: str, moves: str) -> None:
-    case = labelled.CASES[name]
-    n_kept = len(case.kept)
-    most = n_kept + 1
-    rows = [row for row in labelled.seatings(case) if max(row[0]) < most]
-    z, tables, log_p = zip(*rows, strict=True)
-    share = np.exp(np.array(log_p) - np.logaddexp.reduce(log_p))
-    p = share @ labelled.statistics(np.array(z), np.array(list(map(len, tables))), n_kept)
-    options: dict[str, Any] = {"labels": case.given, "max_topics": most, **labelled.MOVES[moves]}
-    found = visits(case.with_kept, "direct", 2 * N_SWEEPS, seed=3, n_given=n_kept, **options)
-    assert found.z.max() < most
-    least = np.sqrt(np.maximum(p * (1 - p), 0) / (2 * N_SWEEPS))
-    n_tables = found.tables - sum(map(bool, case.kept))
-    scores = z_scores(labelled.statistics(found.z, n_tables, n_kept), p, least_error=least)
     assert np.abs(scores).max() < 4.5
     assert np.sqrt(np.mean(scores**2)) < 1.6
 
@@ -104,7 +84,7 @@ def test_gamma_that_is_learned_has_its_posterior_given_a_largest_number() -> Non
     weight = (p * (most >= K))[:, None] * np.exp(log_ratio) * grid ** (prior.shape - 1) * np.exp(-prior.rate * grid)
     weight /= weight.sum()
     of_gamma = weight.sum(axis=0)
-    chain, _ = chain_of(tiny, "root-marginal", seed=5, learn=("gamma",), priors={"gamma": prior}, max_topics=most)
+    chain, _ = chain_of(tiny, "indicator", seed=5, learn=("gamma",), priors={"gamma": prior}, max_topics=most)
     rows = []
     for _ in range(6000):
         chain.sweep(ONE_THREAD)
@@ -175,10 +155,6 @@ def test_a_state_of_more_topics_is_damaged(many: Corpus) -> None:
         ({"max_topics": 3}, "max_topics is 3, but the fit starts with n_topics=4; give a max_topics"),
         ({"max_topics": 3, "init": np.ones((5, 30)) / 30}, "max_topics is 3, but init has 5 topics; give"),
         ({"max_topics": 4, "representation": "partially-collapsed"}, "representation is 'partially-collapsed': doc"),
-        (
-            {"max_topics": 4, "n_shards": 2},
-            "n_shards is 2: documents that are sampled .* set n_shards=1, or max_topics",
-        ),
     ],
 )
 def test_what_a_limit_does_not_go_with_is_refused(corpus: Corpus, change: dict[str, Any], words: str) -> None:

@@ -8,9 +8,8 @@ from scipy.stats import beta as beta_law
 from scipy.stats import kstest
 
 from stickbreak.numerics.keys import key_of
-from stickbreak.sampling.kernels import rest as kernels
-from stickbreak.sampling.partially_collapsed import PartiallyCollapsed, draw_topics
-from stickbreak.sampling.representation import Sweep
+from stickbreak.sampling.kernels import partially_collapsed as kernels
+from stickbreak.sampling.representations import PartiallyCollapsed, Sweep, draw_topics
 from stickbreak.sampling.state import Concentrations
 
 from . import partially_collapsed_twin as twins
@@ -33,7 +32,7 @@ def test_sweep_is_that_of_the_twin():
             seed=(seed, 1),
         )  # fmt: skip
         twin.run()
-        sampler.sweep(counts, Sweep(case.concentrations, case.ratios, (seed, 1), 1, ONE_THREAD))
+        sampler.sweep(counts, Sweep(case.concentrations, case.ratios, (seed, 1), ONE_THREAD))
         assert case.tables(sampler) == relabelled(twin.z, twin.tables())
         paths += twin.paths
     assert min(paths[name] for name in ("document", "corpus", "new", "rest", "again")) > 5
@@ -44,7 +43,7 @@ def rest_of(gamma, eta, n_words, seed):
     now = Concentrations(1.0, gamma, eta)
     words = Case(0).start(PartiallyCollapsed(Case(0).tokens)).words
     words = words._replace(size=np.zeros(n_words, np.int32), start=np.zeros(n_words + 1, np.int64))
-    return draw_topics(words, np.ones(1), Sweep(now, Case(0).ratios, (seed, 1), 1, ONE_THREAD)).rest
+    return draw_topics(words, np.ones(1), Sweep(now, Case(0).ratios, (seed, 1), ONE_THREAD)).rest
 
 
 @pytest.mark.parametrize("gamma", [0.4, 1.0, 2.5, 9.0])

@@ -72,9 +72,7 @@ def test_checkpoint_whose_parts_do_not_fit_is_refused(corpus, tmp_path, damage, 
         ({"gamma_prior": (1.0, 0.0)}, "shape and the rate"),
         ({"eta_prior": ("a", 1.0)}, "eta_prior is"),
         ({"burn_in": 8}, "burn_in is 8, but n_laps is 8"),
-        ({"root": "indicator", "representation": "direct"}, "root is 'indicator'"),
         ({"sampler": "dense", "representation": "franchise"}, "sampler is 'dense'"),
-        ({"n_shards": 2, "representation": "partially-collapsed"}, "without shards; set n_shards=1"),
         ({"init": "kmeans"}, "'sequential', 'random', 'single', 'lda'"),
         ({"init": np.ones((2, 7))}, "init has shape"),
     ],
@@ -88,10 +86,10 @@ def test_parameters_that_do_not_fit_are_refused_in_one_sentence(corpus, change, 
 @pytest.mark.parametrize(
     ("name", "value"),
     [("n_topics", 0), ("alpha", 0.0), ("gamma", np.inf), ("eta", -1.0), ("learn", "alpha"), ("alpha_prior", 1.0),
-     ("representation", "crf"), ("root", "none"), ("subtopic_trials", -1), ("subtopic_passes", 0),
+     ("representation", "crf"), ("subtopic_trials", -1), ("subtopic_passes", 0),
      ("split_merge_trials", -1), ("split_merge_sweeps", 0),
      ("split_merge_scans", -1), ("init_sweeps", 0), ("n_laps", 0), ("burn_in", -1), ("thin", 0), ("n_chains", 0),
-     ("estimate", "mean"), ("n_shards", 0), ("scratch", 3), ("random_state", -1), ("n_jobs", 1.5), ("verbose", "yes")],
+     ("estimate", "mean"), ("random_state", -1), ("n_jobs", 1.5), ("verbose", "yes")],
 )  # fmt: skip
 def test_parameter_out_of_range_is_refused(corpus, name, value):
     with pytest.raises(ValueError, match=rf"'{name}' parameter of GibbsHDP must be"):
@@ -133,32 +131,19 @@ def test_saved_state_that_no_fit_can_have_left_is_refused(corpus, tmp_path, chan
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({}, "representation='partially-collapsed' and scratch"),
-        ({"representation": "partially-collapsed"}, r"keep them in files with scratch \(--scratch\)"),
-        ({"representation": "partially-collapsed", "scratch": "new"}, None),
-        (
-            {"representation": "partially-collapsed", "scratch": "new", "split_merge_trials": 1},
-            "set split_merge_trials=0",
-        ),
+        ({}, "give fewer documents, or fit by HybridHDP"),
+        ({"representation": "partially-collapsed"}, "give fewer documents, or fit by HybridHDP"),
         ({"n_topics": 6000}, "give fewer topics or fewer words"),
-        ({"representation": "partially-collapsed", "scratch": "new", "n_topics": 2000}, "fewer threads"),
     ],
 )
-def test_fit_that_memory_cannot_hold_is_refused_and_offered_files(tmp_path, monkeypatch, change, words):
+def test_fit_that_memory_cannot_hold_is_refused(monkeypatch, change, words):
     """At 30 MiB; 12 million tokens over 400 words need more."""
     monkeypatch.setattr(requirements, "memory_installed", lambda: 30 * 2.0**20)
-    monkeypatch.setattr("stickbreak.sampling.requirements.BLOCK_TOKENS", (1000, 10_000))
     corpus = Corpus.from_counts(np.full((1200, 400), 25))
-    if "scratch" in change:
-        change = {**change, "scratch": tmp_path / "new"}
     model = GibbsHDP(**{"n_topics": 10, "n_laps": 1, "burn_in": 0, **change})
-    if words is None:
-        model._check_documents(corpus)
-        return
     with pytest.raises(InputError, match=words) as refused:
         model.fit(corpus)
     assert str(refused.value).count(". ") == 0
-    assert not (tmp_path / "new").exists()
 
 
 def test_more_chains_and_threads_need_more_memory(monkeypatch):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from stickbreak.sampling.kernels import split_merge as kernels
-from stickbreak.sampling.split_merge import Trials, split_merge
-from stickbreak.sampling.state import TableList
+from stickbreak.sampling.moves import TrialRules, Trials, split_merge
+from stickbreak.sampling.state import Concentrations, TableList
 
 from . import reference
 from .enumeration import (
@@ -29,6 +29,11 @@ def table_list(rows, topic):
     return TableList(offsets(rows), word, np.array(topic, dtype=np.int32))
 
 
+def tried(tables, n_topics, *, gamma, eta, n_words, trials, scans, key):
+    now, rules = Concentrations(1.0, gamma, eta), TrialRules(trials, key)
+    return split_merge(tables, n_topics, now, n_words, rules, scans)
+
+
 def random_tables(rng, n_tables, n_words, n_topics, size):
     rows = [rng.integers(n_words, size=1 + rng.poisson(size)).tolist() for _ in range(n_tables)]
     topic = np.concatenate([np.arange(n_topics), rng.integers(n_topics, size=n_tables - n_topics)])
@@ -46,7 +51,7 @@ def test_trials_are_those_of_the_twin(scans, eta):
         rows, topic = random_tables(rng, n_tables, 5, n_topics, 3.0)
         options = {"gamma": 1.5, "eta": eta, "n_words": 5}
         tables, twin = table_list(rows, topic), reference.SplitMerge(rows, topic.tolist(), **options)
-        n_topics, made = split_merge(tables, n_topics, **options, trials=10, scans=scans, key=key)
+        n_topics, made = tried(tables, n_topics, **options, trials=10, scans=scans, key=key)
         for trial in range(10):
             twin.trial(reference.Stream(key, trial), scans)
         assert canonical(tables.topic) == canonical(twin.topic)
@@ -82,9 +87,8 @@ def test_ratio_and_proposal_are_the_stored_ones(row):
 
 def one_trial(tiny, seating, key, scans):
     tables = table_list(table_words(tiny, seating), seating.dish)
-    split_merge(
-        tables, max(seating.dish) + 1, gamma=tiny.gamma, eta=tiny.eta, n_words=tiny.V, trials=1, scans=scans, key=key
-    )
+    options = {"gamma": tiny.gamma, "eta": tiny.eta, "n_words": tiny.V}
+    tried(tables, max(seating.dish) + 1, **options, trials=1, scans=scans, key=key)
     return Seating(seating.table, canonical(tables.topic.tolist()))
 
 
@@ -132,7 +136,7 @@ def test_trial_leaves_the_dishes_of_given_tables_as_they_are(scans):
     options = {"gamma": gamma, "eta": eta, "n_words": n_words, "trials": 1, "scans": scans}
     for key, s in enumerate(np.random.default_rng(6).choice(len(p), 40000, p=p)):
         tables = table_list(rows, partitions[s])
-        split_merge(tables, max(partitions[s]) + 1, **options, key=key)
+        tried(tables, max(partitions[s]) + 1, **options, key=key)
         seen[number[canonical(tables.topic.tolist())]] += 1
     assert chi_square(seen, p) > ALARM
 
@@ -164,7 +168,7 @@ def test_ratio_of_large_tables_is_that_of_gamma_functions():
 def test_split_merge_separates_topics_that_share_no_word():
     rows = [[0, 1, 1], [2, 3, 3]] * 20
     tables = table_list(rows, [0] * 40)
-    n_topics, made = split_merge(tables, 1, gamma=1.0, eta=0.1, n_words=4, trials=20, scans=0, key=1)
+    n_topics, made = tried(tables, 1, gamma=1.0, eta=0.1, n_words=4, trials=20, scans=0, key=1)
     assert n_topics == 2
     assert canonical(tables.topic) == (0, 1) * 20
     assert made.splits_accepted - made.merges_accepted == 1
@@ -174,4 +178,4 @@ def test_split_merge_separates_topics_that_share_no_word():
 def test_fewer_than_two_tables_are_left_alone(n_tables):
     tables = table_list([[0]] * n_tables, [0] * n_tables)
     options = {"gamma": 1.0, "eta": 0.1, "n_words": 2, "trials": 5, "scans": 0, "key": 0}
-    assert split_merge(tables, n_tables, **options) == (n_tables, Trials(0, 0, 0, 0))
+    assert tried(tables, n_tables, **options) == (n_tables, Trials(0, 0, 0, 0))

@@ -9,16 +9,14 @@ from stickbreak import GibbsHDP
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.stirling import stirling_ratios
-from stickbreak.sampling import subtopics
-from stickbreak.sampling.counts import count_topics
-from stickbreak.sampling.direct import draw_weights
-from stickbreak.sampling.franchise import Franchise
-from stickbreak.sampling.kernels import sides
+from stickbreak.sampling import moves
+from stickbreak.sampling.kernels import subtopics as sides
 from stickbreak.sampling.kernels.counts import count_tokens
-from stickbreak.sampling.starts import seated
-from stickbreak.sampling.state import Concentrations, DocumentTopics
+from stickbreak.sampling.kernels.documents import NO_LABELS
+from stickbreak.sampling.moves import TopicTokens, TrialRules, subtopic_trials, with_room
+from stickbreak.sampling.representations import Franchise, TableIndicators, draw_weights
+from stickbreak.sampling.state import Concentrations, DocumentTopics, count_topics
 from stickbreak.sampling.state import Seating as Seats
-from stickbreak.sampling.subtopics import InOrder, subtopic_trials, with_room
 
 from .chains import tokens_of
 from .enumeration import Seating, Tiny, canonical, posterior
@@ -27,10 +25,10 @@ from .reference import Stream
 from .subtopic_twin import Subtopics
 
 
-def trials_in_memory(tokens, z, counts, beta, now, **options):
-    n_k = with_room(counts, options["trials"])
-    held = InOrder(tokens, z, n_k, counts.n_topics)
-    return subtopic_trials(held, z.size, counts, n_k, beta, now, **options)
+def tried(tokens, z, counts, beta, now, *, trials, key, **options):
+    n_k = with_room(counts, trials)
+    held = TopicTokens(tokens, z, n_k, counts.n_topics)
+    return subtopic_trials(held, counts, n_k, beta, now, TrialRules(trials, key), **options)
 
 
 def one_trial(tiny, tokens, order, seating, key, limit):
@@ -42,11 +40,13 @@ def one_trial(tiny, tokens, order, seating, key, limit):
     rng = np.random.default_rng(key)
     beta, z = draw_weights(counts, tiny.gamma, rng), state.z.copy()
     options = {"trials": 1, "passes": 2, "key": key, "limit": limit}
-    K, beta, made = trials_in_memory(tokens, z, counts, beta, now, **options)
+    K, beta, made = tried(tokens, z, counts, beta, now, **options)
     assert np.array_equal(np.unique(z), np.arange(K)), "topics are numbered without gaps"
     assert beta.sum() == pytest.approx(1.0)
     assert (beta > 0).all()
-    after = seated(z, beta[:-1], tokens, now, ratios, key_of(key, 0, "tables"), key_of(key, 0, "seats"))[1]
+    drawn = TableIndicators(tokens)
+    drawn.draw_tables(z, beta[:-1], now, NO_LABELS, key_of(key, 0, "tables"))
+    after = drawn.seats(ratios, key_of(key, 0, "seats"))
     return listed(tokens, order, after), made
 
 
@@ -96,7 +96,7 @@ def test_trials_are_those_of_the_twin(eta, passes):
         found = np.array(z, np.int32)
         counts = counted(tokens, found, K)
         options = {"trials": 12, "passes": passes, "key": key, "limit": 6}
-        K, weights, made = trials_in_memory(tokens, found, counts, beta, now, **options)
+        K, weights, made = tried(tokens, found, counts, beta, now, **options)
         for trial in range(12):
             twin.trial(Stream(key, trial), passes, 6)
         assert canonical(found.tolist()) == canonical(twin.z)
@@ -175,9 +175,7 @@ def test_fewer_than_two_tokens_are_left_alone():
     tokens, _ = tokens_of([[0], []], 2)
     z = np.zeros(1, np.int32)
     options = {"trials": 5, "passes": 2, "key": 0}
-    K, beta, made = trials_in_memory(
-        tokens, z, counted(tokens, z, 1), np.array([0.5, 0.5]), Concentrations(1, 1, 1), **options
-    )
+    K, beta, made = tried(tokens, z, counted(tokens, z, 1), np.array([0.5, 0.5]), Concentrations(1, 1, 1), **options)
     assert K == 1
     assert beta.tolist() == [0.5, 0.5]
     assert sum(made) == 0
@@ -187,9 +185,9 @@ def test_trials_over_more_tokens_than_memory_is_meant_to_hold_are_not_made(monke
     tokens, _ = tokens_of([[0, 1, 0, 1], [1, 1]], 2)
     made = []
     for largest in (5, 6):
-        monkeypatch.setattr(subtopics, "LARGEST", largest)
+        monkeypatch.setattr(moves, "LARGEST", largest)
         z = np.zeros(6, np.int32)
         counts, now = counted(tokens, z, 1), Concentrations(1.0, 1.0, 1.0)
         options = {"trials": 20, "passes": 2, "key": 0, "limit": 100}
-        made.append(trials_in_memory(tokens, z, counts, np.array([0.5, 0.5]), now, **options)[2].splits_tried)
+        made.append(tried(tokens, z, counts, np.array([0.5, 0.5]), now, **options)[2].splits_tried)
     assert made[0] == 0 < made[1]

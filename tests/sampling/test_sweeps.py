@@ -9,15 +9,11 @@ import pytest
 from stickbreak.corpus import Corpus
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.stirling import stirling_ratios
-from stickbreak.sampling.augmented import Augmented
-from stickbreak.sampling.counts import count_topics
-from stickbreak.sampling.direct import DirectAssignment
-from stickbreak.sampling.franchise import Franchise
-from stickbreak.sampling.indicator import TableIndicators
-from stickbreak.sampling.kernels import direct as direct_kernels
-from stickbreak.sampling.kernels.labels import NO_LABELS
-from stickbreak.sampling.representation import Sweep
-from stickbreak.sampling.state import NO_LIMIT, SHIFT, TOPIC, Concentrations, DocumentTopics, Seating, Tokens
+from stickbreak.sampling.kernels import documents as documents_kernels
+from stickbreak.sampling.kernels.counts import SHIFT, TOPIC
+from stickbreak.sampling.kernels.documents import NO_LABELS
+from stickbreak.sampling.representations import Franchise, Sweep, TableIndicators
+from stickbreak.sampling.state import NO_LIMIT, Concentrations, DocumentTopics, Seating, Tokens, count_topics
 
 from . import twins
 from .chains import ONE_THREAD, tokens_of
@@ -80,7 +76,7 @@ class Case:
     def sweep(self, seed, limited):
         """The first sweep of a chain, that may have no more topics where it is limited."""
         most = max(self.z) + 1 if limited else NO_LIMIT
-        return Sweep(self.concentrations, self.ratios, (seed, 1), 1, ONE_THREAD, max_topics=most)
+        return Sweep(self.concentrations, self.ratios, (seed, 1), ONE_THREAD, most)
 
     def tables(self, representation):
         """m_jk of a representation, and its topics."""
@@ -99,54 +95,30 @@ def relabelled(z, pairs):
 
 @pytest.mark.parametrize("limited", [False, True], ids=["any number", "limited"])
 @pytest.mark.parametrize("dense", [False, True], ids=["sparse", "dense"])
-@pytest.mark.parametrize("root", [False, True], ids=["root-marginal", "root-indicator"])
-def test_indicator_sweep_is_that_of_the_twin(root, dense, limited):
+def test_indicator_sweep_is_that_of_the_twin(dense, limited):
     for seed in CASES:
         case = Case(seed)
-        sampler = TableIndicators(case.tokens, root, dense)
+        sampler = TableIndicators(case.tokens, dense)
         counts = case.start(sampler)
         twin = case.twin(twins.Indicators, counts, limited)
         if dense:
             twin.words = twins.AllTopics(twin.words.lists)
-        m = twin.run(dict(Counter((d, k) for (d, _), k in case.dish.items())), int(key_of(seed, 1, "tokens")), root)
+        m = twin.run(dict(Counter((d, k) for (d, _), k in case.dish.items())), int(key_of(seed, 1, "tokens")))
         sampler.sweep(counts, case.sweep(seed, limited))
         assert case.tables(sampler) == relabelled(twin.z, m)
 
 
 @pytest.mark.parametrize("limited", [False, True], ids=["any number", "limited"])
-def test_direct_sweep_is_that_of_the_twin(limited):
+def test_franchise_sweep_is_that_of_the_twin(limited):
     for seed in CASES:
         case = Case(seed)
-        sampler = DirectAssignment(case.tokens)
+        sampler = Franchise(case.tokens)
         counts = case.start(sampler)
-        beta = np.random.default_rng(seed).dirichlet(np.ones(max(case.z) + 2))
-        sampler.beta = beta.copy()
-        twin = case.twin(twins.Direct, counts, limited)
-        twin.run(dict(enumerate(beta[:-1])), beta[-1], int(key_of(seed, 1, "tokens")))
-        sampler.sweep(counts, case.sweep(seed, limited))
-        assert canonical(sampler.z.tolist()) == canonical(twin.z)
-
-
-@pytest.mark.parametrize("limited", [False, True], ids=["any number", "limited"])
-@pytest.mark.parametrize(("kind", "twin_kind"), [(Franchise, twins.Franchise), (Augmented, twins.Augmented)])
-def test_franchise_sweep_is_that_of_the_twin(kind, twin_kind, limited):
-    for seed in CASES:
-        case = Case(seed)
-        sampler = kind(case.tokens)
-        counts = case.start(sampler)
-        twin = case.twin(twin_kind, counts, limited)
-        if kind is Augmented:
-            sampler.beta = np.random.default_rng(seed).dirichlet(np.ones(max(case.z) + 2))
-            twin.beta, twin.rest = dict(enumerate(sampler.beta[:-1])), sampler.beta[-1]
+        twin = case.twin(twins.Franchise, counts, limited)
         table, dish = twin.run(case.table, dict(case.dish), int(key_of(seed, 1, "tokens")))
         old = sorted(set(dish.values()))  # between the passes the topics are numbered anew
         dish = {place: old.index(k) for place, k in dish.items()}
         twin.z, twin.numbers = [old.index(k) for k in twin.z], twins.Numbers(len(old))
-        if kind is Augmented:  # and the weights are drawn anew
-            rng = np.random.Generator(np.random.Philox(key=int(key_of(seed, 1, "weights of tables"))))
-            M = Counter(dish.values())
-            mass = rng.standard_gamma([*(M[k] for k in range(len(old))), case.numbers["gamma"]])
-            twin.beta, twin.rest = dict(enumerate(mass[:-1] / mass.sum())), mass[-1] / mass.sum()
         dish = twin.serve(table, dish, int(key_of(seed, 1, "dishes")))
         sampler.sweep(counts, case.sweep(seed, limited))
         assert sampler.seating.table.tolist() == table
@@ -179,8 +151,8 @@ def test_tables_given_the_weight_have_their_law(case):
     documents = DocumentTopics.empty(tokens)
     documents.size[:] = 1
     documents.n[tokens.start[:-1]] = n
-    direct_kernels.draw_tables(
-        0, tokens.start, documents, np.array([case["a"]]), NO_LABELS, np.zeros(1, np.uint64), np.uint64(7)
+    documents_kernels.draw_tables(
+        tokens.start, documents, np.array([case["a"]]), NO_LABELS, np.zeros(1, np.uint64), np.uint64(7)
     )
     seen = np.bincount(documents.m[tokens.start[:-1]], minlength=n + 1)
     assert seen[0] == 0

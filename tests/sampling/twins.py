@@ -1,4 +1,4 @@
-"""Slow twins of sweeps, written from math.md (G2), (G4), (G6) and (G17): the weights of each token are computed anew.
+"""Slow twins of sweeps, written from math.md (G2) and (G6): the weights of each token are computed anew.
 
 They take their random numbers in the order of the kernels, so that both make the same draws. Tokens of topics are
 counted from the labels every time.
@@ -148,23 +148,20 @@ class Sweep:
 class Indicators(Sweep):
     """Table indicators; m {(document, topic): tables}.                                            math.md (G6)"""
 
-    def run(self, m, key, root):
+    def run(self, m, key):
         s = stirling(len(self.z) + 1)
         for d in sorted(set(self.document)):
             rng = Stream(key, d)
             for i in (i for i, doc in enumerate(self.document) if doc == d):
                 k, n = self.z[i], self.tokens(self.z[i], d)
-                M_k = sum(tables for (_, topic), tables in m.items() if topic == k)
                 head = rng.uniform() * n < m[d, k]
                 if head and m[d, k] == 1 and n > 1:
-                    continue
-                if head and root and M_k > 1 and rng.uniform() * M_k < 1:
                     continue
                 self.remove(i)
                 m[d, k] -= head
                 m = {pair: tables for pair, tables in m.items() if tables}
                 self.retire(k)
-                opened, seated = self.weights(m, d, s, root)
+                opened, seated = self.weights(m, d, s)
                 k, new = self.pick(i, lambda k: opened[k] + seated[k], self.fresh(m), rng)  # noqa: B023
                 opens = new or (d, k) not in m or rng.uniform() * (opened[k] + seated[k]) < opened[k]
                 self.place(i, k)
@@ -174,11 +171,11 @@ class Indicators(Sweep):
     def fresh(self, m):
         return self.alpha * self.gamma / (self.gamma + sum(m.values()))
 
-    def weights(self, m, d, s, root):
+    def weights(self, m, d, s):
         opened, seated = {}, {}
         for k in self.topics():
             M_k = sum(tables for (_, topic), tables in m.items() if topic == k)
-            share = self.alpha * (M_k**2 / (M_k + 1) if root else M_k) / (self.gamma + sum(m.values()))
+            share = self.alpha * M_k / (self.gamma + sum(m.values()))
             n, t = self.tokens(k, d), m.get((d, k), 0)
             if n == 0:
                 opened[k], seated[k] = share, 0.0
@@ -186,25 +183,6 @@ class Indicators(Sweep):
                 opened[k] = share * s[n + 1][t + 1] / s[n][t] * (t + 1) / (n + 1)
                 seated[k] = s[n + 1][t] / s[n][t] * (n - t + 1) / (n + 1)
         return opened, seated
-
-
-class Direct(Sweep):
-    """Direct assignment given corpus weights, beta {topic: weight} and the rest.                  math.md (G4)"""
-
-    def run(self, beta, rest, key):
-        for d in sorted(set(self.document)):
-            rng = Stream(key, d)
-            for i in (i for i, doc in enumerate(self.document) if doc == d):
-                k = self.remove(i)
-                if not self.tokens(k):
-                    rest += beta.pop(k)
-                self.retire(k)
-                k, new = self.pick(i, lambda k: self.tokens(k, d) + self.alpha * beta[k], self.alpha * rest, rng)  # noqa: B023
-                if new:
-                    share = 1 - (1 - rng.uniform()) ** (1 / self.gamma)
-                    beta[k], rest = share * rest, (1 - share) * rest
-                self.place(i, k)
-        return beta, rest
 
 
 class Franchise(Sweep):
@@ -225,7 +203,7 @@ class Franchise(Sweep):
                 open_share, fresh = self.opening(dish)
                 k, new = self.pick(i, lambda k: self.tokens(k, d) + open_share[k], fresh, rng)  # noqa: B023
                 if new:
-                    open_share[k] = self.born(k, rng)
+                    open_share[k] = 0.0
                 here = 0 if new else self.tokens(k, d)
                 u = rng.uniform()
                 if here and u * (here + open_share[k]) < here:
@@ -269,7 +247,6 @@ class Franchise(Sweep):
                         break
                 if chosen == NEW:
                     chosen = self.numbers.new()
-                    self.born(chosen, rng)
                 dish[d, t] = chosen
                 for i in mine:
                     self.z[i] = dish[d, t]
@@ -281,10 +258,6 @@ class Franchise(Sweep):
         share = self.alpha / (self.gamma + M.total())
         return {k: share * M[k] for k in self.topics()}, share * self.gamma
 
-    def born(self, k, rng):
-        """A new topic has no table yet."""
-        return 0.0
-
     def log_predictive(self, mine, k):
         """log f_k(X) of the words of a table given the other words of the topic"""
         others = np.bincount([w for w, z in zip(self.word, self.z, strict=True) if z == k], minlength=self.n_words)
@@ -292,23 +265,3 @@ class Franchise(Sweep):
         terms = gammaln(both + self.eta) - gammaln(others + self.eta)
         total = self.n_words * self.eta
         return float(terms.sum() + gammaln(others.sum() + total) - gammaln(both.sum() + total))
-
-
-class Augmented(Franchise):
-    """The franchise given corpus weights, beta {topic: weight} and the rest.                     math.md (G17)"""
-
-    beta: dict
-    rest: float
-
-    def opening(self, dish):
-        return {k: self.alpha * self.beta[k] for k in self.topics()}, self.alpha * self.rest
-
-    def retire(self, k):
-        super().retire(k)
-        if not self.tokens(k):
-            self.rest += self.beta.pop(k)
-
-    def born(self, k, rng):
-        share = 1 - (1 - rng.uniform()) ** (1 / self.gamma)
-        self.beta[k], self.rest = share * self.rest, (1 - share) * self.rest
-        return self.alpha * self.beta[k]

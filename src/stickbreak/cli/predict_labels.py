@@ -32,7 +32,7 @@ def predict_labels(
     if not hasattr(fitted, "label_probabilities"):
         raise InputError(
             f"a {type(fitted).__name__} has no labels to predict; fit a TopicModel or a "
-            "GibbsHDP(representation='direct') with labels (--labels COLUMN)."
+            "GibbsHDP(representation='partially-collapsed') with labels (--labels COLUMN)."
         )
     table = fitted.label_probabilities(documents.corpus)
     likely = [list(table.columns)] * len(table) if all_labels else fitted.predict_labels(documents.corpus)

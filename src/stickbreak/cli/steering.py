@@ -44,7 +44,7 @@ Labels = Annotated[
         metavar="COLUMN",
         rich_help_panel=MODEL,
         help="Column or JSON field of the documents' labels, each of which becomes a topic. Methods: topics, "
-        "gibbs (--representation direct).",
+        "gibbs (--representation partially-collapsed).",
     ),
 ]
 LabelSeparator = Annotated[

@@ -9,8 +9,6 @@ from typing import Any
 from stickbreak.cli.stored import parameters_of_estimator
 from stickbreak.exceptions import InputError
 
-SEVERAL_CHAINS = "GibbsHDP"  # goes to workers chain by chain; alone it needs the folder for itself
-
 
 def check_workers(estimator: str, workers: int | None, address: str | None, scratch: Path | None) -> dict[str, Path]:
     """Return the parameters of an estimator that follow from where it is to be fitted.
@@ -22,13 +20,11 @@ def check_workers(estimator: str, workers: int | None, address: str | None, scra
     """
     given = {"--workers": workers, "--cluster": address, "--scratch": scratch}
     named = [option for option, value in given.items() if value is not None]
-    if estimator == SEVERAL_CHAINS and (workers is not None or address is not None):
-        return {}  # the folder is that of the workers
     if "scratch" in parameters_of_estimator(estimator):
         return {} if scratch is None else {"scratch": scratch}
     if named == ["--scratch"]:
         raise InputError(
-            "--scratch needs --method gibbs, variational, tree or a model of vectors, or --cluster: "
+            "--scratch needs --method variational, tree or a model of vectors, or --cluster: "
             "other methods fit in memory"
         )
     return {}

@@ -60,7 +60,7 @@ from stickbreak.storage.places import PathLike
 
 Rows = TypeVar("Rows")
 JOB_COUNTS = 1 << 18  # stored counts of a job of workers
-_LABELLED = "a TopicModel or a GibbsHDP(representation='direct')"
+_LABELLED = "a TopicModel or a GibbsHDP(representation='partially-collapsed')"
 
 
 def on_workers(method: Callable[[Any, Any], Rows]) -> Callable[[Any, Any], Rows]:
@@ -175,8 +175,8 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
             way. Counts may be given instead. Samplers need whole numbers; other methods also take non-negative weights.
         y : ignored
         labels : str or sequence of length D, optional
-            Labels of the documents, for `TopicModel` and `GibbsHDP(representation="direct")`: a column beside
-            them or of the data frame, or a text or list of texts for each (None, "" and [] are none). They say which
+            Labels of the documents, for `TopicModel` and the partially collapsed `GibbsHDP`: a column beside them or
+            of the data frame, or a text or list of texts for each (None, "" and [] are none). They say which
             topics a document has (math.md (L10), (G16)).
         text : str or int, optional
             The column of the texts, where X is a data frame. Later the model takes this column of any data frame.

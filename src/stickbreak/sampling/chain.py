@@ -10,37 +10,42 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from stickbreak.corpus.sources import Source
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.checkpoint import require, whole_number
 from stickbreak.fitting.engine import Engine
-from stickbreak.fitting.hyperparameters import GammaPrior
+from stickbreak.fitting.hyperparameters import LEARNABLE, GammaPrior
 from stickbreak.initialization import Start
+from stickbreak.model.document_labels import DocumentLabels
+from stickbreak.model.word_prior import WordPrior
 from stickbreak.numerics.arrays import Float, Int32
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.ranges import is_concentration
 from stickbreak.numerics.stirling import StirlingRatios, stirling_ratios, wide_enough
-from stickbreak.sampling.augmented import Augmented
-from stickbreak.sampling.blocks import Blocks
-from stickbreak.sampling.chain_state import ChainState
-from stickbreak.sampling.concentrations import KnownTopics, resample
-from stickbreak.sampling.counts import topic_word_table
-from stickbreak.sampling.direct import DirectAssignment, draw_weights
-from stickbreak.sampling.franchise import Franchise
-from stickbreak.sampling.in_files import InFiles
-from stickbreak.sampling.in_memory import InMemory
-from stickbreak.sampling.indicator import TableIndicators
+from stickbreak.sampling.concentrations import resample
 from stickbreak.sampling.joint import TablePairs, log_joint
-from stickbreak.sampling.labelled import Labelled, LabelTables
-from stickbreak.sampling.partially_collapsed import PartiallyCollapsed
-from stickbreak.sampling.representation import Representation, Sweep
-from stickbreak.sampling.requirements import DENSE, DIRECT, PARALLEL
-from stickbreak.sampling.split_merge import Trials
-from stickbreak.sampling.state import NO_LIMIT, Concentrations, TopicCounts
+from stickbreak.sampling.known import KnownTopics, Labelled, LabelTables, known_topics
+from stickbreak.sampling.moves import TopicTokens, TrialRules, Trials, split_merge, subtopic_trials, with_room
+from stickbreak.sampling.representations import (
+    Franchise,
+    PartiallyCollapsed,
+    Representation,
+    Sweep,
+    TableIndicators,
+    draw_weights,
+    table_list,
+    with_dishes,
+)
+from stickbreak.sampling.requirements import DENSE, FRANCHISE, INDICATOR, PARALLEL, SPARSE
+from stickbreak.sampling.starts import start_seating
+from stickbreak.sampling.state import (
+    NO_LIMIT,
+    Concentrations,
+    TopicCounts,
+    count_topics,
+    dense_labels,
+    topic_word_table,
+)
 
-REPRESENTATIONS = ("franchise", "augmented", DIRECT, "indicator", PARALLEL)
-ROOTS = ("marginal", "indicator")
-SAMPLERS = ("sparse", DENSE)
 _NO_TRIALS = Trials(0, 0, 0, 0)
 
 
@@ -48,9 +53,8 @@ _NO_TRIALS = Trials(0, 0, 0, 0)
 class ChainSettings:
     """What does not change from sweep to sweep."""
 
-    representation: str = "indicator"
-    sampler: str = "sparse"  # of table indicators: whether draws go over the topics of a word, or over all
-    root: str = "marginal"  # of table indicators: whether the topics' root indicators are summed out
+    representation: str = INDICATOR
+    sampler: str = SPARSE  # of table indicators: whether draws go over the topics of a word, or over all
     split_merge: int = 0  # trials in a sweep
     split_merge_sweeps: int | None = 50  # sweeps that have them, from the first; None: all
     scans: int = 0  # restricted Gibbs scans before the one that proposes
@@ -60,9 +64,27 @@ class ChainSettings:
     priors: Mapping[str, GammaPrior] | None = None
     known: KnownTopics | None = None  # topics whose documents, the last ones, keep their topics
     eta: Float | None = None  # (W,)  where it is one for each word
-    labels: Labelled | None = None  # of the documents, where it is direct assignment
+    labels: Labelled | None = None  # of the documents, where it is partially collapsed
     max_topics: int = NO_LIMIT  # that have tokens at a time
-    shards: int = 1  # parts of the documents that are sampled at the same time; more than one is approximate
+
+    @classmethod
+    def of(cls, given: Any, prior: WordPrior, labels: DocumentLabels | None) -> ChainSettings:
+        """Return the settings of a `GibbsHDP`; the prior is in whole tokens, and topics of labels come first in it."""
+        return cls(
+            representation=given.representation,
+            sampler=given.sampler,
+            split_merge=int(given.split_merge_trials),
+            split_merge_sweeps=given.split_merge_sweeps,
+            scans=int(given.split_merge_scans),
+            subtopic_trials=int(given.subtopic_trials),
+            subtopic_passes=int(given.subtopic_passes),
+            learn=tuple(given.learn),
+            priors={name: GammaPrior(*map(float, getattr(given, f"{name}_prior"))) for name in LEARNABLE},
+            known=known_topics(prior),
+            eta=prior.base if isinstance(prior.base, np.ndarray) else None,
+            labels=None if labels is None else Labelled(labels),
+            max_topics=NO_LIMIT if given.max_topics is None else int(given.max_topics),
+        )
 
     @property
     def n_known(self) -> int:
@@ -75,28 +97,19 @@ class Chain:
 
     Parameters
     ----------
-    documents : Tokens or Blocks
-        Tokens in memory, or blocks of documents whose topics are kept in files (partially collapsed).
+    tokens : Tokens
     settings : ChainSettings
     concentrations : Concentrations
         At the start.
     seed : int
         Chains of different seeds are independent.
-    source : Source, optional
-        The documents as jobs name them, where shards are jobs.
     """
 
-    def __init__(
-        self,
-        documents: Tokens | Blocks,
-        settings: ChainSettings,
-        concentrations: Concentrations,
-        seed: int,
-        source: Source | None = None,
-    ) -> None:
+    def __init__(self, tokens: Tokens, settings: ChainSettings, concentrations: Concentrations, seed: int) -> None:
         self.settings, self.concentrations, self.n_sweeps = settings, concentrations, 0
-        self._seed, self._source, self._state = seed, source, _state(settings, documents)
-        self._ratios: StirlingRatios = stirling_ratios(int(self._state.lengths.max(initial=1)))
+        self._seed, self._tokens, self._state = seed, tokens, _representation(settings, tokens)
+        self._lengths = np.diff(tokens.sampled)
+        self._ratios: StirlingRatios = stirling_ratios(int(self._lengths.max(initial=1)))
         self._counts: TopicCounts
         self._pairs: TablePairs
         self._labelled: LabelTables | None
@@ -110,47 +123,72 @@ class Chain:
         n_topics : int
             Of the random start.
         """
-        now = self.concentrations
-        self._take(self._state.begin(init, n_topics, now, self._ratios, self._seed))
+        now, settings = self.concentrations, self.settings
+        given = init, n_topics, self._tokens, now, self._ratios, self._seed, settings.labels, settings.max_topics
+        n_topics, seating = start_seating(*given)
+        self._state.take(seating, n_topics)
+        self._take(self._count(n_topics))
         self._state.finish(self._counts, now, self._stream("corpus weights"))
 
     def sweep(self, executor: Engine) -> Trials:
         """Resample the state, try split-merge moves, resample the concentrations."""
         self.n_sweeps += 1
-        settings, state, sweep = self.settings, self._state, self._now(executor)
-        self._take(state.sweep(self._counts, sweep))
+        settings = self.settings
+        self._take(self._state.sweep(self._counts, self._now(executor)))
         trials = _NO_TRIALS
         if settings.split_merge and self.n_sweeps <= (settings.split_merge_sweeps or self.n_sweeps):
-            rules = settings.split_merge, settings.scans
-            trials = self._after(*state.split_merge(self._counts, self._now(executor), *rules))
+            trials = self._split_merge(self._now(executor))
         if settings.subtopic_trials:
-            rng = self._stream("weights of sub-topics")
-            beta = draw_weights(self._counts, self.concentrations.gamma, rng, self._labelled)
-            rules = settings.subtopic_trials, settings.subtopic_passes
-            trials = trials.plus(self._after(*state.subtopics(self._counts, beta, self._now(executor), *rules)))
+            trials = trials.plus(self._subtopics(self._now(executor)))
         if settings.learn:
             self.concentrations = resample(
                 self.concentrations,
                 settings.learn,
                 settings.priors or {},
                 self._counts,
-                state.lengths,
+                self._lengths,
                 self._stream("concentrations"),
                 settings.known,
                 self._labelled,
             )
-        state.finish(self._counts, self.concentrations, self._stream("corpus weights"))
+        self._state.finish(self._counts, self.concentrations, self._stream("corpus weights"))
         return trials
 
-    def _after(self, counts: TopicCounts, made: Trials) -> Trials:
-        """Take the counts after trials, if one was accepted."""
-        if made.splits_accepted or made.merges_accepted:
-            self._take(counts)
+    def _split_merge(self, now: Sweep) -> Trials:
+        """Try to split and merge topics, by their tables."""
+        tokens, settings = self._tokens, self.settings
+        seating = self._state.seats(now.ratios, now.key("seats"))
+        tables = table_list(tokens, seating)
+        key = int(now.key("split-merge")) >> 1  # 63 bits: kernels take a signed number
+        rules = TrialRules(settings.split_merge, key, tokens.n_given, settings.max_topics)
+        numbers = self.n_topics, now.concentrations, tokens.n_words
+        n_topics, made = split_merge(tables, *numbers, rules, settings.scans)
+        if made.any_accepted:
+            self._state.take(with_dishes(tokens, seating, tables.topic), n_topics)
+            self._take(self._count(n_topics))
+        return made
+
+    def _subtopics(self, now: Sweep) -> Trials:
+        """Try to split topics into sub-topics and to merge topics, by their tokens."""
+        tokens, settings, counts, of = self._tokens, self.settings, self._counts, now.concentrations
+        beta = draw_weights(counts, of.gamma, self._stream("weights of sub-topics"), self._labelled)
+        n_k, labels = with_room(counts, settings.subtopic_trials), self._state.label_rows(of.alpha, beta)
+        has_labels = None if settings.labels is None else np.diff(settings.labels.labels.start) > 0
+        held = TopicTokens(tokens, self._state.z.copy(), n_k, counts.n_topics, has_labels)
+        key = int(now.key("sub-topics")) >> 1
+        rules = TrialRules(settings.subtopic_trials, key, tokens.n_given, settings.max_topics)
+        passes = settings.subtopic_passes
+        n_topics, beta, made = subtopic_trials(held, counts, n_k, beta, of, rules, passes=passes, scale=labels.scale)
+        if made.any_accepted:
+            labels = self._state.label_rows(of.alpha, beta)
+            self._state.draw_tables(held.z, beta[:-1], of, labels, now.key("tables of sub-topics"))
+            self._state.reseat(now.ratios, now.key("seats of sub-topics"), n_topics)
+            self._take(self._count(n_topics))
         return made
 
     def _now(self, executor: Engine) -> Sweep:
-        seed, rules = (self._seed, self.n_sweeps), self.settings
-        return Sweep(self.concentrations, self._ratios, seed, rules.shards, executor, self._source, rules.max_topics)
+        seed = self._seed, self.n_sweeps
+        return Sweep(self.concentrations, self._ratios, seed, executor, self.settings.max_topics)
 
     @property
     def n_topics(self) -> int:
@@ -165,7 +203,7 @@ class Chain:
     @property
     def n_tokens(self) -> int:
         """Number of tokens N."""
-        return self._state.n_tokens
+        return self._tokens.n_tokens
 
     @property
     def n_tables(self) -> int:
@@ -175,7 +213,7 @@ class Chain:
     @property
     def topics(self) -> Int32:
         """Topic z of each token, (N,), document by document and word by word; later sweeps do not change it."""
-        return self._state.topics()
+        return self._state.z[: self.n_tokens].copy()
 
     @property
     def tables(self) -> Float:
@@ -191,7 +229,7 @@ class Chain:
         """Return log p(x, z, m | alpha, gamma, eta) in nats.                                math.md (G1)"""
         now = self.concentrations
         return log_joint(
-            self._pairs, self._state.lengths, self._counts, now, self._ratios, self.settings.known, self._labelled
+            self._pairs, self._lengths, self._counts, now, self._ratios, self.settings.known, self._labelled
         )
 
     def snapshot(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
@@ -213,30 +251,27 @@ class Chain:
         n_topics = whole_number("n_topics", values["n_topics"])
         most = min(self.n_tokens + self.settings.n_known, self.settings.max_topics)
         require(0 <= n_topics <= most, "its number of topics cannot be")
-        self._take(self._state.restore(arrays, n_topics))
+        self._state.restore(arrays, n_topics)
+        alive = dense_labels(self._state.z, n_topics, self._tokens.n_given)[1]
+        require(alive.size == n_topics, "a topic has no token")
+        self._take(self._count(n_topics))
         self.concentrations, self.n_sweeps = now, whole_number("n_sweeps", values["n_sweeps"])
 
+    def _count(self, n_topics: int) -> TopicCounts:
+        return count_topics(self._tokens, self._state.z, self._state.documents, n_topics)
+
     def _take(self, counts: TopicCounts) -> None:
-        self._counts, self._pairs, self._labelled = counts, self._state.pairs(), self._state.label_tables()
+        self._counts, self._labelled = counts, self._state.label_tables()
+        self._pairs = TablePairs.of_documents(self._tokens.sampled, self._state.documents)
         self._ratios = wide_enough(self._ratios, self._pairs.most_tables)
 
     def _stream(self, purpose: str) -> np.random.Generator:
         return np.random.Generator(np.random.Philox(key=int(key_of(self._seed, self.n_sweeps, purpose))))
 
 
-def _state(settings: ChainSettings, documents: Tokens | Blocks) -> ChainState:
-    if isinstance(documents, Blocks):
-        return InFiles(documents)
-    return InMemory(documents, _representation(settings, documents), settings.labels, settings.max_topics)
-
-
 def _representation(settings: ChainSettings, tokens: Tokens) -> Representation:
-    if settings.representation == "franchise":
+    if settings.representation == FRANCHISE:
         return Franchise(tokens)
-    if settings.representation == "augmented":
-        return Augmented(tokens)
-    if settings.representation == DIRECT:
-        return DirectAssignment(tokens, settings.labels)
     if settings.representation == PARALLEL:
-        return PartiallyCollapsed(tokens)
-    return TableIndicators(tokens, root=settings.root == "indicator", dense=settings.sampler == DENSE)
+        return PartiallyCollapsed(tokens, settings.labels)
+    return TableIndicators(tokens, dense=settings.sampler == DENSE)

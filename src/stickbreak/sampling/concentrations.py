@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from scipy.special import gammaln
 
 from stickbreak.fitting.hyperparameters import GammaPrior
-from stickbreak.numerics.arrays import Float, Int
-from stickbreak.numerics.pseudo_counts import Eta
+from stickbreak.numerics.arrays import Int
 from stickbreak.numerics.ranges import LARGEST, SMALLEST, within
-from stickbreak.sampling.counts import pair_counts
-from stickbreak.sampling.labelled import LabelTables
+from stickbreak.sampling.known import KnownTopics, LabelTables, WordLikelihood
 from stickbreak.sampling.state import Concentrations, TopicCounts
 
 _WIDTH = 1.0  # of the first interval of a slice, in log eta
@@ -93,55 +90,6 @@ def resample_alpha(alpha: float, prior: GammaPrior, M: int, lengths: Int, rng: n
     rate = prior.rate - np.log(rng.beta(alpha + 1.0, n)).sum()
     closed = np.count_nonzero(rng.random(n.size) * (n + alpha) < n)
     return within(float(rng.gamma(prior.shape + M - closed) / rate))
-
-
-@dataclass(frozen=True, slots=True)
-class KnownTopics:
-    """The pseudo-tokens of the first topics."""
-
-    n: Float  # (L,)  of each topic; 0 of a label without words of its own, which has no table either
-    entries: Float  # (S,)  of each word in each topic that has some
-    words: Int  # (S,)
-    n_words: int  # W
-
-    def n_tables(self, n_labels: int) -> tuple[int, int]:
-        """Return how many tables hold pseudo-tokens: of the topics of labels, which come first, and of the others."""
-        return int(np.count_nonzero(self.n[:n_labels])), int(np.count_nonzero(self.n[n_labels:]))
-
-    def likelihood(self) -> WordLikelihood:
-        """Return the likelihood of the pseudo-tokens alone."""
-        size, times = np.unique(self.entries, return_counts=True)
-        return WordLikelihood(self.n, size, times.astype(np.float64), self.n_words)
-
-    def log(self, eta: Eta) -> float:
-        """Return log p of the pseudo-tokens given their topics, under a number or an eta by word."""
-        if not isinstance(eta, np.ndarray):
-            return self.likelihood().log(eta)
-        topics = self.n.size * gammaln(eta.sum()) - gammaln(self.n + eta.sum()).sum()
-        return float(topics + (gammaln(self.entries + eta[self.words]) - gammaln(eta[self.words])).sum())
-
-
-@dataclass(frozen=True, slots=True)
-class WordLikelihood:
-    """p(words | topics, eta), from how often each size of a count occurs."""
-
-    n: Float  # (K,)  tokens n_k
-    size: Float  # (S,)  the different n_kw > 0
-    times: Float  # (S,)  pairs of a topic and a word that have it
-    n_words: int  # W
-
-    @classmethod
-    def of(cls, counts: TopicCounts) -> WordLikelihood:
-        """Collect what the likelihood needs."""
-        n = counts.n[: counts.n_topics].astype(np.float64)
-        size, times = np.unique(pair_counts(counts), return_counts=True)
-        return cls(n, size.astype(np.float64), times.astype(np.float64), counts.words.size.size)
-
-    def log(self, eta: float) -> float:
-        """Return sum_k [ lG(W eta) - lG(n_k + W eta) ] + sum_kw [ lG(n_kw + eta) - lG(eta) ].        math.md (H3)"""
-        total = self.n_words * eta
-        topics = self.n.size * gammaln(total) - gammaln(self.n + total).sum()
-        return float(topics + self.times @ (gammaln(self.size + eta) - gammaln(eta)))
 
 
 def resample_eta(

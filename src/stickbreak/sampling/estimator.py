@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -11,7 +10,6 @@ from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.fitting.block_files import Folder
 from stickbreak.fitting.constraints import CONCENTRATIONS, TOPIC_PRIORS, one_of, whole
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Callback, Stop
@@ -20,24 +18,30 @@ from stickbreak.model.documents import counted
 from stickbreak.model.initial_topics import number_given
 from stickbreak.model.seeds import Seeds, plain_seeds
 from stickbreak.model.topic_estimator import TopicEstimator
-from stickbreak.sampling.blocks import Blocks
-from stickbreak.sampling.chain import REPRESENTATIONS, ROOTS, SAMPLERS
+from stickbreak.sampling.chain import ChainSettings
 from stickbreak.sampling.fitted import FittedGibbs
-from stickbreak.sampling.known import check_known, check_labelled, whole_tokens, with_known
+from stickbreak.sampling.known import whole_tokens, with_known
 from stickbreak.sampling.laps import GibbsLaps, Sampling, chain_seeds
-from stickbreak.sampling.requirements import TOPIC_MODEL, check_limit, check_memory, check_parameters, scratch_folder
+from stickbreak.sampling.requirements import (
+    REPRESENTATIONS,
+    SAMPLERS,
+    TOPIC_MODEL,
+    check_known,
+    check_labelled,
+    check_limit,
+    check_memory,
+    check_parameters,
+)
 from stickbreak.sampling.samples import ESTIMATES
-from stickbreak.sampling.settings import chain_settings
 from stickbreak.sampling.starts import chain_starts
 from stickbreak.sampling.state import Concentrations
-from stickbreak.storage.places import PathLike
 
 
 class GibbsHDP(FittedGibbs):
     """Topics of a collection and their number, by Markov chain Monte Carlo for the HDP.
 
     The model is that of `VariationalHDP`. Word distributions and document weights are integrated out. The chain visits
-    assignments of tokens to topics (and tables), and its distribution converges to the posterior. There are five
+    assignments of tokens to topics (and tables), and its distribution converges to the posterior. There are three
     representations of the same model, and two kinds of moves that split or merge whole topics. Concentrations can be
     sampled too. Tokens are sampled one by one, so counts must be whole numbers.
 
@@ -69,16 +73,12 @@ class GibbsHDP(FittedGibbs):
         Shape and rate of the Gamma prior of gamma. They matter only if gamma is learned.
     eta_prior : (float, float), default=(1.0, 1.0)
         Shape and rate of the Gamma prior of eta. They matter only if eta is learned.
-    representation : {"indicator", "franchise", "augmented", "direct", "partially-collapsed"}, default="indicator"
+    representation : {"indicator", "franchise", "partially-collapsed"}, default="indicator"
         What the chain keeps of the tables of each document. "indicator": their numbers (table indicators, Chen, Du and
-        Buntine 2011; the fastest); "franchise": the table of every token (Chinese restaurant franchise); "augmented":
-        these tables and explicit corpus weights; "direct": only corpus weights (direct assignment; these three of Teh,
-        Jordan, Beal and Blei 2006); "partially-collapsed": corpus weights, and topics that are drawn at the beginning
-        of each sweep. Documents are then independent, so threads and workers share the work on one chain (after
-        Terenin, Magnusson and Jonsson 2020; it needs more sweeps). All have the same posterior.
-    root : {"marginal", "indicator"}, default="marginal"
-        How table indicators treat the top level. "marginal": it is summed out; "indicator": it has indicators of its
-        own (slower mixing).
+        Buntine 2011; the fastest); "franchise": the table of every token (Chinese restaurant franchise, Teh, Jordan,
+        Beal and Blei 2006); "partially-collapsed": corpus weights, and topics that are drawn at the beginning of each
+        sweep. Documents are then independent, so threads share the work on one chain (after Terenin, Magnusson and
+        Jonsson 2020; it needs more sweeps), and documents may have labels. All have the same posterior.
     sampler : {"sparse", "dense"}, default="sparse"
         How table indicators draw the topic of a token. "sparse": from the topics of its word and of its document first;
         "dense": by computing all topics one by one, as the original algorithm does (slower, for comparisons). Both have
@@ -98,7 +98,7 @@ class GibbsHDP(FittedGibbs):
         allocation, as in the paper.
     max_topics : int or None, default=None
         The chain never has more topics than this, and no start has more. Topics of seeds and labels count. The chain
-        then has the posterior given that no more topics have tokens (math.md (G6)). Not with n_shards > 1, nor with
+        then has the posterior given that no more topics have tokens (math.md (G6)). Not with
         representation="partially-collapsed". None: any number.
     init : {"topic-model", "random", "sequential", "single", "lda", "near-uniform", "documents", "anchors"} or topics
         Where the topics start. "topic-model" finds topics and their number first, by Gibbs sampling with merges (see
@@ -127,22 +127,11 @@ class GibbsHDP(FittedGibbs):
         log-likelihood after burn-in; "average": the mean over the samples. For the mean, the topics of each sample are
         matched to those of the best sample so that most tokens agree; topics without a match are left out, and so are
         topics that fewer than half of the samples have.
-    n_shards : int, default=1
-        Number of parts of the documents that are sampled at the same time. 1 is exact. More are approximate: each part
-        is sampled against its own copy of the counts at the beginning of the sweep (Newman, Asuncion, Smyth and Welling
-        2009). representation="partially-collapsed" is exact in parallel and needs no shards.
-    scratch : path-like or None, default=None
-        Folder for the topics of tokens, for fits that are larger than memory: with representation="partially-collapsed"
-        a fit holds the tokens of one block of documents for each thread, and of documents that are opened from a corpus
-        folder no more. Sub-topic trials read the tokens of their topics, split-merge trials those of all. The files are
-        removed at the end, so `continue_fit` cannot go on from such a fit; a `checkpoint` can. The numbers are the
-        same. None: memory, or, for one partially collapsed chain, the scratch folder of the cluster that is in use.
     random_state : int, RandomState or None, default=None
-        Seed of the random numbers. The same seed gives the same result for any `n_jobs`, `scratch` and cluster.
+        Seed of the random numbers. The same seed gives the same result for any `n_jobs` and cluster.
     n_jobs : int or None, default=None
-        Number of threads. They work on chains or shards, so one chain of one shard uses one, unless representation is
-        "partially-collapsed". With `scratch` they work on the documents of one chain after another. None means 1, and
-        -1 means all cores.
+        Number of threads. They work on chains, so a single chain uses one, unless representation is
+        "partially-collapsed". None means 1, and -1 means all cores.
     verbose : bool, default=False
         Show a progress bar on standard error.
 
@@ -235,7 +224,6 @@ class GibbsHDP(FittedGibbs):
         "gamma_prior": [list, tuple],
         "eta_prior": [list, tuple],
         "representation": [one_of(REPRESENTATIONS)],
-        "root": [one_of(ROOTS)],
         "sampler": [one_of(SAMPLERS)],
         "subtopic_trials": [whole(0)],
         "subtopic_passes": [whole(1)],
@@ -249,11 +237,7 @@ class GibbsHDP(FittedGibbs):
         "thin": [whole(1)],
         "n_chains": [whole(1)],
         "estimate": [one_of(ESTIMATES)],
-        "n_shards": [whole(1)],
-        "scratch": [None, str, os.PathLike],
     }
-
-    _free = ("scratch",)
 
     def __init__(
         self,
@@ -269,7 +253,6 @@ class GibbsHDP(FittedGibbs):
         seeds: Seeds | None = None,
         seed_tokens: float = 100.0,
         representation: str = "indicator",
-        root: str = "marginal",
         sampler: str = "sparse",
         subtopic_trials: int = 20,
         subtopic_passes: int = 30,
@@ -284,8 +267,6 @@ class GibbsHDP(FittedGibbs):
         thin: int = 10,
         n_chains: int = 1,
         estimate: str = "average",
-        n_shards: int = 1,
-        scratch: PathLike | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -301,7 +282,6 @@ class GibbsHDP(FittedGibbs):
         self.seeds = plain_seeds(seeds)
         self.seed_tokens = seed_tokens
         self.representation = representation
-        self.root = root
         self.sampler = sampler
         self.subtopic_trials = subtopic_trials
         self.subtopic_passes = subtopic_passes
@@ -316,8 +296,6 @@ class GibbsHDP(FittedGibbs):
         self.thin = thin
         self.n_chains = n_chains
         self.estimate = estimate
-        self.n_shards = n_shards
-        self.scratch = scratch
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -366,7 +344,7 @@ class GibbsHDP(FittedGibbs):
         burn_in = self.n_laps // 2 if self.burn_in is None else self.burn_in
         concentrations = Concentrations(float(self.alpha), float(self.gamma), prior.base)
         sampling = Sampling(self.estimate, int(burn_in), int(self.thin))
-        seeds, settings = chain_seeds(seed, self.n_chains), chain_settings(self, prior, labels)
+        seeds, settings = chain_seeds(seed, self.n_chains), ChainSettings.of(self, prior, labels)
 
         def starts(report: Callback, stop: Stop) -> tuple[Sequence[str | Start], int]:
             n_topics = self.starting_topics(documents)
@@ -382,20 +360,14 @@ class GibbsHDP(FittedGibbs):
             )
             return chain_starts(self.init, documents, start, seeds, report), n_topics
 
-        source, scratch = None, scratch_folder(self)
-        if scratch is not None:
-            held: Tokens | Blocks = Blocks(documents, executor, Folder(scratch))
-        else:
-            corpus = with_known(documents, prior)
-            held = Tokens.from_corpus(corpus, prior.n_kept)
-            source = executor.source(corpus) if executor.workers and max(len(seeds), settings.shards) > 1 else None
-        return GibbsLaps(held, settings, concentrations, sampling, seeds, executor, starts, source)
+        corpus = with_known(documents, prior)
+        source = executor.source(corpus) if executor.workers and len(seeds) > 1 else None
+        tokens = Tokens.from_corpus(corpus, prior.n_kept)
+        return GibbsLaps(tokens, settings, concentrations, sampling, seeds, executor, starts, source)
 
     def _take(self, laps: GibbsLaps, documents: Corpus) -> None:
         super()._take(laps, documents)
         self._take_curve(documents, laps.seed)
-        if scratch_folder(self) is not None:
-            self._kept = None  # it is in files that are removed now
 
     def _settled(self, documents: Corpus) -> dict[str, Any]:
         return {}  # a start of fewer topics follows from the tokens

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -12,37 +11,31 @@ from scipy.special import gammaln
 
 from stickbreak.numerics.arrays import Int
 from stickbreak.numerics.stirling import StirlingRatios
-from stickbreak.sampling.concentrations import KnownTopics
-from stickbreak.sampling.counts import packed
 from stickbreak.sampling.kernels import counts as kernels
-from stickbreak.sampling.labelled import LabelTables
-from stickbreak.sampling.state import Concentrations, DocumentTopics, TopicCounts
+from stickbreak.sampling.known import KnownTopics, LabelTables
+from stickbreak.sampling.state import Concentrations, DocumentTopics, TopicCounts, packed
 
 _SMALL = 1 << 20  # cells of a table of all pairs that is always small enough
 
 
 @dataclass(frozen=True, slots=True)
 class TablePairs:
-    """How often a topic of a document has n tokens at m tables; in the order of n, then of m. Parts add up exactly."""
+    """How often a topic of a document has n tokens at m tables; in the order of n, then of m."""
 
     n: Int  # (P,)
     m: Int  # (P,)
     times: Int  # (P,)
 
     @classmethod
-    def of(cls, n: NDArray[np.integer], m: NDArray[np.integer], times: Int | None = None) -> Self:
-        """Count equal pairs; `times` says how often each of those given occurs."""
+    def of(cls, n: NDArray[np.integer], m: NDArray[np.integer]) -> Self:
+        """Count equal pairs."""
         width = int(m.max(initial=0)) + 1
         key, n_keys = n.astype(np.int64) * width + m, (int(n.max(initial=0)) + 1) * width
         if n_keys > max(_SMALL, key.size):
             found, key = np.unique(key, return_inverse=True)
         else:
             found = np.arange(n_keys)
-        if times is None:
-            total = np.bincount(key, minlength=found.size)
-        else:
-            total = np.zeros(found.size, np.int64)
-            np.add.at(total, key, times)
+        total = np.bincount(key, minlength=found.size)
         found, total = found[total > 0], total[total > 0]
         return cls(found // width, found % width, total)
 
@@ -59,12 +52,6 @@ class TablePairs:
         kernels.count_pairs(*own, times)
         n_of, m_of = np.nonzero(times)
         return cls(n_of, m_of, times[n_of, m_of])
-
-    @classmethod
-    def together(cls, parts: Sequence[Self]) -> Self:
-        """Add up the pairs of several parts of the documents."""
-        n, m, times = (np.concatenate([getattr(part, name) for part in parts]) for name in ("n", "m", "times"))
-        return cls.of(n, m, times)
 
     @property
     def most_tables(self) -> int:
@@ -83,8 +70,7 @@ def log_joint(
 ) -> float:
     """Return log p(x, z, m | alpha, gamma, eta) in nats.                                   math.md (G1)
 
-    The same for all representations: which tokens of a topic share a table is summed out, and so are the corpus
-    weights of direct assignment.
+    The same for all representations: which tokens of a topic share a table is summed out, and so are corpus weights.
 
     Parameters
     ----------

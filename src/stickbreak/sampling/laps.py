@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -18,9 +19,7 @@ from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
 from stickbreak.initialization import Start
 from stickbreak.numerics.streams import stream
-from stickbreak.sampling.blocks import Blocks
 from stickbreak.sampling.chain import Chain, ChainSettings
-from stickbreak.sampling.chain_jobs import COLUMNS, ChainJob, ChainWork, Row, sweep_chain, sweep_once
 from stickbreak.sampling.samples import ESTIMATES, Sample
 from stickbreak.sampling.state import Concentrations
 
@@ -50,13 +49,84 @@ MakeStarts = Callable[[Callback, Stop], tuple[Sequence[str | Start], int]]
 """Gives the start of each chain, and the number of topics where that is a name."""
 
 
+# --- chains as jobs: one sweep of a chain on a worker, from its snapshot to its next one ---
+
+COLUMNS = (
+    "objective", "n_topics", "moved", "n_tables", "alpha", "gamma", "eta",
+    "split_tried", "split_accepted", "merge_tried", "merge_accepted",
+)  # fmt: skip
+Row = dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class ChainWork:
+    """What the chains of a fit share."""
+
+    source: Source
+    settings: ChainSettings
+    fit: str = field(default_factory=lambda: secrets.token_hex(8))  # so that a worker knows its chains again
+
+
+@dataclass(frozen=True, slots=True)
+class ChainJob:
+    """A chain, as `Chain.snapshot` returns it."""
+
+    chain: int
+    seed: int
+    arrays: Mapping[str, NDArray]
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ChainSwept:
+    """A chain after a sweep."""
+
+    snapshot: Packed
+    row: Row
+    log_joint: float
+
+
+_AT_HAND: dict[tuple[str, int], Chain] = {}  # of the fit that a worker is at
+_TOKENS: dict[str, Tokens] = {}
+
+
+def sweep_chain(work: ChainWork, job: ChainJob) -> ChainSwept:
+    """Sweep a chain once. A worker that did its last sweep still has it; another one restores it."""
+    if work.fit not in _TOKENS:
+        _AT_HAND.clear()
+        _TOKENS.clear()
+        _TOKENS[work.fit] = Tokens.from_corpus(work.source.load(), work.settings.n_known)
+    chain = _AT_HAND.pop((work.fit, job.chain), None)
+    if chain is None or chain.n_sweeps != job.values["n_sweeps"]:
+        now = Concentrations(**{"eta": work.settings.eta, **job.values["concentrations"]})
+        chain = Chain(_TOKENS[work.fit], work.settings, now, job.seed)
+        chain.restore(job.arrays, job.values)
+    row, log_joint = sweep_once(chain, Engine(ThreadExecutor(1)))
+    _AT_HAND[work.fit, job.chain] = chain
+    return ChainSwept(chain.snapshot(), row, log_joint)
+
+
+def sweep_once(chain: Chain, executor: Engine) -> tuple[Row, float]:
+    """Sweep a chain; return its row of the trace and its joint log-likelihood."""
+    before, trials = chain.n_topics, chain.sweep(executor)
+    log_joint, now = chain.log_joint(), chain.concentrations
+    moved = trials.splits_accepted + trials.merges_accepted > 0 or chain.n_topics != before
+    values = (
+        log_joint / chain.n_tokens, chain.n_topics, int(moved), chain.n_tables, now.alpha, now.gamma,
+        float(np.mean(now.eta)), *trials,
+    )  # fmt: skip
+    return dict(zip(COLUMNS, values, strict=True)), log_joint
+
+
+# --- the laps ---
+
+
 class GibbsLaps:
     """Chains that know nothing of each other.
 
     Parameters
     ----------
-    documents : Tokens or Blocks
-        In memory, or blocks whose topics are in files.
+    documents : Tokens
     settings : ChainSettings
         Of every chain.
     concentrations : Concentrations
@@ -68,15 +138,14 @@ class GibbsLaps:
     starts : callable
         Makes the starts of the chains.
     source : Source, optional
-        The documents as jobs name them: several chains go to the workers, or the shards of one. None: they stay in
-        this process.
+        The documents as jobs name them: several chains go to the workers. None: they stay in this process.
     """
 
     window = 0
 
     def __init__(
         self,
-        documents: Tokens | Blocks,
+        documents: Tokens,
         settings: ChainSettings,
         concentrations: Concentrations,
         sampling: Sampling,
@@ -85,9 +154,8 @@ class GibbsLaps:
         starts: MakeStarts,
         source: Source | None = None,
     ) -> None:
-        of_shards = source if len(seeds) == 1 else None
-        self.chains = [Chain(documents, settings, concentrations, seed, of_shards) for seed in seeds]
-        self._work = None if source is None or len(seeds) == 1 else ChainWork(source, settings)
+        self.chains = [Chain(documents, settings, concentrations, seed) for seed in seeds]
+        self._work = None if source is None else ChainWork(source, settings)
         self._away: dict[int, Packed] = {}  # of the chains that are further than those in `chains`
         self.sampling = sampling
         self._documents, self._starts, self._seeds = documents, starts, list(seeds)
@@ -95,7 +163,7 @@ class GibbsLaps:
         self._keepers = [ESTIMATES[sampling.estimate]() for _ in self.chains]
         # threads work on chains or on the documents of one: a pool that waits for itself would stand still
         self._engine = self._executor = self._within = executor
-        if isinstance(documents, Tokens) and len(seeds) > 1 and len(seeds) >= settings.shards:
+        if len(seeds) > 1:
             self._within = Engine(ThreadExecutor(1))
         else:
             self._executor = Engine(ThreadExecutor(1))

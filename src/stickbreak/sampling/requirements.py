@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Real
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.engine import workers_now
 from stickbreak.fitting.executor import count_jobs
 from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.fitting.requirements import (
@@ -24,24 +22,22 @@ from stickbreak.fitting.requirements import (
 from stickbreak.initialization import STARTS, check_init
 from stickbreak.numerics.ranges import LARGEST_PRIOR, SMALLEST_PRIOR
 from stickbreak.numerics.stirling import LONGEST_BYTES
-from stickbreak.sampling.blocks import BLOCK_TOKENS, JOBS_AT_ONCE
-from stickbreak.storage.places import PathLike, place_of
 
-PARALLEL, DIRECT = "partially-collapsed", "direct"
-DENSE = "dense"
+INDICATOR, FRANCHISE, PARALLEL = "indicator", "franchise", "partially-collapsed"
+REPRESENTATIONS = (INDICATOR, FRANCHISE, PARALLEL)
+SPARSE, DENSE = "sparse", "dense"
+SAMPLERS = (SPARSE, DENSE)
 SEQUENTIAL, RANDOM, SINGLE = "sequential", "random", "single"
 TOPIC_MODEL = "topic-model"
 CHAIN_STARTS = (SEQUENTIAL, RANDOM, SINGLE)
+KNOWN_STARTS = (RANDOM, TOPIC_MODEL, "lda")  # of chains with topics of seeds, labels or rows of eta
 
 RESULT_BYTES = 16.0  # of a word in a topic, of the topics that are shown and of their mean
-SAMPLED_BYTES = 4.0  # of the topics that are drawn at the beginning of a partially collapsed sweep: on every worker
-LISTED_BYTES = 20.0  # of the counts where documents are in files: a table, the list made of it, and one with room
+SAMPLED_BYTES = 4.0  # of a word in a topic, of those drawn at the beginning of a partially collapsed sweep
 TOKEN_BYTES = 8.0  # of a token: its word, and its place among those of the word
 CHAIN_BYTES = 28.0  # of a token in a chain: topic, topics of its document, counts of its word, topic in the best sample
 START_BYTES = 14.0  # of a token where a chain starts: seats, as far as they need more than what follows
 TRIAL_BYTES = 36.0  # of a token in the moves of a chain: lists by topic, tables, seats
-BLOCK_BYTES = 60.0  # of a token of a block that is worked on ...
-FOUND_BYTES = 8.0  # ... and of one whose counts are waited for
 
 
 class Parameters(Protocol):
@@ -51,15 +47,14 @@ class Parameters(Protocol):
     max_topics: int | None
     learn: Sequence[str]
     representation: str
-    root: str
     sampler: str
-    n_shards: int
     n_chains: int
     n_jobs: int | None
-    scratch: PathLike | None
     split_merge_trials: int
     subtopic_trials: int
     init: Any
+    eta: Any
+    seeds: Any
     n_laps: int
     burn_in: int | None
 
@@ -74,25 +69,13 @@ def check_parameters(given: Parameters) -> None:
     check_names("learn", given.learn, LEARNABLE)
     for name in LEARNABLE:
         _check_prior(f"{name}_prior", getattr(given, f"{name}_prior"))
-    if given.root == "indicator" and given.representation != "indicator":
-        raise InputError(
-            f"root is 'indicator', but representation is {given.representation!r}, which has no indicators; "
-            "set representation='indicator' or root='marginal'."
-        )
-    if given.sampler == DENSE and given.representation != "indicator":
+    if given.sampler == DENSE and given.representation != INDICATOR:
         raise InputError(
             f"sampler is {DENSE!r}, but representation is {given.representation!r}, which has only the sparse one; "
             "set representation='indicator' or sampler='sparse'."
         )
-    if given.n_shards > 1 and given.representation == PARALLEL:
-        raise InputError(
-            f"n_shards is {given.n_shards}, but representation 'partially-collapsed' samples documents in parallel "
-            "without shards; set n_shards=1."
-        )
     if given.max_topics is not None:
         _check_limit(given, given.max_topics)
-    if given.scratch is not None:
-        _check_scratch(given)
     if given.burn_in is not None and given.burn_in >= given.n_laps:
         raise InputError(f"burn_in is {given.burn_in}, but n_laps is {given.n_laps}; give a burn_in below n_laps.")
     check_init(given.init, (TOPIC_MODEL, *CHAIN_STARTS, *STARTS))
@@ -100,12 +83,10 @@ def check_parameters(given: Parameters) -> None:
 
 def _check_limit(given: Parameters, most: int) -> None:
     """Refuse a largest number of topics where documents are sampled that do not know of each other's new topics."""
-    if given.representation == PARALLEL or given.n_shards > 1:
-        where = f"n_shards is {given.n_shards}" if given.n_shards > 1 else f"representation is {PARALLEL!r}"
-        other = "n_shards=1" if given.n_shards > 1 else "another representation"
+    if given.representation == PARALLEL:
         raise InputError(
-            f"max_topics is {most}, but {where}: documents that are sampled at the same time do not know of each "
-            f"other's new topics; set {other}, or max_topics=None."
+            f"max_topics is {most}, but representation is {PARALLEL!r}: documents that are sampled at the same time do "
+            "not know of each other's new topics; set another representation, or max_topics=None."
         )
     if isinstance(given.init, str) and given.init not in (SEQUENTIAL, SINGLE):
         check_most_topics(most, given.n_topics)
@@ -136,32 +117,6 @@ def check_limit(given: Parameters, n_start: int, n_known: int) -> None:
         )
 
 
-def _check_scratch(given: Parameters) -> None:
-    """Refuse files for what needs all tokens in memory."""
-    if given.representation != PARALLEL:
-        raise InputError(
-            f"scratch is given, but representation {given.representation!r} changes the counts after every token, in "
-            f"memory; set representation={PARALLEL!r} (--representation {PARALLEL}), or scratch=None."
-        )
-    if _sequential(given):
-        raise InputError(
-            f"init is {SEQUENTIAL!r}, which needs all tokens in memory; give another init, or scratch=None."
-        )
-
-
-def _sequential(given: Parameters) -> bool:
-    return isinstance(given.init, str) and given.init == SEQUENTIAL
-
-
-def scratch_folder(given: Parameters) -> Path | None:
-    """Return where a fit puts the topics of its tokens; None: in memory."""
-    if given.scratch is not None:
-        return place_of(given.scratch)
-    in_files = given.representation == PARALLEL and given.n_chains == 1 and not _sequential(given)
-    workers = workers_now()
-    return workers.scratch if workers is not None and in_files else None
-
-
 def check_memory(given: Parameters, corpus: Corpus, n_topics: int) -> None:
     """Refuse more topics or more tokens than the memory can carry.
 
@@ -179,32 +134,60 @@ def check_memory(given: Parameters, corpus: Corpus, n_topics: int) -> None:
     W, N, parallel = corpus.n_words, float(corpus.n_tokens), given.representation == PARALLEL
     needed = (RESULT_BYTES + SAMPLED_BYTES * parallel) * W * n_topics
     longest = float(np.max(corpus.document_lengths))
-    of_longest = LONGEST_BYTES * longest / (1 if given.representation == "indicator" else 3)  # others have no factors
+    of_longest = LONGEST_BYTES * longest / (1 if given.representation == INDICATOR else 3)  # others have no factors
     check_bytes(
         f"a document of {longest:.12g} tokens", of_longest, "cut long documents into parts, or scale counts down"
     )
-    if scratch_folder(given) is not None:
-        at_work = 1 if workers_now() is not None else count_jobs(given.n_jobs)
-        block = min(N, float(BLOCK_TOKENS[1]))
-        needed += LISTED_BYTES * W * n_topics + min(N, block * at_work) * BLOCK_BYTES
-        needed += min(N, block * JOBS_AT_ONCE) * FOUND_BYTES
-        if given.split_merge_trials:
-            all_tables = needed + (TOKEN_BYTES + CHAIN_BYTES + TRIAL_BYTES) * N
-            what = f"split_merge_trials is {given.split_merge_trials}: all tables are in memory for a trial, which"
-            check_bytes(what, all_tables, "set split_merge_trials=0 (--split-merge 0)")
-        fewer = "fewer topics, fewer words, or fewer threads by n_jobs (--jobs)"
-        check_bytes(f"n_topics is {n_topics}: with {W} words it", needed, f"give {fewer}")
-        return
     check_bytes(f"n_topics is {n_topics}: with {W} words it", needed, "give fewer topics or fewer words")
     at_once = min(given.n_chains, count_jobs(given.n_jobs))
     moving = TRIAL_BYTES if given.subtopic_trials or given.split_merge_trials else START_BYTES
     needed += (TOKEN_BYTES + CHAIN_BYTES * given.n_chains + moving * at_once) * N
-    files = "scratch (--scratch)" if parallel else f"representation={PARALLEL!r} and scratch (--scratch)"
     check_bytes(
         f"n_chains is {given.n_chains}: the topics of {N:.12g} tokens are kept, which",
         needed,
-        f"keep them in files with {files}, give fewer documents, or fit by HybridHDP (method hybrid)",
+        "give fewer documents, or fit by HybridHDP (--method hybrid), which reads them from disk",
     )
+
+
+def check_known(given: Parameters, n_known: int) -> None:
+    """Refuse parameters under which a chain could not have topics that are known before, or an eta for each word.
+
+    Raises
+    ------
+    InputError
+    """
+    if np.ndim(given.eta) == 1 and given.representation == PARALLEL:
+        raise InputError(
+            f"eta is one for each word, but representation {PARALLEL!r} takes one for all; give a number, or another "
+            "representation."
+        )
+    if not n_known:
+        return
+    known = "seeds" if given.seeds is not None else "rows of eta"
+    if not isinstance(given.init, str) or given.init not in KNOWN_STARTS:
+        init = repr(given.init) if isinstance(given.init, str) else "a set of topics"
+        starts = ", ".join(map(repr, KNOWN_STARTS))
+        raise InputError(f"init is {init}, but a chain with {known} starts with one of {starts}; give one of these.")
+
+
+def check_labelled(given: Parameters) -> None:
+    """Refuse parameters under which documents could not have labels.
+
+    Raises
+    ------
+    InputError
+    """
+    if given.representation != PARALLEL:
+        raise InputError(
+            f"labels are given, but representation is {given.representation!r}, in which all documents have weights of "
+            f"one law; set representation={PARALLEL!r} (--representation {PARALLEL})."
+        )
+    if given.split_merge_trials:
+        raise InputError(
+            "labels are given, but the trials of Wang and Blei do not know them; set split_merge_trials=0."
+        )
+    if given.init not in KNOWN_STARTS:
+        raise InputError(f"topics of labels begin with init in {', '.join(map(repr, KNOWN_STARTS))}; give one.")
 
 
 def check_continuation(n_laps: int, burn_in: int | None, *, done: int, burn_in_before: int) -> None:

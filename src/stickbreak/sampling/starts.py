@@ -18,15 +18,11 @@ from stickbreak.numerics.arrays import Float, Int32
 from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.pseudo_counts import by_word
 from stickbreak.numerics.stirling import StirlingRatios, wide_enough
-from stickbreak.sampling.counts import no_words
-from stickbreak.sampling.franchise import seat_tokens
-from stickbreak.sampling.indicator import TableIndicators
-from stickbreak.sampling.kernels import starts as starts_kernels
-from stickbreak.sampling.kernels.labels import NO_LABELS, LabelRows
-from stickbreak.sampling.labelled import Labelled
-from stickbreak.sampling.representation import Sweep
+from stickbreak.sampling.kernels.documents import NO_LABELS, assign
+from stickbreak.sampling.known import Labelled
+from stickbreak.sampling.representations import Sweep, TableIndicators, seat_tokens
 from stickbreak.sampling.requirements import CHAIN_STARTS, RANDOM, SEQUENTIAL, TOPIC_MODEL
-from stickbreak.sampling.state import NO_LIMIT, Concentrations, Seating, TopicCounts
+from stickbreak.sampling.state import NO_LIMIT, Concentrations, Seating, TopicCounts, no_words
 
 DOCUMENT_ROUNDS = 10  # of the weights of a document under given topics
 SEEDED_AT_ONCE = 1 << 14  # documents whose weights of the topics that are given are in memory at a time
@@ -97,10 +93,10 @@ def start_seating(
         z, beta = _from_topics(init, tokens, now, seed, labels)
     elif init == SEQUENTIAL:
         nothing = TopicCounts(0, np.zeros(0, np.int64), np.zeros(0, np.int64), no_words(tokens))
-        first = Sweep(now, ratios, (seed, 0), 1, Engine(ThreadExecutor(1)), max_topics=max_topics)
+        first = Sweep(now, ratios, (seed, 0), Engine(ThreadExecutor(1)), max_topics)
         return seat_tokens(tokens, Seating.empty(tokens), nothing, first, seated=False)
     elif init == RANDOM:
-        rng = random_start(seed)
+        rng = np.random.Generator(np.random.Philox(key=int(key_of(seed, 0, "random start"))))
         z, beta = rng.integers(n_topics, size=tokens.word.size, dtype=np.int32), np.full(n_topics, 1.0 / n_topics)
         if n_kept:
             z, beta = (
@@ -113,7 +109,9 @@ def start_seating(
         z, beta = np.zeros(tokens.word.size, np.int32), np.ones(1)
     z[tokens.sampled[-1] :] = tokens.given_topics
     rows = NO_LABELS if labels is None else labels.rows(now.alpha, with_rest(beta))
-    return seated(z, beta, tokens, now, ratios, key_of(seed, 0, "tables"), key_of(seed, 0, "seats"), rows)
+    state = TableIndicators(tokens)
+    n_topics = state.draw_tables(z, beta, now, rows, key_of(seed, 0, "tables"))
+    return n_topics, state.seats(wide_enough(ratios, state.most_tables()), key_of(seed, 0, "seats"))
 
 
 def with_rest(beta: Float) -> Float:
@@ -157,38 +155,9 @@ def _from_topics(
 ) -> tuple[Int32, Float]:
     """Draw each token's topic from given topics, with weights of its document that fit them."""
     z, rng = np.zeros(tokens.word.size, np.int32), np.zeros(1, np.uint64)
-    phi, prior, key = given_topics(start, now, seed)
-    rows = NO_LABELS if labels is None else labels.rows(now.alpha, with_rest(start.weights))
-    starts_kernels.assign(0, tokens.start, tokens.word, phi, prior, rows, DOCUMENT_ROUNDS, z, rng, key)
-    return z, start.weights
-
-
-def given_topics(start: Start, now: Concentrations, seed: int) -> tuple[Float, Float, np.uint64]:
-    """Return phi (W, K), alpha beta_k and the key of the streams, by which tokens are drawn from given topics."""
     phi = start.counts + by_word(now.eta)
     phi /= phi.sum(axis=0)
-    return phi, now.alpha * start.weights, key_of(seed, 0, "start from topics")
-
-
-def random_start(seed: int) -> np.random.Generator:
-    """Return where a random start has its topics from, token after token."""
-    return np.random.Generator(np.random.Philox(key=int(key_of(seed, 0, "random start"))))
-
-
-def seated(
-    z: Int32,
-    beta: Float,
-    tokens: Tokens,
-    now: Concentrations,
-    ratios: StirlingRatios,
-    tables: np.uint64,
-    seats: np.uint64,
-    labels: LabelRows = NO_LABELS,
-) -> tuple[int, Seating]:
-    """Draw tables for topics of tokens under corpus weights beta (K,), and a seating; topics without tokens go.
-
-    math.md (G5), (G16). tables, seats: the keys of their random numbers. Topics that are given stay in any case.
-    """
-    state = TableIndicators(tokens)
-    n_topics = state.draw_tables(z, beta, now, labels, tables)
-    return n_topics, state.seats(wide_enough(ratios, state.most_tables()), seats)
+    rows = NO_LABELS if labels is None else labels.rows(now.alpha, with_rest(start.weights))
+    prior, key = now.alpha * start.weights, key_of(seed, 0, "start from topics")
+    assign(tokens.start, tokens.word, phi, prior, rows, DOCUMENT_ROUNDS, z, rng, key)
+    return z, start.weights

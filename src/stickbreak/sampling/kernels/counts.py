@@ -9,8 +9,8 @@ import numpy as np
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_eta import log_gamma_of, of_word, total_of
 from stickbreak.numerics.stirling import log_stirling
-from stickbreak.sampling.state import SHIFT, TOPIC
 
+SHIFT, TOPIC = np.uint64(32), np.uint64(2**32 - 1)  # of the entries of `WordTopics`: n_kw and k
 _FEW = 32
 
 
@@ -74,11 +74,11 @@ def count_documents(start, z, documents, n_k, m_k):
 
 
 @njit(cache=True, nogil=True)
-def relabel(label, first, last, z, start, documents):
-    """Give every topic of the documents first .. last - 1 its new number."""
-    for i in range(start[first], start[last]):
+def relabel(label, z, start, documents):
+    """Give every topic of all documents its new number."""
+    for i in range(z.size):
         z[i] = label[z[i]]
-    for d in range(first, last):
+    for d in range(start.size - 1):
         for s in range(start[d], start[d] + documents.size[d]):
             documents.topic[s] = label[documents.topic[s]]
 

@@ -14,6 +14,7 @@ from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_eta import of_word, part_of, total_of
 from stickbreak.numerics.kernel_random import open_stream, uniform
 from stickbreak.numerics.stirling import opened_ratio
+from stickbreak.sampling.kernels.counts import SHIFT, TOPIC
 from stickbreak.sampling.kernels.topic_draw import (
     HIGH,
     NEW,
@@ -28,7 +29,6 @@ from stickbreak.sampling.kernels.topic_draw import (
     sum_of,
     take_word,
 )
-from stickbreak.sampling.state import SHIFT, TOPIC
 
 _LOG_AFTER = 16  # factors multiplied before a logarithm is taken: each is at most 1e9 / 1e-4
 
@@ -61,7 +61,7 @@ def table_of(dish, n_t, base, k, u):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def seat_tokens(first, last, start, word, seating, words, topics, alpha, gamma, eta, seated, reuse, key):
+def seat_tokens(first, last, start, word, seating, words, topics, alpha, gamma, eta, seated, key):
     """Resample the tables of the tokens of the documents first .. last - 1.                        math.md (G2)
 
     With `seated` false the documents are empty and their tokens come in one after another: sequential prediction
@@ -122,7 +122,7 @@ def seat_tokens(first, last, start, word, seating, words, topics, alpha, gamma, 
             if k == NEW and full:
                 k = heaviest(coef, n_k, totals[HIGH])
             if k == NEW:
-                k = new_number(totals, free, reuse)
+                k = new_number(totals, free)
                 coef[k] = 0.0
             joined = scale * n_d[k]
             opens = not uniform(rng) * (joined + alpha * m_k[k]) < joined  # nor if one of them is not a number
@@ -187,7 +187,7 @@ def tokens_by_table(start, seating, order, table_start):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def serve_tables(first, last, start, word, seating, order, table_start, words, topics, gamma, eta, reuse, key):
+def serve_tables(first, last, start, word, seating, order, table_start, words, topics, gamma, eta, key):
     """Resample the dish of every table of the documents first .. last - 1.                         math.md (G3)
 
     p(k) prop. to M_k f_k(X), new gamma f_new(X): the words X of the table and its count are taken out first.
@@ -220,7 +220,7 @@ def serve_tables(first, last, start, word, seating, order, table_start, words, t
                 total_eta, totals[HIGH], log_p, rng,
             )  # fmt: skip
             if chosen == NEW:
-                chosen = new_number(totals, free, reuse)
+                chosen = new_number(totals, free)
             seating.topic[t] = chosen
             for p in range(begin, end):
                 put_word(w_start, w_size, entry, word[order[p]], chosen, NEW)

@@ -34,23 +34,17 @@ from stickbreak.sampling.kernels.topic_draw import (
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
-def _support(m, root):
-    """R_k: M_k for the root-marginal version, M_k^2 / (M_k + 1) for the root-indicator version.    math.md (G6)"""
-    return m * m / (m + 1.0) if root else float(m)
-
-
-@njit(cache=True, nogil=True, inline="always", error_model="numpy")
-def _weigh(k, n_k, m_k, n_d, m_d, factors, alpha, total_eta, root, opened, seated):
+def _weigh(k, n_k, m_k, n_d, m_d, factors, alpha, total_eta, opened, seated):
     """Set opened_k and seated_k, (G6) without the word; return the growth of both."""
     share = 1.0 / (n_k[k] + total_eta)
     opened_before, seated_before = opened[k], seated[k]
-    opened[k] = alpha * _support(m_k[k], root) * factors[n_d[k], m_d[k], 0] * share
+    opened[k] = alpha * m_k[k] * factors[n_d[k], m_d[k], 0] * share
     seated[k] = factors[n_d[k], m_d[k], 1] * share
     return opened[k] - opened_before, seated[k] - seated_before
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def sweep(first, last, start, word, z, documents, words, topics, factors, alpha, gamma, eta, root, dense, reuse, key):
+def sweep(first, last, start, word, z, documents, words, topics, factors, alpha, gamma, eta, dense, key):
     """Resample z and the table indicators of the documents first .. last - 1.                      math.md (G6)
 
     `dense` computes the weights of all topics for each token: the same law, in time that follows K.
@@ -62,13 +56,13 @@ def sweep(first, last, start, word, z, documents, words, topics, factors, alpha,
     documents, words, topics = borrowed(documents), borrowed(words), borrowed(topics)
     w_start, w_size, entry = words.start, words.size, words.entry
     n_k, m_k, n_d, m_d, here, place = topics.n, topics.m, topics.n_d, topics.m_d, topics.here, topics.place
-    opened, seated, weight = topics.opened, topics.seated, topics.prior
+    opened, seated, weight = topics.opened, topics.seated, topics.weight
     totals, free, rng = topics.totals, topics.free, topics.rng
     d_size, d_topic, d_n, d_m = documents.size, documents.topic, documents.n, documents.m
     total_eta, known = total_of(eta, w_size.size), alpha * gamma / w_size.size
     widest, scale = factors.shape[1] - 1, gamma + totals[TABLES]  # the most tables; gamma + M
     for k in range(totals[HIGH]):
-        opened[k], seated[k] = alpha * _support(m_k[k], root) / (n_k[k] + total_eta), 0.0
+        opened[k], seated[k] = alpha * m_k[k] / (n_k[k] + total_eta), 0.0
     for d in range(first, last):
         if totals[HIGH] + start[d + 1] - start[d] > n_k.size:
             return d
@@ -81,7 +75,7 @@ def sweep(first, last, start, word, z, documents, words, topics, factors, alpha,
             k = d_topic[start[d] + j]
             here[j], place[k] = k, j
             n_d[k], m_d[k] = d_n[start[d] + j], d_m[start[d] + j]
-            grown = _weigh(k, n_k, m_k, n_d, m_d, factors, alpha, total_eta, root, opened, seated)
+            grown = _weigh(k, n_k, m_k, n_d, m_d, factors, alpha, total_eta, opened, seated)
             sum_opened, sum_seated = sum_opened + grown[0], sum_seated + grown[1]
 
         for i in range(begin, start[d + 1]):
@@ -90,8 +84,6 @@ def sweep(first, last, start, word, z, documents, words, topics, factors, alpha,
             head = uniform(rng) * n_d[k] < m_d[k]
             if head and m_d[k] == 1 and n_d[k] > 1:
                 continue  # the only head of an occupied topic cannot leave
-            if head and root and m_k[k] > 1 and uniform(rng) * m_k[k] < 1.0:
-                continue  # it is the topic's root head
             # take the token out
             take_word(w_start, w_size, entry, w, k)
             n_k[k] -= 1
@@ -100,7 +92,7 @@ def sweep(first, last, start, word, z, documents, words, topics, factors, alpha,
                 m_d[k] -= 1
                 m_k[k] -= 1
                 scale -= 1.0
-            grown = _weigh(k, n_k, m_k, n_d, m_d, factors, alpha, total_eta, root, opened, seated)
+            grown = _weigh(k, n_k, m_k, n_d, m_d, factors, alpha, total_eta, opened, seated)
             sum_opened, sum_seated = sum_opened + grown[0], sum_seated + grown[1]
             if n_d[k] == 0:
                 n_here = leave_topic(here, place, k, n_here)
@@ -122,7 +114,7 @@ def sweep(first, last, start, word, z, documents, words, topics, factors, alpha,
             if k == NEW and full:
                 k = heaviest(coef, n_k, totals[HIGH])
             if k == NEW:
-                k = new_number(totals, free, reuse)
+                k = new_number(totals, free)
                 opened[k] = seated[k] = 0.0
             opens = n_d[k] == 0 or uniform(rng) * weight_of(coef, k) < opened[k]
             # put the token in
@@ -137,7 +129,7 @@ def sweep(first, last, start, word, z, documents, words, topics, factors, alpha,
                 m_d[k] += 1
                 m_k[k] += 1
                 scale += 1.0
-            grown = _weigh(k, n_k, m_k, n_d, m_d, factors, alpha, total_eta, root, opened, seated)
+            grown = _weigh(k, n_k, m_k, n_d, m_d, factors, alpha, total_eta, opened, seated)
             sum_opened, sum_seated = sum_opened + grown[0], sum_seated + grown[1]
             if m_d[k] == widest:
                 totals[RESUME] = i + 1
@@ -147,7 +139,7 @@ def sweep(first, last, start, word, z, documents, words, topics, factors, alpha,
             k, s = here[j], start[d] + j
             d_topic[s], d_n[s], d_m[s] = k, n_d[k], m_d[k]
             n_d[k], m_d[k] = 0, 0
-            opened[k], seated[k] = alpha * _support(m_k[k], root) / (n_k[k] + total_eta), 0.0
+            opened[k], seated[k] = alpha * m_k[k] / (n_k[k] + total_eta), 0.0
         d_size[d] = n_here
         totals[TABLES] = np.int64(np.rint(scale - gamma))
         if totals[RESUME] > 0:

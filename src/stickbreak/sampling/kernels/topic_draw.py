@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import uniform
 from stickbreak.numerics.prefetch import prefetch
-from stickbreak.sampling.state import SHIFT, TOPIC
+from stickbreak.sampling.kernels.counts import SHIFT, TOPIC
 
 HIGH, TABLES, FREE, RESUME, MOST = 0, 1, 2, 3, 4  # places in `Topics.totals`
 NEW = -1
@@ -34,7 +34,6 @@ class Topics(NamedTuple):
 
     n: NDArray[np.int64]  # (C,)  tokens n_k
     m: NDArray[np.int64]  # (C,)  tables M_k
-    beta: NDArray[np.float64]  # (C + 1,)  corpus weights (where they are explicit), last the rest
     free: NDArray[np.int64]  # (C,)  numbers that died, as a stack
     totals: NDArray[np.int64]  # (5,)  numbers given out, tables M, height of stack, token to go on with, most topics
     rng: NDArray[np.uint64]  # (1,)  stream of the document at hand
@@ -44,9 +43,9 @@ class Topics(NamedTuple):
     place: NDArray[np.int64]  # (C,)  where the topic stands in `here`
     here: NDArray[np.int64]  # (C,)  topics of the document
     coef: NDArray[np.float64]  # (C,)
-    opened: NDArray[np.float64]  # (C,)  share of coef of a token that opens a table (table indicators alone)
+    opened: NDArray[np.float64]  # (C,)  share of coef of a token that opens a table (table indicators)
     seated: NDArray[np.float64]  # (C,)  share of coef of a token that joins a table, without gamma + M
-    prior: NDArray[np.float64]  # (C,)  weight before any token (direct assignment), or of a draw that is not sparse
+    weight: NDArray[np.float64]  # (C,)  of a draw that is not sparse
 
 
 class Parts(NamedTuple):
@@ -207,9 +206,9 @@ def sum_of(coef, high):
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
-def new_number(totals, free, reuse):
-    """Return the number of a new topic, whose counts are zero; numbers of dead ones again if `reuse`."""
-    if reuse and totals[FREE] > 0:
+def new_number(totals, free):
+    """Return the number of a new topic, whose counts are zero; those of dead ones come again."""
+    if totals[FREE] > 0:
         totals[FREE] -= 1
         return free[totals[FREE]]
     totals[HIGH] += 1
