@@ -81,7 +81,7 @@ class Pair:
         return document_kernels.draw_leaf(
             s.node, self.below, s.finder, self.doc.delta, self.doc.given, self.doc.rate, self.word.delta,
             self.word.rate, self.word.from_here, 0, 0, np.int64(a.size[0]), a.leaf, a.mass, level, b.offset, b.row,
-            start, level, start, s.own, own_entry, gone, lost, s.queue, s.candidate, s.weight, s.share, s.sums,
+            start, s.own, own_entry, gone, lost, s.queue, s.candidate, s.weight, s.share, s.sums,
             self.shares, s.rng,
         )  # fmt: skip
 

@@ -3,7 +3,7 @@
 Numba counts the references to an array as Python does: a function that is handed one, or takes one out of a tuple, adds
 one and takes it away at its end. Both are atomic, and wait. A draw that passes twenty arrays from function to function
 spends more time on that than on the draw. Where calls are inlined (`forceinline=True`) and arrays are borrowed, nothing
-is counted at all.
+is counted at all. A whole fit of `BackoffTreeTopics` takes 1.5 times as long without, one of `GibbsHDP` 1.2 times.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from stickbreak.backoff_tree.kernels.products import (
     draw_from_word,
     weigh,
 )
-from stickbreak.backoff_tree.kernels.shapes import first_leaf, node_at
+from stickbreak.backoff_tree.kernels.shapes import first_leaf
 from stickbreak.backoff_tree.kernels.trees import (
     ENTRIES,
     NOBODY,
@@ -35,13 +35,12 @@ from stickbreak.numerics.borrowing import borrowed
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_arrays import copy
 from stickbreak.numerics.kernel_random import open_stream, uniform
-from stickbreak.numerics.prefetch import prefetch
 
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def draw_leaf(
     node, below, finder, delta_doc, given_doc, rate_doc, delta_word, rate_word, from_word, w, begin, size, leaf, mass,
-    level, offset, row, row_start, next_level, next_start, own, own_entry, gone, lost, queue, candidate, weight, share,
+    level, offset, row, row_start, own, own_entry, gone, lost, queue, candidate, weight, share,
     sums, crowded, rng,
 ):  # fmt: skip
     """Draw the leaf of a token from the rest of its document and of its word.                       math.md (T5)
@@ -74,7 +73,7 @@ def draw_leaf(
         return z, total / n_tokens
     total, n_nodes = weigh(
         node, below, finder, given_doc, rate_doc, rate_word, from_word, w, begin, size, leaf, mass, level, offset, row,
-        row_start, next_level, next_start, own, gone, lost, queue, candidate, weight,
+        row_start, own, gone, lost, queue, candidate, weight,
     )  # fmt: skip
     z = draw_from_product(
         total, n_nodes, node, below, finder, delta_doc, given_doc, rate_doc, delta_word, from_word, w, begin, leaf,
@@ -131,12 +130,9 @@ def sweep_documents(
                 own_entry = entry_of(old, path[level], w, begin, leaf, level, d_start, offset, row)
                 gone = 1 if count[begin + own_entry] == 1 else 0
                 lost = entry_mass(1.0, old, scale, given) if gone else scale[old]
-            after = min(i + 1, word.size - 1)
-            next_level, next_start = np.int64(d_level[word[after]]), d_start[word[after]]
-            prefetch(row, next_start + offset[next_level] + node_at(z[after], next_level, finder))
             new, total = draw_leaf(
                 node, below, finder, delta_doc, given_doc, rate_doc, delta_word, rate_word, from_word, w, begin,
-                np.int64(sizes[w]), leaf, mass, level, offset, row, d_start[w], next_level, next_start, own, own_entry,
+                np.int64(sizes[w]), leaf, mass, level, offset, row, d_start[w], own, own_entry,
                 gone, lost, queue, candidate, weight, share, sums, crowded, rng,
             )  # fmt: skip
             score += np.log(total / peak) if total > 0.0 else -np.log(np.float64(n_tokens))

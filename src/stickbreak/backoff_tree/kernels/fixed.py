@@ -48,11 +48,10 @@ def sample_documents(
                     write_path(path, before[i], finder)
                     take_token(node, path, trail)
                 w = np.int64(word[i])
-                after = word[min(i + 1, word.size - 1)]
                 new, _ = draw_leaf(
                     node, below, finder, delta_doc, given_doc, rate_doc, delta_word, rate_word, from_word, w, start[w],
                     np.int64(sizes[w]), leaf, mass, np.int64(d_level[w]), offset, row, d_start[w],
-                    np.int64(d_level[after]), d_start[after], nowhere, np.int64(NOWHERE), np.int64(0), 0.0, queue,
+                    nowhere, np.int64(NOWHERE), np.int64(0), 0.0, queue,
                     candidate, weight, share, sums, np.bool_(False), rng,
                 )  # fmt: skip
                 z[i] = new
@@ -95,10 +94,9 @@ def predict_words(
             if n_tokens == 0:
                 found = (mass[begin + w + size] + size * from_word[0]) / n_leaves
             elif size > 0:
-                after = held_word[min(i + 1, held_word.size - 1)]
                 total, _ = weigh(
                     node, below, finder, given_doc, rate_doc, rate_word, from_word, w, begin, size, leaf, mass,
-                    np.int64(d_level[w]), offset, row, d_start[w], np.int64(d_level[after]), d_start[after], nowhere,
+                    np.int64(d_level[w]), offset, row, d_start[w], nowhere,
                     np.int64(0), 0.0, queue, candidate, weight,
                 )  # fmt: skip
                 found = total / n_tokens

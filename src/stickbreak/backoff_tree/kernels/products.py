@@ -18,7 +18,6 @@ from stickbreak.backoff_tree.kernels.shapes import first_leaf, leaf_near, node_a
 from stickbreak.backoff_tree.kernels.trees import CHILD, ENTRIES, ID, NEXT, NOBODY, TOKENS, child_of
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import uniform
-from stickbreak.numerics.prefetch import prefetch
 
 NOWHERE = -1  # of a token that is in no list
 _FEW = 6  # entries of a word that are looked at one by one
@@ -40,13 +39,12 @@ def part_of(h, a, entries, tokens, v, d, depth, given_doc, rate_doc, rate_word, 
 
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
-def call_children(node, at, up, row, candidate, end):
-    """Note the children of a node, and ask for what the word has there; return the end of the notes."""
+def call_children(node, at, candidate, end):
+    """Note the children of a node; return the end of the notes."""
     child = node[at, CHILD]
     while child >= 0:
         candidate[end] = child
         end += 1
-        prefetch(row, up + node[child, ID])
         child = node[child, NEXT]
     return end
 
@@ -54,15 +52,14 @@ def call_children(node, at, up, row, candidate, end):
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def weigh(
     node, below, finder, given_doc, rate_doc, rate_word, from_word, w, begin, size, leaf, mass, level, offset, row,
-    row_start, next_level, next_start, own, gone, lost, queue, candidate, weight,
+    row_start, own, gone, lost, queue, candidate, weight,
 ):  # fmt: skip
     """Sum the product of both trees over the nodes that both have; return the sum and their number. math.md (T3)
 
     `queue` (rows, 4) takes the nodes: row in the document's tree, first and last entry of the word, level (~level where
     nothing is left to do below). `weight` (rows,) becomes the running sum. `own` (depth + 1,) is the path of the
     word's token that does not count: the nodes there have `lost` less mass, and `gone` entries less; it is NOWHERE if
-    all do. The directory of the next word, its last level and its start, is asked for in passing: most of the time goes
-    by with waiting for memory.
+    all do.
     """
     depth, first = below.shape[0] - 1, begin + w  # `first` of the word's mass sums
     v, d = mass[first + size], np.float64(size)
@@ -74,17 +71,15 @@ def weigh(
     queue[0, 0], queue[0, 1], queue[0, 2], queue[0, 3] = 0, 0, size, 0
     weight[0] = total
     q, end, c = np.int64(0), np.int64(1), 0
-    c_end = call_children(node, 0, row_start + offset[1], row, candidate, 0) if level > 0 else 0
+    c_end = call_children(node, 0, candidate, 0) if level > 0 else 0
     for h in range(1, level + 1):
-        up, up_below, up_next = row_start + offset[h], row_start + offset[h + 1], next_start + offset[h]
+        up = row_start + offset[h]
         own_here, last = own[h], c_end
         q = end
         while c < last:
             child = candidate[c]
             a = np.int64(node[child, ID])
             c += 1
-            if h <= next_level:
-                prefetch(row, up_next + a)
             d, v = row[up + a + 1, 0] - row[up + a, 0], row[up + a + 1, 1] - row[up + a, 1]
             if a == own_here:
                 d, v = d - gone, v - lost
@@ -96,10 +91,7 @@ def weigh(
                 weight[end] = total
                 end += 1
                 if h < level:
-                    c_end = call_children(node, child, up_below, row, candidate, c_end)
-                else:
-                    prefetch(leaf, begin + low)
-                    prefetch(mass, first + low)
+                    c_end = call_children(node, child, candidate, c_end)
     return weigh_below(
         q, end, total, node, below, finder, given_doc, rate_doc, rate_word, from_word, begin, first, leaf, mass, own,
         gone, lost, queue, weight,

@@ -67,7 +67,7 @@ def score_documents(
                         lacking = 0.0
                     new, found = draw_leaf(
                         node, below, finder, delta_doc, given_doc, rate_doc, delta_word, rate_word, from_word, w,
-                        start_w[w], size, leaf_w, mass, level, offset, row, d_start[w], level, d_start[w], nowhere,
+                        start_w[w], size, leaf_w, mass, level, offset, row, d_start[w], nowhere,
                         np.int64(NOWHERE), np.int64(0), 0.0, queue, candidate, weight, scratch.share, scratch.sums,
                         np.bool_(False), rng,
                     )  # fmt: skip

@@ -3,8 +3,6 @@
 The topics of the document stand in a list: place[k] is where topic k stands, -1 if it is not there. `coef` is what the
 weight of a topic of the document is without the word, `opened` its share for a token that opens a table. What the word
 is to topic k, phi_kw, is base_k + delta_wk; delta of the topic at place j is in column at[j].
-
-References to arrays are not counted (`numerics/borrowing.py`): together that took longer than the draw.
 """
 
 from __future__ import annotations
@@ -13,7 +11,6 @@ import math
 
 import numpy as np
 
-from stickbreak.numerics.borrowing import borrowed
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import open_stream, uniform
 
@@ -215,8 +212,6 @@ def sample_documents(
     or the document in which a topic would have more tables than the factors know: all is to be done again with wider
     factors then, which changes no draw.
     """
-    start, word, factors, z, tables, score = borrowed((start, word, factors, z, tables, score))
-    globals_, weights, scratch = borrowed(globals_), borrowed(weights), borrowed(scratch)
     burn_in, n_saved = schedule
     topic, m, place, now, rng = scratch.topic, scratch.m, scratch.place, scratch.now, scratch.rng
     for d in range(first, last):

@@ -20,7 +20,6 @@ from stickbreak.sampling.kernels.topic_draw import (
     Parts,
     draw_among_all,
     draw_topic,
-    foresee,
     heaviest,
     is_full,
     leave_topic,
@@ -79,7 +78,6 @@ def sweep(first, last, start, word, z, documents, words, topics, factors, alpha,
             sum_opened, sum_seated = sum_opened + grown[0], sum_seated + grown[1]
 
         for i in range(begin, start[d + 1]):
-            foresee(w_start, entry, word, i, start[d + 1])
             w, k = np.uint64(word[i]), z[i]
             head = uniform(rng) * n_d[k] < m_d[k]
             if head and m_d[k] == 1 and n_d[k] > 1:

@@ -16,11 +16,9 @@ from numpy.typing import NDArray
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_gamma import draw_gamma, draw_log_odds
 from stickbreak.numerics.kernel_random import open_stream, uniform
-from stickbreak.numerics.prefetch import prefetch
 from stickbreak.sampling.kernels.counts import SHIFT, TOPIC
 from stickbreak.sampling.kernels.documents import SMALLEST, labels_in, tables_of
 
-_LINE = 16  # numbers of single precision that memory brings at once
 _NOTHING = 1e-300  # mass left of a part: no double sees it
 
 
@@ -153,7 +151,6 @@ def sweep(first, last, start, word, z, documents, sampled, labels, keys):
     scale, prior, rest = sampled.scale, sampled.prior, sampled.rest
     K, rng, other = scale.size, np.empty(1, np.uint64), np.empty(1, np.uint64)
     place, longest = np.full(K, -1, np.int64), 0  # place of a topic in the list of those of the document
-    flat = sampled.g.reshape(-1)
     for d in range(first, last):
         longest = max(longest, start[d + 1] - start[d])
     topic, n, coef = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest)
@@ -171,7 +168,6 @@ def sweep(first, last, start, word, z, documents, sampled, labels, keys):
             coef[j] = n[j] * scale[topic[j]]
 
         for i in range(start[d], start[d + 1]):
-            _foresee(flat, word, i + 1, start[d + 1], K)
             # take the token out
             j = place[z[i]]
             n[j] -= 1
@@ -208,14 +204,6 @@ def sweep(first, last, start, word, z, documents, sampled, labels, keys):
         open_stream(rng, keys[1], d)
         documents.size[d] = size + n_far
         _list_topics(d, start[d], topic[: size + n_far], n, documents, prior, rest, labels, rng, other)
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _foresee(flat, word, i, end, K):
-    """Start loading the row of the word of token i, if it is another one than that before."""
-    if i < end and word[i] != word[i - 1]:
-        for k in range(0, K, _LINE):
-            prefetch(flat, np.int64(word[i]) * K + k)
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")

@@ -20,13 +20,11 @@ from numpy.typing import NDArray
 
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import uniform
-from stickbreak.numerics.prefetch import prefetch
 from stickbreak.sampling.kernels.counts import SHIFT, TOPIC
 
 HIGH, TABLES, FREE, RESUME, MOST = 0, 1, 2, 3, 4  # places in `Topics.totals`
 NEW = -1
 _ONE = np.uint64(2**32)  # a token, in an entry of `WordTopics`
-_AHEAD, _LINE, _LINES = 2, np.uint64(8), 4  # tokens; entries that memory brings at once; how often
 
 
 class Topics(NamedTuple):
@@ -58,16 +56,6 @@ class Parts(NamedTuple):
 
 # Kernels take the arrays out of their tuples once, at the top: a tuple's array that is taken out within a loop costs a
 # reference count each time, unless it is borrowed.
-
-
-@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
-def foresee(start, entry, word, i, end):
-    """Start loading the first topics of the word of a token soon after i."""
-    if i + _AHEAD < end:
-        s = np.uint64(start[np.uint64(word[i + _AHEAD])])
-        for _ in range(_LINES):
-            prefetch(entry, s)
-            s += _LINE
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")

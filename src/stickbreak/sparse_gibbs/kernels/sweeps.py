@@ -12,13 +12,11 @@ import numpy as np
 
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import open_stream, uniform
-from stickbreak.numerics.prefetch import prefetch
 from stickbreak.sparse_gibbs.kernels.lists import EIGHT, draw, move, place_of
 
 LEAST = 1e-60  # what rounding leaves of the sum of a_k phi_k at the least
 LEAST_PRODUCT, MOST_PRODUCT = 1e-200, 1e200  # of totals, whose logarithm is taken once for many
 _ONE, _THREE, _FIVE, _SEVEN, _EIGHT, _BLOCK = (np.uint64(n) for n in (1, 3, 5, 7, EIGHT, 32))
-_AHEAD = np.uint64(12)  # tokens, whose lists are asked for before they are read
 _WHOLE = np.float32(1.0)
 
 
@@ -129,7 +127,7 @@ def sweep(start, first, end, where, z, lists, bits, n, a, eta, known, topic, pse
     key, offset : uint64
         Word w has the stream of number offset + w.
     """
-    K, N, none = n.size, np.uint64(z.size), np.uint64(n.size)
+    K, none = n.size, np.uint64(n.size)
     inverse, phi, n_w = np.zeros(K + 1, np.float32), np.zeros(K + 1, np.float32), np.zeros(K, np.int64)
     value, part = np.zeros(K + 2 * EIGHT, np.float32), np.zeros(K // EIGHT + 2, np.float32)
     last, rng, prior = (K + 31) // 32, np.empty(1, np.uint64), np.zeros(K, np.float32)
@@ -143,7 +141,6 @@ def sweep(start, first, end, where, z, lists, bits, n, a, eta, known, topic, pse
         prior_of_word(w, eta, known, topic, pseudo, prior)
         begin_word(np.uint64(start[w]), np.uint64(start[w + _ONE]), z, inverse, a, prior, n_w, phi, sums)
         for i in range(np.uint64(first[w]), np.uint64(end[w])):
-            prefetch(lists, where[min(i + _AHEAD, N - _ONE)])
             old, head = np.uint64(z[i]), np.uint64(where[i])
             size = np.uint64(lists[head])
             blocks = (size + _SEVEN) >> _THREE

@@ -12,12 +12,10 @@ import numpy as np
 
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import open_stream, uniform
-from stickbreak.numerics.prefetch import prefetch
 from stickbreak.sparse_gibbs.kernels.lists import EIGHT, draw, move, place_of
 from stickbreak.sparse_gibbs.kernels.sweeps import LEAST, LEAST_PRODUCT, MOST_PRODUCT, prior_of_word
 
 _ONE, _THREE, _SEVEN, _EIGHT = (np.uint64(n) for n in (1, 3, 7, EIGHT))
-_AHEAD = np.uint64(12)  # tokens, whose lists are asked for before they are read
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
@@ -123,7 +121,7 @@ def sweep(
     key : uint64
         Word w has the stream of that number.
     """
-    T, S, N = n.size, a.size, np.uint64(z.size)
+    T, S = n.size, a.size
     widest = (np.int64(_ONE << bits)) + 2 * EIGHT
     inverse, phi, n_w = np.zeros(T, np.float32), np.zeros(T + 1, np.float32), np.zeros(T, np.int64)
     value, part = np.zeros(widest, np.float32), np.zeros(widest // EIGHT + 1, np.float32)
@@ -140,8 +138,6 @@ def sweep(
         prior_of_word(w, eta, known, topic, pseudo, prior_w)
         _begin_word(begin, end, z, of_topic, inverse, b_by_topic, prior_w, n_w, phi, sums)
         for i in range(begin, end):
-            prefetch(lists, where[min(i + _AHEAD, N - _ONE)])
-            prefetch(n_super, document[min(i + _AHEAD, N - _ONE)])
             old, head, of_document = np.uint64(z[i]), np.uint64(where[i]), n_super[np.uint64(document[i])]
             k, size, before = old & of_topic, np.uint64(lists[head]), phi[old & of_topic]
             blocks = (size + _SEVEN) >> _THREE
