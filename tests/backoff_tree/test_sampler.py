@@ -11,7 +11,7 @@ from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.corpus import planted_lda
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.numerics.keys import key_of
+from stickbreak.numerics.streams import key_of
 
 from .problems import ONE, blocks_of, counters, leaves_of, random_delta, random_shape, small_corpus, tokens_of
 from .reference import Tree, sweep

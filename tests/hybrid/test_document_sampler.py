@@ -11,8 +11,7 @@ from stickbreak.hybrid.kernels import documents as kernels
 from stickbreak.hybrid.kernels.documents import _sweep
 from stickbreak.hybrid.starts import random_state
 from stickbreak.hybrid.state import Priors
-from stickbreak.numerics.stirling import stirling_ratios
-from stickbreak.numerics.table_factors import factors_of
+from stickbreak.numerics.stirling import factors_of, stirling_ratios
 
 from ..sampling.laws import ALARM, chi_square
 from ..sampling.reference import Stream

@@ -9,7 +9,7 @@ import math
 import numpy as np
 from tests.backoff_tree.reference import Stream, _mix
 
-from stickbreak.numerics.keys import key_of
+from stickbreak.numerics.streams import key_of
 
 MASK = 2**64 - 1
 

@@ -10,7 +10,7 @@ from collections import Counter
 
 import numpy as np
 
-from stickbreak.numerics.keys import key_of
+from stickbreak.numerics.streams import key_of
 
 from .reference import Stream
 

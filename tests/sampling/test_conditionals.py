@@ -13,8 +13,7 @@ import pytest
 from scipy.special import gammaln, logsumexp
 from scipy.stats import chi2
 
-from stickbreak.numerics.stirling import stirling_ratios
-from stickbreak.numerics.table_factors import factors_of
+from stickbreak.numerics.stirling import factors_of, stirling_ratios
 from stickbreak.sampling import state as module
 from stickbreak.sampling.kernels import franchise as franchise_kernels
 from stickbreak.sampling.kernels import indicator as indicator_kernels

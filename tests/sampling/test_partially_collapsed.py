@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import beta as beta_law
 from scipy.stats import kstest
 
-from stickbreak.numerics.keys import key_of
+from stickbreak.numerics.streams import key_of
 from stickbreak.sampling.kernels import partially_collapsed as kernels
 from stickbreak.sampling.representations import PartiallyCollapsed, Sweep, draw_topics
 from stickbreak.sampling.state import Concentrations

@@ -7,8 +7,8 @@ import pytest
 
 from stickbreak import GibbsHDP
 from stickbreak.corpus import Corpus, planted_lda
-from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.stirling import stirling_ratios
+from stickbreak.numerics.streams import key_of
 from stickbreak.sampling import moves
 from stickbreak.sampling.kernels import subtopics as sides
 from stickbreak.sampling.kernels.counts import count_tokens

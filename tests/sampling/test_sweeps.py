@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from stickbreak.corpus import Corpus
-from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.stirling import stirling_ratios
+from stickbreak.numerics.streams import key_of
 from stickbreak.sampling.kernels import documents as documents_kernels
 from stickbreak.sampling.kernels.counts import SHIFT, TOPIC
 from stickbreak.sampling.kernels.documents import NO_LABELS

@@ -9,7 +9,7 @@ from tests.sampling.laws import ALARM, chi_square, largest_z, z_scores
 
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.numerics.keys import key_of
+from stickbreak.numerics.streams import key_of
 from stickbreak.sparse_gibbs.chain import Chain
 from stickbreak.sparse_gibbs.priors import Priors, best_eta
 from stickbreak.sparse_gibbs.tokens import ByWord

@@ -15,7 +15,7 @@ from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.model.document_labels import DocumentLabels
 from stickbreak.numerics.kernel_random import open_stream, uniform
-from stickbreak.numerics.keys import key_of
+from stickbreak.numerics.streams import key_of
 from stickbreak.sparse_gibbs.priors import Priors
 from stickbreak.topics.labelled import LabelledChain
 from stickbreak_baselines import LDA

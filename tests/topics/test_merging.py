@@ -11,7 +11,7 @@ from scipy.special import gammaln
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.numerics.kernel_random import open_stream, uniform
-from stickbreak.numerics.keys import key_of
+from stickbreak.numerics.streams import key_of
 from stickbreak.sparse_gibbs.chain import Chain
 from stickbreak.sparse_gibbs.priors import Priors
 from stickbreak.topics.merging import Merger

@@ -14,7 +14,7 @@ import stickbreak
 from stickbreak import TopicModel
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError
-from stickbreak.numerics.keys import key_of
+from stickbreak.numerics.streams import key_of
 from stickbreak.sparse_gibbs.priors import Priors
 
 from . import reference

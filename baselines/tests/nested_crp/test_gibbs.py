@@ -5,7 +5,7 @@ import pytest
 from tests.sampling.laws import ALARM, chi_square, largest_z, z_scores
 
 from stickbreak.corpus import Corpus, planted_lda
-from stickbreak.numerics.keys import key_of
+from stickbreak.numerics.streams import key_of
 from stickbreak_baselines.nested_crp.gibbs import Chain
 from stickbreak_baselines.nested_crp.kernels.sweeps import stick_weights
 from stickbreak_baselines.nested_crp.state import Priors, Tree

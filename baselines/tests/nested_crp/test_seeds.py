@@ -11,7 +11,7 @@ from tests.steered_problems import WORDS, documents, matched
 import stickbreak
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError
-from stickbreak.numerics.keys import key_of
+from stickbreak.numerics.streams import key_of
 from stickbreak_baselines import NestedCRP
 from stickbreak_baselines.nested_crp.documents import Routes
 from stickbreak_baselines.nested_crp.gibbs import Chain

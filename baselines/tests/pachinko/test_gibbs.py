@@ -9,7 +9,7 @@ from tests.topics.reference import by_word
 from tests.topics.test_chain import drawn, of_lengths
 
 from stickbreak.corpus import Corpus, planted_lda
-from stickbreak.numerics.keys import key_of
+from stickbreak.numerics.streams import key_of
 from stickbreak_baselines.pachinko.gibbs import Gibbs
 from stickbreak_baselines.pachinko.state import Paths, Priors
 

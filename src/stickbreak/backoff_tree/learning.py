@@ -17,7 +17,7 @@ from stickbreak.backoff_tree.sampler import TreeSampler
 from stickbreak.backoff_tree.state import WordCounts
 from stickbreak.fitting.engine import Engine
 from stickbreak.numerics.arrays import Int, Int32
-from stickbreak.numerics.keys import key_of
+from stickbreak.numerics.streams import key_of
 
 LEARNABLE = ("alpha", "eta")
 SAMPLE = 20_000  # tokens of a sample, about

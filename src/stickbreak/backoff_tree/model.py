@@ -18,7 +18,7 @@ from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens, refuse_fractions
 from stickbreak.fitting.executor import Executor, shards
 from stickbreak.numerics.arrays import Float, Int, Int32
-from stickbreak.numerics.keys import key_of
+from stickbreak.numerics.streams import key_of
 
 # passes over a new document: before the first that counts, and those that count for its shares and for its score
 N_BURN, N_SHARES, N_SCORE = 10, 50, 100

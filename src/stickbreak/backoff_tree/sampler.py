@@ -15,7 +15,7 @@ from stickbreak.backoff_tree.state import Discounts, WordCounts
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.numerics.arrays import Float
-from stickbreak.numerics.keys import key_of
+from stickbreak.numerics.streams import key_of
 
 _ALONE = Engine(ThreadExecutor(1))
 

@@ -14,8 +14,7 @@ from stickbreak.hybrid.kernels import documents as kernels
 from stickbreak.hybrid.kernels.words import count_topics
 from stickbreak.hybrid.word_weights import Weights
 from stickbreak.numerics.arrays import Float, Int, Int32
-from stickbreak.numerics.stirling import stirling_ratios, wide_enough
-from stickbreak.numerics.table_factors import Factors, factors_of
+from stickbreak.numerics.stirling import Factors, factors_of, stirling_ratios, wide_enough
 
 SAMPLERS = ("sparse", "dense")
 _SHARD_TOKENS = 4096

@@ -23,8 +23,7 @@ from stickbreak.hybrid.new_topics import make_room
 from stickbreak.hybrid.state import HybridState, Known, Learned, Priors
 from stickbreak.hybrid.word_topics import WordTopics
 from stickbreak.numerics.arrays import Int
-from stickbreak.numerics.keys import key_of
-from stickbreak.numerics.streams import stream
+from stickbreak.numerics.streams import key_of, stream
 
 BYTES_OF_SWEEP = 4.0  # of a token: its topic
 COLUMNS = ("step_size", "n_steps", "alpha", "gamma", "eta")  # of the trace, the hybrid's own

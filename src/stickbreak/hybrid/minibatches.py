@@ -19,7 +19,7 @@ from stickbreak.hybrid.document_sampler import Found, Part, Sweeps, TableFactors
 from stickbreak.hybrid.state import HybridState, Priors
 from stickbreak.hybrid.word_weights import Tables, weigh
 from stickbreak.numerics.arrays import Int, Int32
-from stickbreak.numerics.keys import key_of
+from stickbreak.numerics.streams import key_of
 
 LARGEST_FACTORS = 1 << 24  # bytes of factors that a stream keeps from step to step
 

@@ -101,3 +101,31 @@ def log_stirling(V, n, m):
     for column in range(2, m + 1):
         total += math.log(V[n, column])
     return total
+
+
+Factors = NDArray[np.float64]
+"""factors[n, m] = what opening a table, and what joining one, is worth to a token whose own count is out of n and m."""
+
+
+def factors_of(ratios: StirlingRatios) -> Factors:
+    """Return the factors of (G6), (longest + 1, width, 2).
+
+    Raises
+    ------
+    InputError
+        If the memory does not hold them.
+    """
+    factors = table(ratios.shape[0], ratios.shape[1] - 1, 2)
+    _tabulate(ratios, factors)
+    return factors
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _tabulate(ratios, out):
+    """s(n+1, m+1)/s(n, m) (m+1)/(n+1) and s(n+1, m)/s(n, m) (n-m+1)/(n+1); 1 and 0 for n = 0.     math.md (G6)"""
+    out[:] = 0.0
+    out[0, 0, 0] = 1.0
+    for n in range(1, out.shape[0]):
+        for m in range(1, min(n + 1, out.shape[1])):
+            out[n, m, 0] = opened_ratio(ratios, n, m) * (m + 1.0) / (n + 1.0)
+            out[n, m, 1] = seated_ratio(ratios, n, m) * (n - m + 1.0) / (n + 1.0)

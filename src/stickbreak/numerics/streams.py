@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import zlib
 
 import numpy as np
 
 from stickbreak.exceptions import InputError
-from stickbreak.numerics.keys import key_of
 
 
 def seed_from(random_state: int | np.random.RandomState | None) -> int:
@@ -50,3 +50,9 @@ def stream(seed: int, purpose: str) -> np.random.Generator:
 def stream_at(seed: int, purpose: str, number: int) -> np.random.Generator:
     """Return the generator of a purpose for one of many parts, each of which has numbers of its own."""
     return np.random.Generator(np.random.Philox(key=[int(key_of(seed, 0, purpose)), number]))
+
+
+def key_of(seed: int, sweep: int, purpose: str) -> np.uint64:
+    """Return the key of a purpose in a sweep: streams of different keys are independent."""
+    digest = hashlib.blake2b(f"{seed} {sweep} {purpose}".encode(), digest_size=8).digest()
+    return np.uint64(int.from_bytes(digest, "little"))

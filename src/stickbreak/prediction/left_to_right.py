@@ -17,8 +17,7 @@ from stickbreak.fitting.engine import Engine, engine
 from stickbreak.fitting.executor import shards
 from stickbreak.fitting.requirements import check_many
 from stickbreak.numerics.arrays import Float, Int
-from stickbreak.numerics.keys import key_of
-from stickbreak.numerics.streams import seed_from
+from stickbreak.numerics.streams import key_of, seed_from
 from stickbreak.prediction.kernels import sequences as sequence_kernels
 
 _SHARD_NUMBERS, _SHARD_DRAWS = 1 << 22, 1 << 18  # doubles that a shard gathers (32 MiB); draws of a shard

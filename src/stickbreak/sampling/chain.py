@@ -18,9 +18,9 @@ from stickbreak.initialization import Start
 from stickbreak.model.document_labels import DocumentLabels
 from stickbreak.model.word_prior import WordPrior
 from stickbreak.numerics.arrays import Float, Int32
-from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.ranges import is_concentration
 from stickbreak.numerics.stirling import StirlingRatios, stirling_ratios, wide_enough
+from stickbreak.numerics.streams import key_of
 from stickbreak.sampling.concentrations import resample
 from stickbreak.sampling.joint import TablePairs, log_joint
 from stickbreak.sampling.known import KnownTopics, Labelled, LabelTables, known_topics

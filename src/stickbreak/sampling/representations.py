@@ -19,10 +19,9 @@ from stickbreak.fitting.checkpoint import require
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import shards
 from stickbreak.numerics.arrays import Float, Int, Int32
-from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.pseudo_counts import factor_of
-from stickbreak.numerics.stirling import StirlingRatios, wide_enough
-from stickbreak.numerics.table_factors import factors_of
+from stickbreak.numerics.stirling import StirlingRatios, factors_of, wide_enough
+from stickbreak.numerics.streams import key_of
 from stickbreak.sampling.kernels import counts as counts_kernels
 from stickbreak.sampling.kernels import documents as documents_kernels
 from stickbreak.sampling.kernels import franchise as franchise_kernels

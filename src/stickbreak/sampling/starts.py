@@ -15,9 +15,9 @@ from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.laps import Callback
 from stickbreak.initialization import Start, StartSettings, make_start, start_from_topics, topic_model
 from stickbreak.numerics.arrays import Float, Int32
-from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.pseudo_counts import by_word
 from stickbreak.numerics.stirling import StirlingRatios, wide_enough
+from stickbreak.numerics.streams import key_of
 from stickbreak.sampling.kernels.documents import NO_LABELS, assign
 from stickbreak.sampling.known import Labelled
 from stickbreak.sampling.representations import Sweep, TableIndicators, seat_tokens

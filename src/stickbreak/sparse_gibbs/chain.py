@@ -19,8 +19,8 @@ from stickbreak.fitting.executor import Executor, ThreadExecutor
 from stickbreak.fitting.hyperparameters import opened
 from stickbreak.fitting.laps import Packed
 from stickbreak.numerics.arrays import Float, Int
-from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.ranges import are_sums
+from stickbreak.numerics.streams import key_of
 from stickbreak.sparse_gibbs.kernels import lists as list_kernels
 from stickbreak.sparse_gibbs.kernels import sweeps as sweep_kernels
 from stickbreak.sparse_gibbs.priors import STEPS, Priors, fixed_point, is_due, prior_of_words, tables_of

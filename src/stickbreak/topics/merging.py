@@ -10,8 +10,8 @@ from scipy.special import gammaln
 
 from stickbreak.fitting.executor import Executor
 from stickbreak.numerics.arrays import Float, Int
-from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.pseudo_counts import total_of
+from stickbreak.numerics.streams import key_of
 from stickbreak.sparse_gibbs.chain import Chain
 from stickbreak.sparse_gibbs.priors import Priors
 from stickbreak.sparse_gibbs.tokens import ByDocument

@@ -13,8 +13,7 @@ from stickbreak.corpus import Corpus
 from stickbreak.fitting.checkpoint import require
 from stickbreak.fitting.laps import Packed
 from stickbreak.numerics.arrays import Float
-from stickbreak.numerics.keys import key_of
-from stickbreak.numerics.streams import stream
+from stickbreak.numerics.streams import key_of, stream
 from stickbreak.sparse_gibbs.priors import is_due
 from stickbreak_baselines.nested_crp.kernels.sweeps import stick_weights, sweep
 from stickbreak_baselines.nested_crp.state import Priors, Tokens, Tree

@@ -17,9 +17,8 @@ from stickbreak.corpus import Corpus
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
 from stickbreak.fitting.laps import Packed
 from stickbreak.numerics.arrays import Float, Int
-from stickbreak.numerics.keys import key_of
 from stickbreak.numerics.ranges import are_sums
-from stickbreak.numerics.streams import stream
+from stickbreak.numerics.streams import key_of, stream
 from stickbreak.sparse_gibbs.chain import LATE
 from stickbreak.sparse_gibbs.kernels import lists as list_kernels
 from stickbreak.sparse_gibbs.priors import STEPS, fixed_point, is_due, prior_of_words, tables_of

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.numerics.compiling import njit
-from stickbreak.numerics.kernel_gamma import draw_gamma, draw_log_odds
-from stickbreak.numerics.kernel_random import open_stream, uniform
+from stickbreak.numerics.kernel_random import draw_gamma, draw_log_odds, open_stream, uniform
 from stickbreak.sampling.kernels.counts import SHIFT, TOPIC
 from stickbreak.sampling.kernels.documents import SMALLEST, labels_in, tables_of
 

@@ -5,8 +5,7 @@ import pytest
 from scipy.special import expit
 from scipy.stats import beta, gamma, kstest, loggamma
 
-from stickbreak.numerics.kernel_gamma import draw_gamma, draw_log_gamma, draw_log_odds
-from stickbreak.numerics.kernel_random import open_stream
+from stickbreak.numerics.kernel_random import draw_gamma, draw_log_gamma, draw_log_odds, open_stream
 
 N = 4000
 ALARM = 1e-4
