@@ -15,7 +15,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOCK := uv pip compile --quiet --universal --python-version 3.11 \
 	--no-emit-index-url --no-emit-find-links --generate-hashes --no-header
 
-.PHONY: help demo test test-long test-all check fuzz docs cli-docs pyright bench bench-quick lock release-check check-min clean
+.PHONY: help demo test test-long test-all check fuzz docs pyright bench bench-quick lock release-check check-min clean
 
 help:
 	@echo "make demo      topics of the documentation of Python's standard library, with a report, in demo/"
@@ -26,7 +26,6 @@ help:
 	@echo "               make fuzz INPUTS=10000 LOADS=1000; another one: SEED=1; failing inputs are kept in fuzz-failures/)"
 	@echo "make pyright   what an editor says of examples/ and tests/typing/ (pyright brings Node.js along: 283 MB)"
 	@echo "make docs      the documentation, as a web site in site/"
-	@echo "make cli-docs  renew the help texts in docs/cli.md"
 	@echo "make bench     every command on the pages of the benchmarks, for many hours (STICKBREAK_DATA names the corpora)"
 	@echo "make bench-quick  all systems side by side on little data, for some minutes"
 	@echo "make release-check  whether this tree can be released: builds, and tries the wheel in a clean environment"
@@ -78,9 +77,6 @@ pyright: $(VENV)/pyright.stamp
 
 docs: $(VENV)/dev.stamp
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site
-
-cli-docs: $(VENV)/dev.stamp
-	$(BIN)/python docs/generate_cli.py
 
 bench-quick: $(VENV)/dev.stamp
 	$(BIN)/python -m benchmarks quick

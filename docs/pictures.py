@@ -23,7 +23,7 @@ from sklearn.datasets import load_digits, load_wine
 from sklearn.preprocessing import StandardScaler
 
 import stickbreak
-from stickbreak.cli.stop_words import english_and
+from stickbreak.cli.demo import english_and
 from stickbreak.corpus import TextOptions, count_texts, planted_gaussians, planted_lda, toy_bars
 from stickbreak.corpus.examples.standard_library import standard_library_docstrings
 

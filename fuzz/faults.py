@@ -142,7 +142,7 @@ def outputs() -> dict[str, Callable[[], Output]]:
     files = {f"weights {ending}": (lambda ending=ending: _weights(ending)) for ending in ("csv", "jsonl", "npz")}
     return {
         **saves, **checkpoints, **files, "weights parquet": lambda: _weights("parquet"), "report": _report,
-        "input.json": _settings, "corpus": _corpus_folder, "command": _job,
+        "corpus": _corpus_folder, "command": _job,
     }  # fmt: skip
 
 
@@ -184,7 +184,7 @@ def _checkpoint(name: str) -> Output:
 
 
 def _weights(ending: str) -> Output:
-    from stickbreak.cli.weights import document_weights, write_weights
+    from stickbreak.cli.tables import document_weights, write_weights
 
     model, name = _fitted("topics"), f"weights.{ending}"
     return Output(
@@ -205,19 +205,6 @@ def _report() -> Output:
     )
 
 
-def _settings() -> Output:
-    import json
-
-    from stickbreak.cli.documents import InputSettings
-
-    old, new = InputSettings("uci", None, None, "utf-8"), InputSettings("ldac", None, None, "utf-8")
-    return Output(
-        lambda folder: old.remember(folder, None, [2, 1]),
-        lambda folder: new.remember(folder, None, [2, 1]),
-        lambda folder: json.loads((folder / "input.json").read_text())["format"] == "ldac",
-    )
-
-
 def _corpus_folder() -> Output:
     from stickbreak.corpus import open_corpus, write_corpus
 
@@ -231,14 +218,13 @@ def _corpus_folder() -> Output:
 
 def _job() -> Output:
     """`stickbreak fit --force`, from the fitted model to the report inside its folder."""
-    from stickbreak.cli.documents import InputSettings
-    from stickbreak.cli.fitting import FitJob
-    from stickbreak.cli.words import Words
+    from stickbreak.cli.documents import Documents
+    from stickbreak.cli.job import FitJob
 
     def job(folder: Path, n_laps: int) -> None:
         parameters = {"n_topics": 5, "n_laps": n_laps, "random_state": 3}
         work = FitJob(folder / "m", None, parameters, force=True, quiet=True)
-        work.run(Words.of(_words(), InputSettings("ldac", None, None, "utf-8")))
+        work.run(Documents(_words()))
 
     return Output(
         lambda folder: job(folder, 2),

@@ -30,11 +30,11 @@ SIGNALS = {"KILL": ("KILL",), "INT": ("INT", "INT", "INT INT")}  # kind -> what 
 ROUNDS = (1, 1, 2, 3)  # how often a fit is cut before it may end
 COMMAND_SHARE = 5  # every so many trials one is of the command line, which takes seconds to load
 COMMANDS = {
-    "command topics": ("topics", "--max-topics 9 --laps 60"),
-    "command variational": ("variational", "--topics 6 --laps 30 --batches 3"),
-    "command gibbs": ("gibbs", "--topics 6 --sweeps 60 --burn-in 5 --init lda"),
-    "command hybrid": ("hybrid", "--topics 6 --laps 20 --batch-size 15"),
-    "command tree": ("tree", "--branching 3,2 --laps 40"),
+    "command topics": ("topics", "--set max_topics=9 --laps 60"),
+    "command variational": ("variational", "--topics 6 --laps 30 --set n_batches=3"),
+    "command gibbs": ("gibbs", "--topics 6 --laps 60 --set burn_in=5 --set init=lda"),
+    "command hybrid": ("hybrid", "--topics 6 --laps 20 --set batch_size=15"),
+    "command tree": ("tree", "--set branching=3,2 --laps 40"),
 }
 
 
@@ -207,7 +207,8 @@ def _emptied(place: Path) -> None:
 def _run_command(arguments: list[str], corpus: Corpus, place: Path, signals: Signals | None) -> Ended:
     """Run `stickbreak fit` on the documents, with a checkpoint."""
     given = ["fit", *arguments, "--out", str(place / "model"), "--checkpoint", str(place / "ck")]
-    code = _popen([*given, "--resume", "--force", "--quiet", "--no-report", "--seed", "3", "--jobs", "1"], signals)
+    more = ["--resume", "--force", "--quiet", "--no-report", "--random-state", "3", "--jobs", "1"]
+    code = _popen([*given, *more], signals)
     if code == -signal.SIGKILL:
         return Ended("killed", None)
     if code in (130, -signal.SIGINT):  # the latter: before the command line was loaded

@@ -23,9 +23,8 @@ from fuzz.models import FITS, Fit
 from fuzz.mutations import mutate_bytes
 from fuzz.outcomes import Unsound
 from fuzz.structure import mutate_array, mutate_json, mutate_safetensors, mutate_tree
-from stickbreak.corpus import TextOptions
 
-HEAD, ARRAYS, INPUT = "model.json", "arrays.safetensors", "input.json"
+HEAD, ARRAYS = "model.json", "arrays.safetensors"
 _LAPS = {"gibbs": 8, "tree": 10}  # of the saved fits; others take 4
 _MORE_LAPS = 2
 _TEXTS = '{"text": "w1 w2 w3", "id": "=one"}\n{"text": "w4 w24 unknown"}\n'
@@ -144,7 +143,7 @@ class Loaders:
                 if use not in rare or random.random() < 0.2
             )
             if "command" in uses and random.random() < 0.7:
-                files[INPUT] = mutate_json(random, _remembered())
+                files = _with_memory(random, files)
         return Input(saved.group, saved.fit, saved.kind, files, uses)
 
     def attempt(self, given: Input, folder: Path) -> None:
@@ -257,14 +256,16 @@ def _with_checksum(files: dict[str, bytes]) -> bytes:
     return json.dumps({**json.loads(files[HEAD]), "checksum": zlib.crc32(files[ARRAYS])}).encode()
 
 
-def _remembered() -> bytes:
-    """Return the input.json that the command line puts beside a model."""
-    from stickbreak.cli.documents import InputSettings
-
-    with tempfile.TemporaryDirectory() as folder:
-        settings = InputSettings("jsonl", "text", "id", text=TextOptions(min_df=1, token_pattern=r"\w+"))
-        settings.remember(Path(folder), None, [2, 1])
-        return Path(folder, INPUT).read_bytes()
+def _with_memory(random: Random, files: dict[str, bytes]) -> dict[str, bytes]:
+    """Return a model that remembers, perhaps damaged, how its documents were read."""
+    settings = {"format": "jsonl", "text_field": "text", "name_field": "id"}
+    known = [["settings", {"mapping": [[*item] for item in settings.items()]}], ["suffix", ".jsonl"]]
+    try:
+        head = json.loads(files[HEAD])
+        head["meta"]["reading"] = json.loads(mutate_json(random, json.dumps({"mapping": known}).encode()))
+    except (ValueError, TypeError, KeyError):  # another change has damaged it, or this one has
+        return files
+    return {**files, HEAD: json.dumps(head).encode()}
 
 
 # --- uses -----------------------------------------------------------------------------------------------------------
@@ -334,7 +335,7 @@ def _report(model: Any, X: Any, folder: Path) -> None:
 
 
 def _command(model: Any, X: Any, folder: Path) -> None:
-    """Ask the command line, which also reads input.json."""
+    """Ask the command line, which also takes what a model remembers of its documents."""
     from typer.testing import CliRunner
 
     from stickbreak.cli.app import app

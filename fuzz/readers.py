@@ -134,9 +134,9 @@ def attempt(given: Input, folder: Path) -> None:
 
 def read_stop_words(path: Path) -> tuple[str, ...]:
     """Read stop words as the command line does."""
-    from stickbreak.cli.text_options import text_options
+    from stickbreak.cli.settings import text_options
 
-    options = text_options(str(path), "1", "1.0", None, 1, 1, None, False, None, DEFAULT_LIMITS)
+    options = text_options(str(path), "1", "1.0", None, DEFAULT_LIMITS, {})
     count_texts(["bread and butter of the baker"], options, vocabulary=["bread", "the"])
     return options.stop_words if isinstance(options.stop_words, tuple) else ()
 

@@ -1,18 +1,13 @@
 """The documentation says what the code does: labels, parameters, help texts and links; tests/docs runs its blocks."""
 
-import importlib.util
 import inspect
 import re
 from collections import Counter
 from dataclasses import fields
 from pathlib import Path
-from types import ModuleType
 
 import pytest
-from typer.main import get_command
-from typer.testing import CliRunner
 
-from stickbreak.cli.app import app
 from stickbreak.corpus import FORMATS, VECTOR_FORMATS, TextOptions
 from stickbreak.methods import methods
 
@@ -46,15 +41,6 @@ def cited_labels() -> dict[str, list[str]]:
     return cited
 
 
-def generate_cli() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("generate_cli", DOCS / "generate_cli.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_math_defines_every_label_once():
     labels = defined_labels(math_pages())
     assert labels
@@ -74,23 +60,6 @@ def test_math_shows_the_label_beside_its_equation():
         section = re.split(r"^#+ ", after, maxsplit=1, flags=re.MULTILINE)[0]
         typeset = rf"&& \\text\{{\({label}\)\}}(?: \\\\)?$"
         assert re.search(rf"^    .*\({label}\)$|{typeset}", section, re.MULTILINE), label
-
-
-def test_cli_help_texts_are_those_of_the_program():
-    text = page("cli.md")
-    assert generate_cli().renewed(text) == text, "run make cli-docs"
-
-
-def test_cli_page_has_every_command():
-    commands = {f"stickbreak {name}" for name in get_command(app).commands}
-    assert generate_cli().documented(page("cli.md")) == {"stickbreak", *commands}
-
-
-def test_cli_page_shows_a_file_of_options_that_fit_takes(tmp_path):
-    (example,) = re.findall(r"^```toml\n(.*?)^```$", page("cli.md"), re.DOTALL | re.MULTILINE)
-    (tmp_path / "fit.toml").write_text(example.replace("reviews.jsonl", "nowhere.jsonl"), encoding="utf-8")
-    result = CliRunner().invoke(app, ["fit", "--config", str(tmp_path / "fit.toml")], prog_name="stickbreak")
-    assert "nowhere.jsonl, the input that" in result.stderr  # all of it was taken, up to the input
 
 
 def test_formats_page_has_every_format_and_text_option():

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from stickbreak.cli.stop_words import DOCSTRING_STOP_WORDS, english_and
+from stickbreak.cli.demo import DOCSTRING_STOP_WORDS, english_and
 from stickbreak.corpus import Corpus, TextOptions, count_texts, planted_lda, read
 from stickbreak.corpus.examples.standard_library import standard_library_docstrings
 from stickbreak.evaluation import Completion, document_completion

@@ -19,7 +19,7 @@ THEMES = {
     "kitchen": "bread butter oven flour sugar recipe kitchen pepper onion soup",
     "law": "court judge lawyer trial witness verdict appeal jury statute crime",
 }
-FAST = ["--topics", "5", "--laps", "4", "--seed", "1", "--jobs", "1"]
+FAST = ["--topics", "5", "--laps", "4", "--random-state", "1", "--jobs", "1"]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -104,7 +104,7 @@ def model(tmp_path_factory, documents) -> Path:
 def tree_model(tmp_path_factory, documents) -> Path:
     """A tree fitted by the command line, with its report; not to be changed."""
     out = tmp_path_factory.mktemp("models") / "tree"
-    options = ["--method", "tree", "--branching", "3,2,4", "--laps", "10", "--seed", "1", "--jobs", "1"]
+    options = ["--method", "tree", "--set", "branching=3,2,4", "--laps", "10", "--random-state", "1", "--jobs", "1"]
     arguments = ["fit", str(documents), "--out", str(out), *options]
     result = CliRunner().invoke(app, arguments, prog_name="stickbreak", catch_exceptions=False)
     assert result.exit_code == 0, result.stderr

@@ -15,33 +15,40 @@ from .test_questions import same
 
 
 def test_periods_suit_the_span_of_the_dates(run, model, dated, fitted, corpus):
-    printed = run("over-time", model, dated, "--topic", "0", "--quiet").stdout.splitlines()
+    printed = run("ask", model, "over-time", dated, "--topic", "0", "--quiet").stdout.splitlines()
     assert printed[0] == "Shares by month, as suits the dates; --by names another period."
-    assert len(printed) - 3 == len(fitted.topics_over_time(corpus, by="month", topic=0))
-    assert "as suits" not in run("over-time", model, dated, "--by", "quarter", "--topic", "0", "--quiet").stdout
+    assert len(printed) - 2 == len(fitted.topics_over_time(corpus, by="month", topic=0))
+    assert "as suits" not in run("ask", model, "over-time", dated, "--by", "quarter", "--topic", "0", "--quiet").stdout
     assert fitted.topics_over_time(corpus, topic=0).attrs["by"] == "month"
 
 
 def test_some_categories_alone_are_printed(run, refuse, model, dated, fitted, corpus):
-    both = (model, dated, "--text-field", "text", "--quiet", "--column", "kind")
+    both = (dated, "--text", "text", "--quiet", "--column", "kind")
     whole = fitted.topics_by(corpus, "kind")
     chosen = whole[whole["category"].isin(["=sea", "=law"])].reset_index(drop=True)
-    same(run("by", *both, "--category", "=sea", "--category", "=law", "--json"), chosen)
-    assert "no document has the category '=seas'; did you mean '=sea'?" in refuse("by", *both, "--category", "=seas")
+    same(run("ask", model, "by", *both, "--category", "=sea", "--category", "=law", "--json"), chosen)
+    assert "no document has the category '=seas'; did you mean '=sea'?" in refuse(
+        "ask", model, "by", *both, "--category", "=seas"
+    )
 
 
 def test_a_topic_is_given_by_its_label_too(run, refuse, model, dated, fitted, tmp_path):
-    label = fitted._asked(2).labels[0]
-    both = (model, dated, "--text-field", "text", "--quiet", "--json")
-    for command in (("over-time", *both, "--by", "year"), ("trends", *both), ("by", *both, "--column", "kind"),
-                    ("documents", *both), ("words", model, "--json")):  # fmt: skip
-        by_number = run(*command, "--topic", "2").stdout
-        assert run(*command, "--topic", f" {label.upper()}").stdout == by_number
+    label = fitted.labelled_topics(2).labels[0]
+    both = (dated, "--text", "text", "--quiet", "--json")
+    for command in (
+        ("over-time", *both, "--by", "year"), ("trends", *both), ("by", *both, "--column", "kind"),
+        ("documents", *both), ("words", "--json"),
+    ):  # fmt: skip
+        by_number = run("ask", model, *command, "--topic", "2").stdout
+        assert run("ask", model, *command, "--topic", f" {label.upper()}").stdout == by_number
     shutil.copytree(model, tmp_path / "m")
     run("label", tmp_path / "m", "0=Sea", "1=sea", "2=odd")
-    assert run("words", tmp_path / "m", "--topic", "sea").stdout == run("words", tmp_path / "m", "--topic", "1").stdout
-    assert "the label of topics 0 and 1; give one number" in refuse("words", tmp_path / "m", "--topic", "SEA")
-    assert "no topic has this label; did you mean 'odd'?" in refuse("words", tmp_path / "m", "--topic", "od")
+    assert (
+        run("ask", tmp_path / "m", "words", "--topic", "sea").stdout
+        == run("ask", tmp_path / "m", "words", "--topic", "1").stdout
+    )
+    assert "the label of topics 0 and 1; give one number" in refuse("ask", tmp_path / "m", "words", "--topic", "SEA")
+    assert "no topic has this label; did you mean 'odd'?" in refuse("ask", tmp_path / "m", "words", "--topic", "od")
 
 
 def test_digits_are_a_number_and_else_a_label(run, refuse, model, tmp_path):
@@ -49,16 +56,16 @@ def test_digits_are_a_number_and_else_a_label(run, refuse, model, tmp_path):
     run("label", tmp_path / "m", "0=1984", "1=2")
 
     def shown(topic):
-        return run("words", tmp_path / "m", "--topic", topic, "--json").stdout
+        return run("ask", tmp_path / "m", "words", "--topic", topic, "--json").stdout
 
     assert shown("1984") == shown(" 0 ") == shown("0")
     assert shown("2") != shown("1")  # topic 2, not the one with this label
-    assert "topic is 1985; give a number" in refuse("words", tmp_path / "m", "--topic", "1985")
+    assert "topic is 1985; give a number" in refuse("ask", tmp_path / "m", "words", "--topic", "1985")
 
 
 def test_words_are_searched_as_texts_were_counted(run, refuse, model, fitted, tmp_path):
-    same(run("search", model, "Ship", "COUR*", "--json"), fitted.search(["ship", "cour*"]))
-    assert "the model has no word 'Shipp'; did you mean 'ship'" in refuse("search", model, "Shipp")
+    same(run("ask", model, "search", "Ship", "COUR*", "--json"), fitted.search(["ship", "cour*"]))
+    assert "the model has no word 'Shipp'; did you mean 'ship'" in refuse("ask", model, "search", "Shipp")
     texts = ["Über Bär see", "bär SEE über", "see Über bär"] * 4
     for lowercase, strip, found in ((True, "unicode", True), (True, None, False), (False, "unicode", False)):
         options = TextOptions(lowercase=lowercase, strip_accents=strip, min_df=1, max_df=1.0)
@@ -85,12 +92,12 @@ def test_a_document_of_few_words_is_told_where_others_are_like_it(run, model, tm
     texts = ["ship sail captain wave", "ship", "ship unknown", "judge court", "bread butter oven"]
     path = tmp_path / "few.jsonl"
     path.write_text("".join(json.dumps({"id": str(i), "text": text}) + "\n" for i, text in enumerate(texts)))
-    of_few = run("similar", model, path, "--document", "2", "--quiet").stdout
+    of_few = run("ask", model, "similar", path, "--document", "2", "--quiet").stdout
     assert "Document 2 has 1 word that the model knows: too few to say which documents are like it." in of_few
-    of_more = run("similar", model, path, "--document", "0", "--quiet").stdout
+    of_more = run("ask", model, "similar", path, "--document", "0", "--quiet").stdout
     assert "too few" not in of_more
     assert "3 of these documents have fewer than 3 words that the model knows: their places say little." in of_more
-    assert "fewer than" not in run("similar", model, path, "--document", "0", "--quiet", "--json").stdout
+    assert "fewer than" not in run("ask", model, "similar", path, "--document", "0", "--quiet", "--json").stdout
 
 
 def test_unknown_words_are_told_with_a_question_only_where_they_are_many(run, model, documents, tmp_path):
@@ -98,6 +105,6 @@ def test_unknown_words_are_told_with_a_question_only_where_they_are_many(run, mo
     few.write_text("ship sail captain unheard\n" * 3)
     many.write_text("ship sail unheard\n" * 3)
     for path, told in ((few, False), (many, True)):
-        said = run("topics-of", model, path, "--document", "0").stderr
+        said = run("ask", model, "topics-of", path, "--document", "0").stderr
         assert said.startswith("3 documents")
         assert ("are not in the model's vocabulary" in said) is told

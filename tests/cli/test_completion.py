@@ -39,10 +39,8 @@ def test_zsh_says_what_a_method_is_for():
     [
         ("stickbreak ev", ["evaluate"]),
         ("stickbreak fit --method gib", ["gibbs"]),
-        ("stickbreak fit --bound q", ["quadratic"]),
-        ("stickbreak fit --burn-in-", ["--burn-in-sweeps"]),  # also what the first screen of help hides
-        ("stickbreak fit --moves merge,b", ["merge,birth"]),
-        ("stickbreak fit --delete-documents a", ["all"]),
+        ("stickbreak fit --date-f", ["--date-format"]),  # also what the first screen of help hides
+        ("stickbreak ask model over", ["over-time"]),
     ],
 )
 def test_bash_completes(line, offered):

@@ -51,10 +51,10 @@ def test_patterns_and_columns(run, dated, tmp_path):
 
 def test_options_of_text_are_taken(run, dated, tmp_path):
     options = [
-        "--ngram-max",
-        "2",
-        "--max-features",
-        "7",
+        "--set",
+        "ngram_range=1,2",
+        "--set",
+        "max_features=7",
         "--stop-words",
         "none",
         "--name-field",
@@ -89,11 +89,12 @@ def test_what_is_done_is_told(run, documents, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--workers", "2", "--cluster", "tcp://host:1"], "--workers starts processes here"),
+        (["--workers", "none"], "give a number of processes or an address"),
+        (["--set", "alpha=1"], "no parameter has this name"),
         (["--keep", "colour"], "has no field 'colour'"),
         (["--keep", "id,,text"], "give 'all' or a list of fields"),
         (["--min-df", "few"], "--min-df is 'few'"),
-        (["--cluster", "tcp://127.0.0.1:9"], "no Dask scheduler answers"),
+        (["--workers", "tcp://127.0.0.1:9"], "no Dask scheduler answers"),
     ],
 )
 def test_what_cannot_be_is_refused(refuse, documents, tmp_path, options, message, monkeypatch):
@@ -106,9 +107,6 @@ def test_a_fit_takes_counts_with_columns_and_columns_of_texts(run, dated, tmp_pa
     run("count", *dated, "--out", tmp_path / "counts", "--keep", "all")
     run("fit", tmp_path / "counts", "--out", tmp_path / "of-counts", *fast, "--no-report")
     run("fit", dated[0], "--out", tmp_path / "of-texts", "--keep", "date", *fast, "--no-report")
-    config = tmp_path / "of-texts" / "fit.toml"
-    run("fit", "--config", config, dated[0], "--out", tmp_path / "again", "--no-report")
-    assert 'keep = "date"' in config.read_text()
 
 
 def test_columns_are_for_words(refuse, tmp_path):

@@ -3,7 +3,7 @@ import json
 import pytest
 
 import stickbreak
-from stickbreak.cli.stop_words import DOCSTRING_STOP_WORDS, english_and
+from stickbreak.cli.demo import DOCSTRING_STOP_WORDS, english_and
 from stickbreak.corpus import count_texts
 
 
@@ -33,7 +33,7 @@ def test_the_demo_tells_its_steps_and_what_to_type_next(run, tmp_path, small_lib
 def test_a_demo_replaces_an_earlier_demo_but_no_other_model(run, refuse, tmp_path, model, small_library):
     out = tmp_path / "demo"
     for seed in (0, 1):
-        run("demo", "--out", out, "--topics", "2", "--laps", "2", "--seed", seed)
+        run("demo", "--out", out, "--topics", "2", "--laps", "2", "--random-state", seed)
     assert "already exists" in refuse("demo", "--out", model)
 
 

@@ -64,7 +64,7 @@ def test_memory_is_that_of_the_check_for_the_whole(run, inputs, monkeypatch):
 
 @pytest.mark.parametrize("method", ["gibbs", "hybrid", "variational", "lda", "tree"])
 def test_other_methods_are_estimated(run, inputs, method):
-    options = ["--branching", "3,2"] if method == "tree" else []
+    options = ["--set", "branching=3,2"] if method == "tree" else []
     said = run("fit", inputs["a.jsonl"], "--estimate", "--method", method, *options).stdout
     assert "passes at most" in said
 

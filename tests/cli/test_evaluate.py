@@ -9,7 +9,7 @@ from stickbreak.evaluation import evaluate, unigram_completion
 
 
 def test_json_holds_the_scores_of_the_library(run, model, documents):
-    found = json.loads(run("evaluate", model, documents, "--seed", "3", "--json").stdout)
+    found = json.loads(run("evaluate", model, documents, "--random-state", "3", "--json").stdout)
     expected = evaluate(stickbreak.load(model), read(documents), seed=3)
     assert found["completion"]["active"] == expected.completion.active
     assert found["completion"]["with_inactive"] == expected.completion.with_inactive
@@ -35,7 +35,7 @@ def test_words_are_compared_with_their_frequencies_in_the_fit_as_fit_does(run, d
 
 
 def test_documents_that_were_held_out_are_not_in_the_frequencies(run, model, documents):
-    known = json.loads((model / "input.json").read_text())["word_counts"]
+    known = stickbreak.load(model)._reading["word_counts"]
     assert sum(known) == read(documents).split(0.1, seed=1)[0].n_tokens
 
 
@@ -47,7 +47,7 @@ def test_without_frequencies_of_the_fit_there_is_no_comparison(run, documents, t
 
 
 def test_seeds_split_documents_differently(run, model, documents):
-    scores = [json.loads(run("evaluate", model, documents, "--seed", s, "--json").stdout) for s in (0, 1)]
+    scores = [json.loads(run("evaluate", model, documents, "--random-state", s, "--json").stdout) for s in (0, 1)]
     assert scores[0]["completion"]["active"] != scores[1]["completion"]["active"]
 
 
@@ -66,13 +66,15 @@ def test_documents_too_short_to_be_completed_are_refused(refuse, model, tmp_path
 
 
 def test_negative_seeds_are_refused(refuse, model, documents):
-    assert "--seed" in refuse("evaluate", model, documents, "--seed", "-1")
+    assert "--random-state" in refuse("evaluate", model, documents, "--random-state", "-1")
 
 
 @pytest.mark.parametrize("resample", [True, False])
 def test_left_to_right_is_added_where_it_is_asked_for(run, model, documents, resample):
     options = ["--left-to-right", "2", *([] if resample else ["--no-resample"])]
-    found = json.loads(run("evaluate", model, documents, "--seed", "3", "--json", *options).stdout)["left_to_right"]
+    found = json.loads(run("evaluate", model, documents, "--random-state", "3", "--json", *options).stdout)[
+        "left_to_right"
+    ]
     expected = stickbreak.load(model).left_to_right(read(documents), n_particles=2, resample=resample, random_state=3)
     assert found["printed"] == expected.printed
     assert found["unbiased"] == expected.unbiased
@@ -80,7 +82,7 @@ def test_left_to_right_is_added_where_it_is_asked_for(run, model, documents, res
     assert found["printed_perplexity"] == expected.printed_perplexity
     assert (found["n_tokens"], found["n_documents"]) == (2700, 90)
     assert (found["particles"], found["resample"]) == (2, resample)
-    text = run("evaluate", model, documents, "--seed", "3", *options).stdout
+    text = run("evaluate", model, documents, "--random-state", "3", *options).stdout
     for part in (f"{expected.unbiased:.4f}", f"{expected.printed_perplexity:,.1f}", "2 samples", "Wallach"):
         assert part in text
 

@@ -7,8 +7,6 @@ import pytest
 import stickbreak
 from stickbreak.cli.methods import METHODS
 from stickbreak.corpus import read, write_corpus
-from stickbreak.initialization import STARTS
-from stickbreak.sampling.requirements import CHAIN_STARTS, TOPIC_MODEL
 
 VARIATIONAL = ["--method", "variational"]
 
@@ -25,8 +23,6 @@ def test_results_go_to_stdout_and_messages_to_stderr(run, documents, tmp_path, f
     assert "share  words" not in result.stderr
     assert sorted(entry.name for entry in out.iterdir()) == [
         "arrays.safetensors",
-        "fit.toml",
-        "input.json",
         "model.json",
         "report.html",
     ]
@@ -82,52 +78,18 @@ def test_the_held_out_documents_are_scored_and_not_fitted(run, documents, tmp_pa
     assert found["held_out"]["active"] == pytest.approx(expected.active, rel=1e-12)
 
 
-def test_model_options_reach_the_estimator(run, documents, tmp_path, monkeypatch):
-    seen = {}
-
-    class Stop(Exception):
-        pass
-
-    def estimator(**parameters):
-        seen.update(parameters)
-        raise Stop
-
-    monkeypatch.setattr(stickbreak, "VariationalHDP", estimator)
-    options = (
-        "--method variational --topics 7 --alpha 0.6 --gamma 3 --eta 0.2 --learn alpha,eta --bound quadratic "
-        "--init documents --laps 9 "
-        "--batches 2 --moves merge,birth --delete-documents 30 --restarts 0 --seed 5 --jobs 1 "
-        "--document-weights collapsed "
-        "--schedule stochastic --learning-decay 0.7 --learning-offset 20 --stick-rule natural"
-    )
-    with pytest.raises(Stop):
-        run("fit", documents, "--out", tmp_path / "m", *options.split())
-    assert seen == {
-        "n_topics": 7,
-        "alpha": 0.6,
-        "gamma": 3.0,
-        "eta": 0.2,
-        "learn": ("alpha", "eta"),
-        "bound": "quadratic",
-        "init": "documents",
-        "n_laps": 9,
-        "n_batches": 2,
-        "schedule": "stochastic",
-        "learning_decay": 0.7,
-        "learning_offset": 20.0,
-        "stick_rule": "natural",
-        "moves": ("merge", "birth"),
-        "delete_documents": 30,
-        "restarts": 0,
-        "document_weights": "collapsed",
-        "random_state": 5,
-        "n_jobs": 1,
-    }
-    assert not (tmp_path / "m").exists()
-
-
 def test_stochastic_schedule_fits_scores_and_reports(run, documents, tmp_path, fast):
-    options = ["--method", "variational", "--schedule", "stochastic", "--batches", "5", "--held-out", "10", "--verbose"]
+    options = [
+        "--method",
+        "variational",
+        "--set",
+        "schedule=stochastic",
+        "--set",
+        "n_batches=5",
+        "--held-out",
+        "10",
+        "--verbose",
+    ]
     printed = run("fit", documents, "--out", tmp_path / "m", *options, *fast).stdout
     model = stickbreak.load(tmp_path / "m")
     assert model.schedule == "stochastic"
@@ -141,23 +103,8 @@ def test_numbers_for_experts_say_what_was_learned(run, documents, tmp_path, fast
     fast = [*fast, "--verbose"]
     printed = run("fit", documents, "--out", tmp_path / "m", "--method", "variational", *fast).stdout
     assert f"learned     eta {stickbreak.load(tmp_path / 'm').eta_:.4g}\n" in printed
-    kept = run("fit", documents, "--out", tmp_path / "k", "--method", "variational", "--learn", "none", *fast).stdout
+    kept = run("fit", documents, "--out", tmp_path / "k", "--method", "variational", "--set", "learn=()", *fast).stdout
     assert "learned" not in kept
-
-
-@pytest.mark.parametrize("option", ["init", "bound", "schedule", "stick-rule", "document-weights"])
-def test_unknown_choice_is_refused_with_those_that_the_estimator_knows(refuse, documents, tmp_path, option):
-    name = option.replace("-", "_")
-    constraints = stickbreak.VariationalHDP._parameter_constraints
-    known = {TOPIC_MODEL, *STARTS, *CHAIN_STARTS} if option == "init" else constraints[name][0].options
-    line = refuse("fit", documents, "--out", tmp_path / "m", f"--{option}", "luck")
-    assert line.startswith(f"Error: --{option} is 'luck'; give ")
-    assert set(line.split("give ")[1].replace(" or ", ", ").split(", ")) == known
-
-
-def test_delete_documents_all_is_no_limit(run, documents, tmp_path, fast):
-    run("fit", documents, "--out", tmp_path / "m", "--no-report", *VARIATIONAL, "--delete-documents", "all", *fast)
-    assert stickbreak.load(tmp_path / "m").delete_documents is None
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -183,23 +130,14 @@ def test_options_that_are_not_given_keep_the_estimators_defaults(run, documents,
 def test_text_options_change_the_vocabulary(run, documents, tmp_path, fast):
     words = tmp_path / "stop.txt"
     words.write_text("bread butter\n")
-    options = ["--stop-words", words, "--max-features", "12", "--min-df", "0.05", "--ngram-max", "2"]
+    options = ["--stop-words", words, "--set", "max_features=12", "--min-df", "0.05", "--set", "ngram_range=(1, 2)"]
     run("fit", documents, "--out", tmp_path / "m", "--no-report", *options, *fast)
     model = stickbreak.load(tmp_path / "m")
     vocabulary = model.vocabulary_
     assert len(vocabulary) == 12
     assert not {"bread", "butter"} & set(vocabulary)
     assert model.text_options_.ngram_range == (1, 2)
-    assert "text" not in json.loads((tmp_path / "m" / "input.json").read_text())
     assert model.transform(["a new text with soap"]).shape == (1, model.n_topics_)
-
-
-def test_shortest_ngrams_can_be_left_out(run, refuse, documents, tmp_path, fast):
-    options = ["--ngram-min", "2", "--ngram-max", "3", "--min-df", "1", "--no-report"]
-    run("fit", documents, "--out", tmp_path / "m", *options, *fast)
-    assert {word.count(" ") for word in stickbreak.load(tmp_path / "m").vocabulary_} == {1, 2}
-    line = refuse("fit", documents, "--out", tmp_path / "n", "--ngram-min", "2")
-    assert "--ngram-min is 2 but --ngram-max is 1" in line
 
 
 def test_english_and_own_stop_words_join(run, tmp_path, fast):
@@ -314,24 +252,21 @@ BAD_INPUTS = {
     "missing file": (None, [], "does not exist"),
     "empty file": ("", [], "is empty"),
     "malformed line": (GOOD + "{oops\n", [], "line 4 is not valid JSON"),
-    "missing text column": ('{"body": "a", "more": "b"}\n', ["--text-field", "abstract"], "'body', 'more'"),
+    "missing text column": ('{"body": "a", "more": "b"}\n', ["--text", "abstract"], "'body', 'more'"),
     "not UTF-8": (b'{"text": "caf\xe9 au lait"}\n', [], "not UTF-8"),
     "truncated gzip": (gzip.compress((GOOD * 50).encode())[:40], [], "truncated .gz"),
-    "no word left": (GOOD, ["--min-df", "1", "--token-pattern", "xyz"], "no word is left"),
+    "no word left": (GOOD, ["--min-df", "1", "--set", "token_pattern=xyz"], "no word is left"),
     "unknown format": (GOOD, ["--format", "word"], "'word' is unknown"),
     "no number": (GOOD, ["--min-df", "few"], "--min-df is 'few'"),
-    "no expression": (GOOD, ["--token-pattern", "(("], "not a regular expression"),
+    "no expression": (GOOD, ["--set", "token_pattern=(("], "not a regular expression"),
     "no stop words": (GOOD, ["--stop-words", "nowhere.txt"], "nowhere.txt cannot be read"),
-    "negative alpha": (GOOD, ["--alpha", "-1"], "--alpha is -1"),
-    "infinite alpha": (GOOD, ["--alpha", "inf"], "alpha"),
+    "negative alpha": (GOOD, ["--set", "alpha=-1"], "alpha"),
+    "infinite alpha": (GOOD, ["--set", "alpha=inf"], "alpha"),
     "held-out share": (GOOD, ["--held-out", "0"], "--held-out is 0"),
-    "number of documents": (
-        GOOD,
-        [*VARIATIONAL, "--delete-documents", "some"],
-        "--delete-documents is 'some'; give a whole number from 1 up, or all",
-    ),
-    "no documents to delete with": (GOOD, [*VARIATIONAL, "--delete-documents", "0"], "--delete-documents is '0'"),
-    "negative restarts": (GOOD, ["--restarts", "-1"], "--restarts"),
+    "no number of documents": (GOOD, [*VARIATIONAL, "--set", "delete_documents=some"], "delete_documents"),
+    "no documents to delete with": (GOOD, [*VARIATIONAL, "--set", "delete_documents=0"], "delete_documents"),
+    "unknown start": (GOOD, [*VARIATIONAL, "--set", "init=luck"], "luck"),
+    "parameter of another method": (GOOD, ["--set", "restarts=1"], "is for --method variational"),
     "resume from nowhere": (GOOD, ["--resume"], "--checkpoint"),
     "two reports": (GOOD, ["--report", "x.html", "--no-report"], "contradict"),
     "no place for the report": (GOOD, ["--report", "no/such/x.html"], "parent folder does not exist"),

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import stickbreak
-from stickbreak.cli.words import Words
+from stickbreak.cli.documents import Documents
 from stickbreak.fitting.progress import StageProgress
 
 
@@ -26,18 +26,13 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing(documents, tmp_path, fas
     program = (
         "import resource, signal, sys\n"
         "from stickbreak.cli import main\n"
-        "import stickbreak\n"
-        "real = stickbreak.TopicModel\n"
-        "def limited(**parameters):\n"
-        "    model = real(**parameters)\n"
-        "    save = model.save\n"
-        "    def small(path):\n"
+        "import stickbreak.topics\n"
+        "class TopicModel(stickbreak.topics.TopicModel):\n"
+        "    def save(self, path, **options):\n"
         "        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "        resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))\n"
-        "        save(path)\n"
-        "    model.save = small\n"
-        "    return model\n"
-        "stickbreak.TopicModel = limited\n"
+        "        super().save(path, **options)\n"
+        "stickbreak.topics.TopicModel = TopicModel\n"
         "main()\n"
     )
     pytest.importorskip("resource")
@@ -75,7 +70,7 @@ def test_the_model_is_written_before_its_topics_are_joined(run, documents, tmp_p
         there.append(stickbreak.load(tmp_path / "m").n_topics_)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Words, "find_path", find_path)
+    monkeypatch.setattr(Documents, "find_path", find_path)
     told = run("fit", documents, "--out", tmp_path / "m", "--no-report", *fast)
     assert there == [stickbreak.load(tmp_path / "m").n_topics_]
     assert "interrupted: the model is written, without a path" in told.stderr
@@ -105,10 +100,10 @@ def fit_in_process(program, *arguments):
 # A fit that is interrupted in its third lap, `kills` times.
 _INTERRUPTED = """
 import os, signal
-import stickbreak
+import stickbreak.topics
 from stickbreak.cli import main
 
-class TopicModel(stickbreak.TopicModel):
+class TopicModel(stickbreak.topics.TopicModel):
     def fit(self, X, y=None, *, callback=None, **options):
         def told(event):
             callback(event)
@@ -117,6 +112,6 @@ class TopicModel(stickbreak.TopicModel):
                     os.kill(os.getpid(), signal.SIGINT)
         return super().fit(X, y, callback=told, **options)
 
-stickbreak.TopicModel = TopicModel
+stickbreak.topics.TopicModel = TopicModel
 main()
 """

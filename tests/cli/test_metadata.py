@@ -51,22 +51,17 @@ def test_the_report_of_a_fit_of_counts_has_time_and_classes(model, counts):
     data = data_of(out / "report.html")
     assert data["time"]["shares"]["column"] == "day"
     assert [one["column"] for one in data["classes"]] == ["kind"]
-    assert f"stickbreak trends {out} {counts / 'a.npz'} --metadata {counts / 'table.csv'}" in told
+    assert f"stickbreak ask {out} trends {counts / 'a.npz'} --metadata {counts / 'table.csv'}" in told
 
 
 @pytest.mark.parametrize("name", ["table.csv", "table.tsv", "table.parquet"])
 def test_a_question_takes_the_table_in_each_form(run, model, counts, name):
-    given = [model[0], counts / "a.npz", "--metadata", counts / name]
-    trends = json.loads(run("trends", *given, "--json").stdout)
+    given = [counts / "a.npz", "--metadata", counts / name]
+    trends = json.loads(run("ask", model[0], "trends", *given, "--json").stdout)
     assert len(trends["rows"] if isinstance(trends, dict) else trends) == 3
-    by = run("by", *given, "--column", "kind", "--csv").stdout
+    by = run("ask", model[0], "by", *given, "--column", "kind", "--csv").stdout
     assert "prose" in by
     assert "verse" in by
-
-
-def test_the_next_command_has_the_table(run, model, counts):
-    told = run("over-time", model[0], counts / "a.npz", "--metadata", counts / "table.csv").stdout
-    assert f"--metadata {counts / 'table.csv'}" in told
 
 
 @pytest.mark.parametrize(
@@ -79,7 +74,7 @@ def test_the_next_command_has_the_table(run, model, counts):
     ],
 )
 def test_a_table_that_does_not_fit_is_refused(refuse, model, counts, name, words):
-    assert words in refuse("trends", model[0], counts / "a.npz", "--metadata", counts / name)
+    assert words in refuse("ask", model[0], "trends", counts / "a.npz", "--metadata", counts / name)
 
 
 def test_columns_of_texts_and_of_the_table_may_not_have_the_same_name(refuse, run, tmp_path, model):

@@ -1,4 +1,4 @@
-"""`stickbreak fit --method`: options of each family reach its estimator, those of another are refused."""
+"""`stickbreak fit --method`: what is set reaches each estimator, and its models work with all commands."""
 
 import json
 from functools import partial
@@ -11,11 +11,13 @@ from scipy import sparse
 import stickbreak
 import stickbreak_baselines
 from stickbreak.cli.methods import METHODS
-from stickbreak.cli.model_options import model_options
-from stickbreak.initialization import STARTS as FOUND
-from stickbreak.initialization.streams import RANDOM
 from stickbreak.methods import OWN
-from stickbreak.sampling.requirements import CHAIN_STARTS, TOPIC_MODEL
+
+
+def set_all(values):
+    """Options that set each of some values."""
+    return [word for value in values.split() for word in ("--set", value)]
+
 
 GIBBS = ["--method", "gibbs", "--laps", "6", "--jobs", "1", "--quiet"]
 
@@ -24,35 +26,6 @@ def test_every_estimator_has_a_method():
     named = [method.estimator for method in METHODS.values()]
     assert len(set(named)) == len(named)
     assert {*(method.estimator for method in OWN.values()), *stickbreak_baselines.__all__} == set(named)
-
-
-def test_help_says_what_each_method_is_for_and_with_how_many_topics_it_starts(run, monkeypatch):
-    monkeypatch.setattr("typer.rich_utils.MAX_WIDTH", 200)
-    text = " ".join(run("fit", "--help-all").stdout.replace("│", " ").split())
-    for name, method in METHODS.items():
-        alike = [other for other, one in METHODS.items() if one.purpose == method.purpose]
-        assert f"{', '.join(alike)}: {method.purpose}" in text
-        model = method.load()()
-        given = model.get_params()
-        if not {"n_topics", "n_components"} & set(given):
-            continue  # it takes no number
-        n_topics = given.get("n_topics", given.get("n_components")) or model.default_topics
-        said = {"topics": "it is found for topics", "split-merge-online": "1 for split-merge-online"}
-        usual = f"{n_topics} for {name}" if n_topics != 100 else "100 for the others"
-        assert said.get(name, usual) in text
-
-
-def test_option_of_another_family_without_a_method_names_the_one_that_it_needs(refuse, documents, tmp_path):
-    line = refuse("fit", documents, "--out", tmp_path / "m", "--bound", "quadratic")
-    needs = "--bound needs --method variational or gaussian-hdp, but the method is topics"
-    assert line == f"Error: {needs}; give one of them, or leave --bound out"
-    line = refuse("fit", documents, "--out", tmp_path / "m", "--document-weights", "collapsed")
-    needs = "--document-weights needs --method variational, but the method is topics"
-    assert line == f"Error: {needs}; give that method, or leave --document-weights out"
-    line = refuse("fit", documents, "--out", tmp_path / "m", "--init", "anchors")
-    methods = "variational, gibbs, hybrid, online-hdp or split-merge-online"
-    needs = f"--init needs --method {methods}, but the method is topics"
-    assert line == f"Error: {needs}; give one of them, or leave --init out"
 
 
 def test_documents_that_no_memory_holds_are_refused_with_the_method_that_holds_few(
@@ -64,19 +37,13 @@ def test_documents_that_no_memory_holds_are_refused_with_the_method_that_holds_f
     assert "fit a sample, or take HybridHDP (--method hybrid)" in line
 
 
-def test_starts_are_those_of_the_estimators():
-    init = model_options()["init"]
-    assert set(init.parameters["variational"].names) == set(FOUND)
-    assert set(init.parameters["gibbs"].names) == {TOPIC_MODEL, *FOUND, *CHAIN_STARTS} == set(init.choices)
-    assert set(init.parameters["hybrid"].names) == {*FOUND, RANDOM}
-
-
 def test_options_reach_the_sampler(run, documents, tmp_path):
-    options = (
-        "--topics 7 --alpha 0.6 --gamma 3 --eta 0.2 --learn alpha,eta --init random --burn-in 2 --thin 2 --chains 2 "
-        "--representation franchise --split-merge 3 --topics-from best --seed 5"
+    values = (
+        "alpha=0.6 gamma=3.0 eta=0.2 learn=alpha,eta init=random burn_in=2 thin=2 n_chains=2 representation=franchise "
+        "split_merge_trials=3 estimate=best"
     )
-    run("fit", documents, "--out", tmp_path / "m", *GIBBS, *options.split())
+    options = ("--topics", "7", "--random-state", "5", *set_all(values))
+    run("fit", documents, "--out", tmp_path / "m", *GIBBS, *options)
     model = stickbreak.load(tmp_path / "m")
     given = {
         "n_topics": 7, "alpha": 0.6, "gamma": 3.0, "eta": 0.2, "learn": ("alpha", "eta"), "init": "random",
@@ -87,13 +54,13 @@ def test_options_reach_the_sampler(run, documents, tmp_path):
 
 
 def test_options_reach_the_hybrid(run, documents, tmp_path):
-    options = (
-        "--topics 7 --alpha 0.6 --gamma 3 --eta 0.2 --learn alpha,eta --init random --laps 2 "
-        "--learning-decay 0.7 --learning-offset 2 "
-        "--batch-size 30 --burn-in-sweeps 2 --saved-sweeps 3 --sampler dense --seed 5 --jobs 1 --held-out 0.2"
+    values = (
+        "alpha=0.6 gamma=3.0 eta=0.2 learn=alpha,eta init=random learning_decay=0.7 learning_offset=2.0 batch_size=30 "
+        "burn_in_sweeps=2 saved_sweeps=3 sampler=dense"
     )
+    options = "--topics 7 --laps 2 --random-state 5 --jobs 1 --held-out 0.2"
     place = ("--out", tmp_path / "m", "--method", "hybrid", "--quiet", "--verbose")
-    printed = run("fit", documents, *place, *options.split()).stdout
+    printed = run("fit", documents, *place, *options.split(), *set_all(values)).stdout
     assert "(started with 7)" in printed
     assert "(predictive log-likelihood)" in printed
     given = {
@@ -105,13 +72,12 @@ def test_options_reach_the_hybrid(run, documents, tmp_path):
     assert {name: found[name] for name in given} == given
 
 
-@pytest.mark.parametrize("number", ["--topics 7", "--max-topics 9"])
+@pytest.mark.parametrize("number", ["--topics 7", "--set max_topics=9"])
 def test_options_reach_the_default(run, documents, tmp_path, number):
-    options = (
-        f"{number} --alpha 0.6 --eta 0.2 --learn alpha,eta --laps 2 --tolerance none --seed 5 --jobs 1 --held-out 0.2"
-    )
+    options = f"{number} --laps 2 --random-state 5 --jobs 1 --held-out 0.2"
+    values = set_all("alpha=0.6 eta=0.2 learn=alpha,eta tolerance=none")
     place = ("--out", tmp_path / "m", "--method", "topics", "--quiet")
-    printed = run("fit", documents, *place, *options.split(), "--verbose").stdout
+    printed = run("fit", documents, *place, *options.split(), *values, "--verbose").stdout
     assert "(log-likelihood)" in printed
     given = {
         "n_topics": 7 if "7" in number else None, "max_topics": None if "7" in number else 9, "alpha": 0.6,
@@ -122,48 +88,15 @@ def test_options_reach_the_default(run, documents, tmp_path, number):
     assert model._kept is None  # the model on disk is not as large as the documents
 
 
-def refused_options(method):
-    """One option in four for each method, by turns, and those that few methods refuse: one line refuses them all."""
-    shift, refused = list(METHODS).index(method), []
-    for place, option in enumerate(model_options().values()):
-        by_turns = (place + shift) % 4 == 0 or len(METHODS) - len(option.parameters) < 7
-        if method not in option.parameters and by_turns:
-            refused.append(option)
-    return refused
-
-
-def test_each_option_is_refused_by_some_method():
-    tried = {option.names[0] for method in METHODS for option in refused_options(method)}
-    assert tried == {option.names[0] for option in model_options().values() if len(option.parameters) < len(METHODS)}
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_option_of_another_method_is_refused(refuse, documents, tmp_path, method):
-    refused = refused_options(method)
-    assert len(refused) > 5
-    for option in refused:
-        name, value = option.names[0], (*option.choices, "1")[0]
-        line = refuse("fit", documents, "--out", tmp_path / "m", "--method", method, name, value)
-        owners = list(option.parameters)
-        owners = " or ".join(filter(None, (", ".join(owners[:-1]), owners[-1])))
-        assert line.startswith(f"Error: {name} needs --method {owners}, but the method is {method}; give ")
-        assert line.endswith(f", or leave {name} out")
-    assert not (tmp_path / "m").exists()
-
-
-def test_start_of_another_method_is_refused(refuse, documents, tmp_path):
-    line = refuse("fit", documents, "--out", tmp_path / "m", "--method", "variational", "--init", "single")
-    assert "--init is 'single', which --method variational does not know; give lda" in line
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         (["--method", "luck"], f"--method is 'luck'; give {', '.join([*METHODS][:-1])} or {[*METHODS][-1]}"),
-        ([*GIBBS, "--topics-from", "mean"], "--topics-from is 'mean'; give last, best or average"),
-        ([*GIBBS, "--representation", "crf"], "--representation is 'crf'"),
-        ([*GIBBS, "--burn-in", "6"], "burn_in is 6, but n_laps is 6"),
-        ([*GIBBS, "--chains", "0"], "--chains"),
+        ([*GIBBS, "--set", "estimate=mean"], "estimate"),
+        ([*GIBBS, "--set", "representation=crf"], "representation"),
+        ([*GIBBS, "--set", "burn_in=6"], "burn_in is 6, but n_laps is 6"),
+        ([*GIBBS, "--set", "n_chains=0"], "n_chains"),
+        (["--method", "nested-crp", "--topics", "3"], "--topics is not for --method nested-crp; its size is --set"),
     ],
 )
 def test_wrong_value_is_refused(refuse, documents, tmp_path, options, words):
@@ -172,7 +105,7 @@ def test_wrong_value_is_refused(refuse, documents, tmp_path, options, words):
 
 def test_commands_work_on_a_sampled_model(run, documents, tmp_path):
     out = tmp_path / "m"
-    options = ["--init", "sequential", "--chains", "2", "--held-out", "0.2", "--seed", "1"]
+    options = ["--set", "init=sequential", "--set", "n_chains=2", "--held-out", "0.2", "--random-state", "1"]
     result = run("fit", documents, "--out", out, *GIBBS, *options, "--verbose")
     assert "(joint log-likelihood)" in result.stdout
     assert "did all 6 passes" in result.stdout
@@ -185,7 +118,7 @@ def test_commands_work_on_a_sampled_model(run, documents, tmp_path):
 
 
 def test_json_of_a_sampled_model(run, documents, tmp_path):
-    options = ["--init", "sequential", "--no-report", "--json", "--topics-from", "best"]
+    options = ["--set", "init=sequential", "--no-report", "--json", "--set", "estimate=best"]
     printed = run("fit", documents, "--out", tmp_path / "m", *GIBBS, *options)
     found = json.loads(printed.stdout)
     model = stickbreak.load(tmp_path / "m")
@@ -194,11 +127,11 @@ def test_json_of_a_sampled_model(run, documents, tmp_path):
 
 
 def test_interrupted_chain_resumes_from_its_checkpoint(run, documents, tmp_path):
-    place = ["--checkpoint", tmp_path / "c", "--no-report", "--burn-in", "1"]
+    place = ["--checkpoint", tmp_path / "c", "--no-report", "--set", "burn_in=1"]
     run("fit", documents, "--out", tmp_path / "cut", *GIBBS, *place)
     more = [*GIBBS[:2], "--laps", "9", *GIBBS[4:]]
     run("fit", documents, "--out", tmp_path / "on", *more, *place, "--resume")
-    run("fit", documents, "--out", tmp_path / "whole", *more, "--no-report", "--burn-in", "1")
+    run("fit", documents, "--out", tmp_path / "whole", *more, "--no-report", "--set", "burn_in=1")
     assert stickbreak.load(tmp_path / "on").objective_ == stickbreak.load(tmp_path / "whole").objective_
 
 
@@ -206,8 +139,9 @@ TREE = ["--method", "tree", "--laps", "4", "--jobs", "1", "--quiet"]
 
 
 def test_options_reach_the_tree(run, documents, tmp_path):
-    options = "--topics 7 --alpha 0.6 --eta 0.2 --learn eta --branching 2,3,3 --stages none --updates serial --seed 5"
-    run("fit", documents, "--out", tmp_path / "m", *TREE, *options.split(), "--held-out", "0.2")
+    options = ("--topics", "7", "--random-state", "5", "--held-out", "0.2")
+    values = set_all("alpha=0.6 eta=0.2 learn=eta branching=2,3,3 stages=() updates=serial")
+    run("fit", documents, "--out", tmp_path / "m", *TREE, *options, *values)
     given = {
         "n_topics": 7, "alpha": 0.6, "eta": 0.2, "learn": ("eta",), "branching": (2, 3, 3), "stages": (),
         "updates": "serial", "n_laps": 4, "random_state": 5, "n_jobs": 1,
@@ -254,8 +188,8 @@ def test_documents_of_links_keep_the_names_of_pages(run, refuse, tmp_path):
     pages = [subjects[i % 2][i // 2 % 3 :] + subjects[i % 2] for i in range(60)]
     file = tmp_path / "links.jsonl"
     file.write_text("".join(json.dumps({"id": f"Page_{i}", "text": " ".join(p)}) + "\n" for i, p in enumerate(pages)))
-    place = [file, "--out", tmp_path / "m", *TREE, "--branching", "2,2", "--no-report"]
-    run("fit", *place, "--stop-words", "none", "--keep-case", "--token-pattern", r"\S+", "--max-df", "1.0")
+    place = [file, "--out", tmp_path / "m", *TREE, "--set", "branching=2,2", "--no-report"]
+    run("fit", *place, "--stop-words", "none", *set_all(r"lowercase=no token_pattern=\S+"), "--max-df", "1.0")
     model = stickbreak.load(tmp_path / "m")
     assert set(model.vocabulary_) == {*subjects[0], *subjects[1]}
     assert model.leaf_tokens_.sum() == sum(len(links) for links in pages)
@@ -263,24 +197,16 @@ def test_documents_of_links_keep_the_names_of_pages(run, refuse, tmp_path):
     assert "raise max_df, or find other words with token_pattern" in refuse("fit", *place, "--force")
 
 
-def test_tree_takes_only_a_shape_or_numbers_of_children(refuse, documents, tmp_path):
-    line = refuse("fit", documents, "--out", tmp_path / "m", *TREE, "--branching", "bushy")
-    assert "give wide or tall, or whole numbers, as 3,6,6, or a file with one path of names a line" in line
-
-
 def test_tree_takes_the_paths_of_a_file(run, documents, tmp_path):
     file = tmp_path / "taxonomy.txt"
     file.write_text("\ufeffsky/stars\n\nsky / moon, full\nsea\n", encoding="utf-8")
-    place = [documents, "--out", tmp_path / "m", *TREE, "--branching", file, "--laps", "3"]
+    place = [documents, "--out", tmp_path / "m", *TREE, "--set", f"branching=@{file}", "--laps", "3"]
     run("fit", *place)
     model = stickbreak.load(tmp_path / "m")
     assert model.branching_ == ["sky/stars", "sky/moon, full", "sea"]
-    file.unlink()  # the options of the fit have its paths
-    run("fit", "--config", tmp_path / "m" / "fit.toml", "--out", tmp_path / "again")
-    assert stickbreak.load(tmp_path / "again").branching_ == model.branching_
-    printed = run("tree", tmp_path / "m").stdout
+    printed = run("ask", tmp_path / "m", "tree").stdout
     assert all(name in printed for name in ("0 sky", "0.0 stars", "0.1 moon, full", "1 sea"))
-    shown = json.loads(run("tree", tmp_path / "m", "--json", "--depth", "1", "--children", "9").stdout)["tree"]
+    shown = json.loads(run("ask", tmp_path / "m", "tree", "--json", "--depth", "1", "--children", "9").stdout)["tree"]
     assert (shown["name"], {child["name"] for child in shown["children"]}) == (None, {"sky", "sea"})
     assert '"name":"stars"' in (tmp_path / "m" / "report.html").read_text(encoding="utf-8")
 
@@ -288,8 +214,8 @@ def test_tree_takes_the_paths_of_a_file(run, documents, tmp_path):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "has no path; write one path of names a line"),
-        (b"a\xff/b\nc\n", "is not UTF-8 text"),
+        (b"", "branching"),
+        (b"a\xff/b\nc\n", "give a text file in UTF-8"),
         (b"a\na/b\n", "'a' as a leaf and 'a/b' below it"),
         (b"a/b\nc\na/b\n", "the path 'a/b' twice"),
         (None, "cannot be read"),
@@ -298,46 +224,5 @@ def test_tree_takes_the_paths_of_a_file(run, documents, tmp_path):
 def test_bad_taxonomy_is_refused(refuse, documents, tmp_path, content, words):
     file = tmp_path / "taxonomy.txt"
     file.mkdir() if content is None else file.write_bytes(content)
-    line = refuse("fit", documents, "--out", tmp_path / "m", *TREE, "--branching", file)
+    line = refuse("fit", documents, "--out", tmp_path / "m", *TREE, "--set", f"branching=@{file}")
     assert words in line
-
-
-def test_another_family_is_one_row(fresh_python):
-    code = """
-import stickbreak_baselines
-
-from stickbreak.cli.methods import METHODS, Method
-
-class Toy:
-    '''A toy.
-
-    Parameters
-    ----------
-    n_dice : int, default=2
-        Dice that are thrown [by hand]. They are fair.
-    sides : {"six", "twenty"}, default="six"
-        Sides of a die.
-    loaded : bool, default=False
-        Whether the dice are loaded.
-    alpha : float, default=0.25
-        Concentration of the topic weights of a document.
-    secret : callable
-        Nothing that a command line could give.
-    '''
-
-    def __init__(self, *, n_dice=2, sides="six", loaded=False, alpha=0.25, secret=None):
-        pass
-
-METHODS["toy"] = Method("__main__", "Toy", "tries things.", "more")
-from stickbreak.cli.app import app
-from stickbreak.cli.model_options import parameters_of
-print(parameters_of("toy", {"dice": "3", "sides": "twenty", "loaded": "yes", "alpha": "0.5"}))
-app(["fit", "--help-all"], standalone_mode=False)
-"""
-    printed = fresh_python(code).stdout.splitlines()
-    assert printed[0] == "{'alpha': 0.5, 'n_dice': 3, 'sides': 'twenty', 'loaded': True}"
-    text = " ".join(" ".join(printed).replace("│", " ").split())
-    assert "toy: tries things." in text
-    assert "--dice NUMBER Dice that are thrown [by hand]. Default: 2. Method: toy." in text
-    assert "0.25 for toy" in text
-    assert "--secret" not in text

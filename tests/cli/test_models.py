@@ -7,12 +7,12 @@ import pytest
 from stickbreak.corpus import read, write_corpus
 
 KINDS = ("nothing", "a file", "an empty folder", "a corpus", "a checkpoint", "a half", "rubbish")
-COMMANDS = ("topics", "tree", "transform", "evaluate", "report")
+COMMANDS = ("topics", "ask", "transform", "evaluate", "report")
 
 
 def arguments(command, model, documents, folder):
     """A whole command line."""
-    more = {"topics": [], "tree": [], "report": [documents, "--out", folder / "r.html"]}
+    more = {"topics": [], "ask": ["tree"], "report": [documents, "--out", folder / "r.html"]}
     return [command, model, *more.get(command, [documents])]
 
 
@@ -63,4 +63,4 @@ def test_what_is_no_model_is_a_sentence(refuse, run, model, documents, fast, tmp
 
 
 def test_tree_of_a_model_without_one_is_a_sentence(refuse, model):
-    assert "do not form a tree" in refuse("tree", model)
+    assert "do not form a tree" in refuse("ask", model, "tree")

@@ -3,8 +3,8 @@ import math
 
 import numpy as np
 
+from stickbreak.cli.documents import Documents
 from stickbreak.cli.output import describe_topics, print_json, print_topics, printable
-from stickbreak.cli.words import Words
 from stickbreak.prediction.topics import FlatTopics
 
 
@@ -22,7 +22,7 @@ def test_topics_come_by_share_and_their_words_by_relevance():
 
 
 def test_printed_topics_are_one_line_each_without_control_characters(capsys):
-    print_topics(describe_topics(Model(), 2), Words.columns)
+    print_topics(describe_topics(Model(), 2), Documents.columns)
     assert capsys.readouterr().out.splitlines() == [
         "topic    share  words",
         "    1   60.00%  a c\ufffd[2J",
@@ -31,7 +31,7 @@ def test_printed_topics_are_one_line_each_without_control_characters(capsys):
 
 
 def test_corpus_weight_is_printed_where_it_is_asked_for(capsys):
-    print_topics(describe_topics(Model(), 1), Words.expert_columns, verbose=True)
+    print_topics(describe_topics(Model(), 1), Documents.expert_columns, verbose=True)
     assert capsys.readouterr().out.splitlines() == [
         "topic    share  corpus weight  words",
         "    1   60.00%         30.00%  a",
@@ -41,7 +41,7 @@ def test_corpus_weight_is_printed_where_it_is_asked_for(capsys):
 
 def test_topics_on_a_terminal_show_markup_as_text(capsys, monkeypatch):
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    print_topics(describe_topics(Model(), 2), Words.columns)
+    print_topics(describe_topics(Model(), 2), Documents.columns)
     out = capsys.readouterr().out
     assert "[red]b" in out
     assert "\x1b[2J" not in out

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import shlex
 import shutil
 
 import numpy as np
@@ -11,12 +10,11 @@ import pandas as pd
 import pytest
 
 import stickbreak
-from stickbreak.cli.compare import _without_partner
-from stickbreak.cli.questions import _told_trends
+from stickbreak.cli.models import without_partner
 from stickbreak.comparison import Alignment, align
 from stickbreak.corpus import write_corpus
 from stickbreak.evaluation import topic_scores, word_intrusion
-from stickbreak.questions.weights import Asked
+from stickbreak.questions.labels import LabelledTopics
 
 
 def frame(told):
@@ -31,48 +29,60 @@ def same(told, expected):
 
 
 def test_commands_with_documents_give_what_methods_give(run, model, dated, fitted, corpus):
-    both = (model, dated, "--text-field", "text", "--quiet", "--json")
-    same(run("over-time", *both, "--by", "year"), fitted.topics_over_time(corpus, by="year"))
-    same(run("over-time", *both, "--dates", "when", "--topic", "1"), fitted.topics_over_time(corpus, topic=1))
-    same(run("trends", *both), fitted.topic_trends(corpus))
-    same(run("by", *both, "--column", "kind"), fitted.topics_by(corpus, "kind"))
-    same(run("documents", *both, "--topic", "0", "-n", "3"), fitted.documents_of(0, corpus, 3))
-    same(run("topics-of", *both, "--document", "law-3", "-n", "2"), fitted.topics_of(corpus[[11]], 2))
-    same(run("word-topics", *both, "--document", "law-3"), fitted.word_topics(corpus[[11]]))
-    same(run("similar", *both, "--document", "law-3", "-n", "2"), fitted.similar_documents(corpus, "law-3", 2))
-    same(run("topics-of", *both, "--document", "11", "-n", "2"), fitted.topics_of(corpus[[11]], 2))
-    assert run("similar", *both, "--document", "11").stdout == run("similar", *both, "--document", "law-3").stdout
+    both = (dated, "--text", "text", "--quiet", "--json")
+    same(run("ask", model, "over-time", *both, "--by", "year"), fitted.topics_over_time(corpus, by="year"))
+    same(
+        run("ask", model, "over-time", *both, "--dates", "when", "--topic", "1"),
+        fitted.topics_over_time(corpus, topic=1),
+    )
+    same(run("ask", model, "trends", *both), fitted.topic_trends(corpus))
+    same(run("ask", model, "by", *both, "--column", "kind"), fitted.topics_by(corpus, "kind"))
+    same(run("ask", model, "documents", *both, "--topic", "0", "-n", "3"), fitted.documents_of(0, corpus, 3))
+    same(run("ask", model, "topics-of", *both, "--document", "law-3", "-n", "2"), fitted.topics_of(corpus[[11]], 2))
+    same(run("ask", model, "word-topics", *both, "--document", "law-3"), fitted.word_topics(corpus[[11]]))
+    same(
+        run("ask", model, "similar", *both, "--document", "law-3", "-n", "2"),
+        fitted.similar_documents(corpus, "law-3", 2),
+    )
+    same(run("ask", model, "topics-of", *both, "--document", "11", "-n", "2"), fitted.topics_of(corpus[[11]], 2))
+    assert (
+        run("ask", model, "similar", *both, "--document", "11").stdout
+        == run("ask", model, "similar", *both, "--document", "law-3").stdout
+    )
 
 
 def test_commands_without_documents_give_what_methods_give(run, model, fitted):
-    same(run("words", model, "--topic", "1", "--relevance", "0.2", "-n", "4", "--json"), fitted.words_of(1, 0.2, 4))
-    same(run("search", model, "ship", "cour*", "--json"), fitted.search(["ship", "cour*"]))
+    same(
+        run("ask", model, "words", "--topic", "1", "--relevance", "0.2", "-n", "4", "--json"),
+        fitted.words_of(1, 0.2, 4),
+    )
+    same(run("ask", model, "search", "ship", "cour*", "--json"), fitted.search(["ship", "cour*"]))
 
 
 def test_days_can_be_chosen(run, model, dated, fitted, corpus):
     days = corpus.metadata["when"].to_pandas().astype("datetime64[s]")
     kept = ((days >= "2021-01-01") & (days <= "2022-06-30")).to_numpy()
     options = ("--since", "2021", "--until", "2022-06-30", "--quiet", "--json")
-    same(run("trends", model, dated, *options), fitted.topic_trends(corpus[kept]))
+    same(run("ask", model, "trends", dated, *options), fitted.topic_trends(corpus[kept]))
     same(
-        run("over-time", model, dated, "--by", "quarter", *options), fitted.topics_over_time(corpus[kept], by="quarter")
+        run("ask", model, "over-time", dated, "--by", "quarter", *options),
+        fitted.topics_over_time(corpus[kept], by="quarter"),
     )
 
 
 def test_tables_are_printed_with_percentages_and_cut(run, model, dated, caplog):
-    told = run("over-time", model, dated, "--by", "month", "--rows", "3")
+    told = run("ask", model, "over-time", dated, "--by", "month", "--rows", "3")
     lines = told.stdout.splitlines()
     assert lines[0].split() == ["topic", "label", "period", "mean", "weight", "low", "high", "tokens", "documents"]
-    assert len(lines) == 6
+    assert len(lines) == 5
     assert "%" in lines[1]
-    assert lines[5] == f"Next   see which topics grow: stickbreak trends {model} {dated}"
     assert lines[4].endswith("more rows: --csv prints all, --rows NUMBER more")
     assert [record.getMessage() for record in caplog.records] == ["1 document has no date and is left out"]
     assert "90 documents" in told.stderr
 
 
 def test_csv_is_complete_and_safe_for_spreadsheets(run, model, dated, fitted, corpus):
-    told = run("by", model, dated, "--column", "kind", "--csv", "--quiet")
+    told = run("ask", model, "by", dated, "--column", "kind", "--csv", "--quiet")
     rows = list(csv.DictReader(io.StringIO(told.stdout)))
     expected = fitted.topics_by(corpus, "kind")
     assert len(rows) == len(expected)
@@ -84,7 +94,7 @@ def test_csv_is_complete_and_safe_for_spreadsheets(run, model, dated, fitted, co
 def test_files_hold_the_table(run, refuse, model, dated, fitted, corpus, tmp_path):
     expected = fitted.topics_over_time(corpus, by="year")
     for name in ("t.csv", "t.json", "t.parquet"):
-        told = run("over-time", model, dated, "--by", "year", "--quiet", "--out", tmp_path / name)
+        told = run("ask", model, "over-time", dated, "--by", "year", "--quiet", "--out", tmp_path / name)
         assert told.stdout == ""
         assert f"{len(expected)} rows written to {tmp_path / name}" in told.stderr
     found = pd.read_csv(tmp_path / "t.csv", parse_dates=["period"])
@@ -92,20 +102,23 @@ def test_files_hold_the_table(run, refuse, model, dated, fitted, corpus, tmp_pat
     assert len(json.loads((tmp_path / "t.json").read_text())["rows"]) == len(expected)
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "t.parquet"), expected, check_dtype=False)
     assert "has no known ending; use .csv, .json, .parquet" in refuse(
-        "trends", model, dated, "--out", tmp_path / "t.txt"
+        "ask", model, "trends", dated, "--out", tmp_path / "t.txt"
     )
 
 
 def test_documents_are_shown_with_the_beginning_of_their_texts(run, model, dated, records):
-    table = frame(run("documents", model, dated, "--topic", "0", "-n", "2", "--quiet", "--json"))
+    table = frame(run("ask", model, "documents", dated, "--topic", "0", "-n", "2", "--quiet", "--json"))
     texts = {record["id"]: record["text"] for record in records}
     assert [texts[name][:200] for name in table["document"]] == table["text"].tolist()
 
 
 def test_a_corpus_folder_brings_its_columns(run, model, fitted, corpus, tmp_path):
     write_corpus(corpus, tmp_path / "c")
-    same(run("by", model, tmp_path / "c", "--column", "kind", "--quiet", "--json"), fitted.topics_by(corpus, "kind"))
-    same(run("trends", model, tmp_path / "c", "--quiet", "--json"), fitted.topic_trends(corpus))
+    same(
+        run("ask", model, "by", tmp_path / "c", "--column", "kind", "--quiet", "--json"),
+        fitted.topics_by(corpus, "kind"),
+    )
+    same(run("ask", model, "trends", tmp_path / "c", "--quiet", "--json"), fitted.topic_trends(corpus))
 
 
 def test_labels_are_kept_in_the_model_and_all_else_there_stays(run, refuse, model, dated, tmp_path):
@@ -119,7 +132,7 @@ def test_labels_are_kept_in_the_model_and_all_else_there_stays(run, refuse, mode
     assert [name for name in before if before[name] != after[name]] == ["model.json"]
     assert stickbreak.load(copy).labels_ == {0: "first", 1: "the second one"}
     np.testing.assert_array_equal(stickbreak.load(copy).topic_word_, stickbreak.load(model).topic_word_)
-    assert set(frame(run("trends", copy, dated, "--topic", "0", "--json", "-q"))["label"]) == {"first"}
+    assert set(frame(run("ask", copy, "trends", dated, "--topic", "0", "--json", "-q"))["label"]) == {"first"}
     assert json.loads(run("label", copy, "1=", "--json").stdout) == {"labels": {"0": "first"}}
     assert json.loads(run("label", copy, "--json").stdout) == {"labels": {"0": "first"}}
     for wrong, message in (("first", "give NUMBER=LABEL"), ("99=a", "99"), ("1=first", "have the same label 'first'")):
@@ -141,15 +154,17 @@ def test_labels_are_kept_in_the_model_and_all_else_there_stays(run, refuse, mode
 )
 def test_what_cannot_be_answered_is_told_in_a_sentence(refuse, model, dated, command, message):
     name, *options = command
-    assert message in refuse(name, model, dated, *options, "--quiet")
+    assert message in refuse("ask", model, name, dated, *options, "--quiet")
 
 
 def test_a_tree_answers_too(run, tree_model, dated):
     tree = stickbreak.load(tree_model)
     k = int(tree.leaves_[0])
-    assert len(frame(run("by", tree_model, dated, "--column", "kind", "-q", "--json"))) == 3 * min(100, tree.n_topics_)
-    assert len(frame(run("documents", tree_model, dated, "--topic", k, "-n", "2", "-q", "--json"))) == 2
-    assert len(frame(run("topics-of", tree_model, dated, "--document", "law-3", "-q", "--json")))
+    assert len(frame(run("ask", tree_model, "by", dated, "--column", "kind", "-q", "--json"))) == 3 * min(
+        100, tree.n_topics_
+    )
+    assert len(frame(run("ask", tree_model, "documents", dated, "--topic", k, "-n", "2", "-q", "--json"))) == 2
+    assert len(frame(run("ask", tree_model, "topics-of", dated, "--document", "law-3", "-q", "--json")))
 
 
 def test_a_model_of_vectors_has_no_words_to_ask_for(run, refuse, tmp_path):
@@ -166,9 +181,9 @@ def test_a_model_of_vectors_has_no_words_to_ask_for(run, refuse, tmp_path):
         tmp_path / "m",
     )
     for command in (
-        ("words", tmp_path / "m", "--topic", "0"),
+        ("ask", tmp_path / "m", "words", "--topic", "0"),
         ("label", tmp_path / "m"),
-        ("trends", tmp_path / "m", tmp_path / "vectors.npy"),
+        ("ask", tmp_path / "m", "trends", tmp_path / "vectors.npy"),
     ):
         assert "a model of vectors; questions are for models of words" in refuse(*command)
 
@@ -176,34 +191,15 @@ def test_a_model_of_vectors_has_no_words_to_ask_for(run, refuse, tmp_path):
 def test_trends_end_with_what_they_found(run, model, dated, fitted, corpus):
     table = fitted.topic_trends(corpus)
     sure = table[table["p"] < 0.05]
-    last = run("trends", model, dated, "--text-field", "text", "--quiet").stdout.splitlines()[-1]
+    last = run("ask", model, "trends", dated, "--text", "text", "--quiet").stdout.splitlines()[-1]
     grow, shrink = (sure["change"] > 0).sum(), (sure["change"] < 0).sum()
     assert last.startswith(f"{grow} of {len(table)} topics grow and {shrink} shrink by more than chance")
-
-
-def test_trends_name_examples_of_what_grows_fastest_and_of_what_shrinks_fastest(
-    run, model, dated, fitted, corpus, monkeypatch
-):
-    first = fitted.topic_trends(corpus)
-    table = first.assign(p=0.001, change=np.linspace(0.01, -0.05, len(first)))
-    for shift, verbs in ((0.0, {"grows": 0, "shrinks": -1}), (-0.02, {"shrinks": -1})):
-        monkeypatch.setattr(
-            type(fitted),
-            "topic_trends",
-            lambda *_, table=table, shift=shift, **__: table.assign(change=table["change"] + shift),
-        )
-        told = run("trends", model, dated, "--text-field", "text").stdout
-        assert [verb for verb in ("grows", "shrinks") if f"examples of what {verb} fastest" in told] == list(verbs)
-        for verb, place in verbs.items():
-            line = told.split(f"examples of what {verb} fastest")[1].splitlines()[0]
-            assert f"--topic {table['topic'].iloc[place]} " in line
 
 
 def test_documents_of_some_days_keep_their_texts(run, model, dated, fitted, corpus):
     days = pd.Series(pd.to_datetime(corpus.metadata.column("when").to_pandas()))
     middle = days.dropna().median()
-    told = run(
-        "documents", model, dated, "--text-field", "text", "--quiet", "--json", "--topic", "0", "-n", "5",
+    told = run("ask", model, "documents", dated, "--text", "text", "--quiet", "--json", "--topic", "0", "-n", "5",
         "--since", middle.strftime("%Y-%m-%d"),
     )  # fmt: skip
     expected = fitted.documents_of(0, corpus[np.flatnonzero(days >= middle.normalize())], 5)
@@ -215,14 +211,14 @@ def test_documents_of_some_days_keep_their_texts(run, model, dated, fitted, corp
 
 def test_scores_and_lists_of_intruders(run, model, dated, fitted, corpus):
     texts = [json.loads(line)["text"] for line in dated.read_text().splitlines()]
-    both = (model, dated, "--text-field", "text", "--quiet", "--words", "4")
+    both = (dated, "--text", "text", "--quiet", "--words", "4")
     expected = topic_scores(fitted, corpus, texts=texts, n_words=4)
-    told = run("scores", *both, "--json")
+    told = run("ask", model, "scores", *both, "--json")
     same(told, expected)
     assert json.loads(told.stdout)["diversity"] == expected.attrs["diversity"]
-    last = next(line for line in run("scores", *both).stdout.splitlines() if line.startswith("Mean"))
+    last = next(line for line in run("ask", model, "scores", *both).stdout.splitlines() if line.startswith("Mean"))
     assert last.startswith(f"Mean NPMI {expected.attrs['mean_npmi']:.3f}; diversity ")
-    lists = frame(run("intrusion", model, "--words", "4", "--seed", "3", "--json"))
+    lists = frame(run("ask", model, "intrusion", "--words", "4", "--random-state", "3", "--json"))
     assert (
         lists["words"].tolist()
         == word_intrusion(fitted.topic_word_, fitted.vocabulary_, n_words=4, random_state=3)["words"].tolist()
@@ -248,7 +244,10 @@ def test_compare_tells_what_became_of_topics(run, model, dated, fitted, corpus, 
 
 
 def test_topics_that_are_gone_or_new_are_told_with_the_nearest_by_name():
-    first, second = Asked(np.array([0, 1]), ("sea", "law")), Asked(np.array([4, 7, 9]), ("ships", "courts", "food"))
+    first, second = (
+        LabelledTopics(np.array([0, 1]), ("sea", "law")),
+        LabelledTopics(np.array([4, 7, 9]), ("ships", "courts", "food")),
+    )
     rows = [
         (0, "sea", 4, "ships", 0.5, 0.45, "same"),
         (1, "law", -1, "", 0.5, 0.0, "gone"),
@@ -257,61 +256,16 @@ def test_topics_that_are_gone_or_new_are_told_with_the_nearest_by_name():
     ]
     columns = ["topic_a", "label_a", "topic_b", "label_b", "share_a", "share_b", "what"]
     shared = np.array([[0.40, 0.05, 0.0], [0.05, 0.20, 0.0]])
-    told = list(_without_partner(Alignment(pd.DataFrame(rows, columns=columns), shared, 0.4), first, second))
+    told = list(without_partner(Alignment(pd.DataFrame(rows, columns=columns), shared, 0.4), first, second))
     assert told == [
         "Gone: 1 (law); nearest is 7 (courts), with 40% of its tokens.",
         "New: 7 (courts); nearest is 1 (law), with 44% of its tokens.",
     ]
 
 
-@pytest.fixture
-def following(run, tmp_path, monkeypatch):
-    """Return a function that runs a command, then each that its Next lines name; returned is what they print first."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments):
-        lines = run(*arguments).stdout.splitlines()
-        begin = next(i for i, line in enumerate(lines) if line.startswith("Next   "))
-        commands = [shlex.split(line[7:].split(": ", 1)[1]) for line in lines[begin:]]
-        assert all(command.pop(0) == "stickbreak" for command in commands)
-        return {command[0]: run(*command).stdout for command in reversed(commands)}
-
-    return call
-
-
-@pytest.fixture(scope="module")
-def growing(tmp_path_factory, records):
-    """The documents with dates in a column of another name and format: those of the sea are the latest."""
-    path = tmp_path_factory.mktemp("growing") / "growing texts.csv"
-    ordered = sorted(records, key=lambda record: record["id"].startswith("sea"))
-    days = np.datetime64("2020-01-01") + 10 * np.arange(len(ordered))
-    rows = [f"{record['id']},{day.item():%d.%m.%Y},{record['text']}" for record, day in zip(ordered, days, strict=True)]
-    path.write_bytes("\n".join(["id,written,body", *rows]).replace("deck", "d\xe9ck").encode("latin-1"))
-    return path
-
-
-def test_the_next_commands_run_as_they_are_printed(following, model, growing):
-    both = (model, growing, "--text-field", "body", "--encoding", "latin-1")
-    days = ("--dates", "written", "--date-format", "%d.%m.%Y")
-    told = following("trends", *both, *days, "--since", "2021")
-    assert set(told) == {"documents", "over-time"}
-    assert "sea-" in told["documents"]
-    assert "law-" not in told["documents"]
-    assert set(following("over-time", *both, *days)) == {"trends"}
-    assert set(following("over-time", *both, *days, "--topic", "0")) == {"documents"}
-    assert set(following("documents", *both, "--topic", "0")) == {"similar", "topics-of"}
-    assert set(following("search", model, "ship")) == {"words"}
-    assert set(following("compare", model, model)) == {"compare"}
-
-
-def test_the_next_command_of_categories_shows_the_largest_difference(following, model, dated):
-    told = following("by", model, dated, "--column", "kind", "--text-field", "text")
-    assert set(told) == {"documents"}
-
-
 def test_documents_are_in_the_order_that_the_heading_names(run, model, dated, fitted, corpus):
-    lines = run("documents", model, dated, "--text-field", "text", "--topic", "0").stdout.splitlines()
-    label = fitted._labels_of(np.array([0]))[0]
+    lines = run("ask", model, "documents", dated, "--text", "text", "--topic", "0").stdout.splitlines()
+    label = fitted.labelled_topics(0).labels[0]
     assert lines[0].startswith(f"The documents that show topic 0 best ({label}), in the order of low")
     low = fitted.documents_of(0, corpus)["low"].to_numpy()
     assert (np.diff(low) <= 0).all()
@@ -324,23 +278,27 @@ def test_documents_without_names_keep_their_numbers_where_days_are_chosen(run, m
     path = tmp_path / "nameless.jsonl"
     rows = [{"text": record["text"], "when": f"20{10 + number}-01-01"} for number, record in enumerate(records)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    told = frame(run("documents", model, path, "--topic", "0", "--since", "2040", "--json"))
+    told = frame(run("ask", model, "documents", path, "--topic", "0", "--since", "2040", "--json"))
     assert told["document"].astype(int).min() >= 30
     assert told["text"].tolist() == [records[int(number)]["text"][:200] for number in told["document"]]
 
 
-def test_trends_say_why_an_interval_and_p_disagree():
-    columns = ["topic", "change", "low", "high", "p"]
-    sure, one_of_many, none = (0, 0.2, 0.1, 0.3, 0.001), (1, 0.1, 0.01, 0.2, 0.2), (2, 0.1, -0.1, 0.3, 0.9)
-    both = _told_trends(pd.DataFrame([sure, one_of_many, none], columns=columns))
-    assert "1 more topic has an interval without 0: an interval is of one topic alone, p is adjusted for all 3" in both
-    assert "interval" not in _told_trends(pd.DataFrame([sure, none], columns=columns))
+def test_trends_say_why_an_interval_and_p_disagree(run, model, dated, fitted, monkeypatch):
+    columns = ["topic", "label", "mean_weight", "change", "low", "high", "p"]
+    sure, one_of_many = (0, "a", 0.5, 0.2, 0.1, 0.3, 0.001), (1, "b", 0.5, 0.1, 0.01, 0.2, 0.2)
+    none = (2, "c", 0.5, 0.1, -0.1, 0.3, 0.9)
+    for rows, more in (([sure, one_of_many, none], 1), ([sure, none], 0)):
+        table = pd.DataFrame(rows, columns=columns)
+        monkeypatch.setattr(type(fitted), "topic_trends", lambda *_, table=table, **__: table)
+        told = run("ask", model, "trends", dated, "--quiet").stdout.splitlines()[-1]
+        assert told.startswith(f"1 of {len(rows)} topics grow and 0 shrink by more than chance")
+        assert ("1 more topic has an interval without 0: an interval is of one topic alone" in told) is bool(more)
 
 
 def test_topics_of_all_documents_are_a_row_each_and_empty_without_words(run, model, fitted, tmp_path):
     path = tmp_path / "new.csv"
     path.write_text("name,text\na,ship sail captain\nb,zebra\nc,bread butter oven\n")
-    run("topics-of", model, path, "-n", "2", "--out", tmp_path / "of.csv")
+    run("ask", model, "topics-of", path, "-n", "2", "--out", tmp_path / "of.csv")
     found = pd.read_csv(tmp_path / "of.csv", dtype={"topic": "Int64"})
     assert found.columns.tolist() == ["document", "topic", "label", "weight", "topic_2", "label_2", "weight_2"]
     assert found["document"].tolist() == ["a", "b", "c"]
@@ -348,10 +306,10 @@ def test_topics_of_all_documents_are_a_row_each_and_empty_without_words(run, mod
     weights = fitted.transform(["ship sail captain", "bread butter oven"])
     assert found["topic"].dropna().tolist() == weights.argmax(axis=1).tolist()
     assert found["weight"].dropna().to_numpy() == pytest.approx(weights.max(axis=1))
-    told = run("topics-of", model, path).stdout.splitlines()
+    told = run("ask", model, "topics-of", path).stdout.splitlines()
     assert [line.split()[0] for line in told] == ["document", "a", "b", "c"]
     assert told[2].split() == ["b"]
-    assert json.loads(run("topics-of", model, path, "--json").stdout)["rows"][1]["topic"] is None
+    assert json.loads(run("ask", model, "topics-of", path, "--json").stdout)["rows"][1]["topic"] is None
 
 
 def test_labels_come_from_a_table_of_topics(run, refuse, model, tmp_path):
@@ -371,27 +329,27 @@ def test_labels_come_from_a_table_of_topics(run, refuse, model, tmp_path):
 
 
 def test_a_search_lists_no_topic_that_has_fewer_of_the_words_than_by_chance(run, model):
-    found = frame(run("search", model, "ship", "sail", "--json"))
+    found = frame(run("ask", model, "search", "ship", "sail", "--json"))
     assert 0 < len(found) < stickbreak.load(model).n_topics_
     assert (found["lift"] >= 1).all()
 
 
 def test_scores_are_sorted_and_name_junk_with_the_reason(run, refuse, model, dated, monkeypatch):
-    both = (model, dated, "--text-field", "text", "--quiet")
-    found = frame(run("scores", *both, "--sort", "npmi", "--json"))["npmi"].tolist()
+    both = (dated, "--text", "text", "--quiet")
+    found = frame(run("ask", model, "scores", *both, "--sort", "npmi", "--json"))["npmi"].tolist()
     assert found == sorted(found)
-    assert found != frame(run("scores", *both, "--json"))["npmi"].tolist()
-    assert "--sort is 'label', which is not a score" in refuse("scores", *both, "--sort", "label")
-    monkeypatch.setattr("stickbreak.cli.scores._LEAST_NPMI", sorted(found)[1])
-    worst = frame(run("scores", *both, "--sort", "npmi", "--json"))["topic"][0]
-    lines = run("scores", *both).stdout.splitlines()
+    assert found != frame(run("ask", model, "scores", *both, "--json"))["npmi"].tolist()
+    assert "--sort is 'label', which is not a score" in refuse("ask", model, "scores", *both, "--sort", "label")
+    monkeypatch.setattr("stickbreak.cli.ask._LEAST_NPMI", sorted(found)[1])
+    worst = frame(run("ask", model, "scores", *both, "--sort", "npmi", "--json"))["topic"][0]
+    lines = run("ask", model, "scores", *both).stdout.splitlines()
     assert lines[-1].startswith(f"Junk: topic {worst}: its top words occur together hardly more often than by chance")
-    assert list(json.loads(run("scores", *both, "--json").stdout)["junk"]) == [str(worst)]
+    assert list(json.loads(run("ask", model, "scores", *both, "--json").stdout)["junk"]) == [str(worst)]
 
 
 def test_trends_are_in_points_and_show_both_ends(run, model, dated):
-    lines = run("trends", model, dated, "--rows", "2", "--quiet").stdout.splitlines()
-    table = frame(run("trends", model, dated, "--quiet", "--json"))
+    lines = run("ask", model, "trends", dated, "--rows", "2", "--quiet").stdout.splitlines()
+    table = frame(run("ask", model, "trends", dated, "--quiet", "--json"))
     assert "points per year" in lines[0]
     assert [int(line.split()[0]) for line in lines[1:3]] == [table["topic"].iloc[0], table["topic"].iloc[-1]]
     assert f"{100 * table['change'].iloc[-1]:+.2f}" in lines[2]
@@ -405,14 +363,14 @@ def test_a_fit_takes_dates_and_its_model_remembers_them(run, refuse, records, da
         row["when"] = row["when"] and ".".join(reversed(row["when"].split("-")))
     file = tmp_path / "days.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    given = ("fit", file, "--out", tmp_path / "m", "--text-field", "text", *fast)
+    given = ("fit", file, "--out", tmp_path / "m", "--text", "text", *fast)
     assert "--date-format %d.%m.%Y" in refuse(*given, "--dates", "when")
     assert "name the column with --dates" in refuse(*given, "--date-format", "%d.%m.%Y")
     told = run(*given, "--dates", "when", "--date-format", "%d.%m.%Y")
-    assert f"stickbreak trends {tmp_path / 'm'} {file}" in told.stdout
+    assert f"stickbreak ask {tmp_path / 'm'} trends {file}" in told.stdout
     assert '"time":{"by"' in (tmp_path / "m" / "report.html").read_text()
-    remembered = frame(run("trends", tmp_path / "m", file, "--quiet", "--json"))
+    remembered = frame(run("ask", tmp_path / "m", "trends", file, "--quiet", "--json"))
     named = ("--dates", "when", "--date-format", "%d.%m.%Y")
-    assert remembered.equals(frame(run("trends", tmp_path / "m", file, *named, "--quiet", "--json")))
+    assert remembered.equals(frame(run("ask", tmp_path / "m", "trends", file, *named, "--quiet", "--json")))
     run("report", tmp_path / "m", file, "--out", tmp_path / "later.html", "--quiet")
     assert '"time":{"by"' in (tmp_path / "later.html").read_text()

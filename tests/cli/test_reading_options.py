@@ -4,15 +4,9 @@ import json
 
 import pytest
 
-from stickbreak.cli.documents import InputSettings, read_for_model
-from stickbreak.exceptions import InputError
+import stickbreak
 
 FIT = ["--topics", "3", "--laps", "2", "--jobs", "1", "--max-df", "1.0", "--no-report", "--force"]
-
-
-class Model:
-    vocabulary_ = ("bread", "butter")
-    text_options_ = None
 
 
 def table(path, delimiter):
@@ -23,20 +17,7 @@ def table(path, delimiter):
 def test_a_delimiter_is_remembered_and_limits_are_not(run, tmp_path):
     path, out = table(tmp_path / "d.csv", "!"), tmp_path / "model"
     run("fit", path, "--out", out, *FIT, "--delimiter", "!", "--max-document-bytes", "100")
-    remembered = json.loads((out / "input.json").read_text())
-    assert remembered["delimiter"] == "!"
-    assert not any("limits" in key or "bytes" in key for key in remembered)
-
-
-def test_a_remembered_delimiter_reads_new_tables(tmp_path):
-    InputSettings(delimiter=";").remember(tmp_path, None, [1, 1])
-    path = tmp_path / "d.csv"
-    path.write_text("a,text;note,b\nbread;butter\n")
-    found = read_for_model(path, tmp_path, Model(), InputSettings(text_field="a,text"))
-    assert found.texts([0]) == ["bread"]
-    given = InputSettings(text_field="text;note", delimiter=",")
-    path.write_text("a,text;note,b\nx,bread,z\n")
-    assert read_for_model(path, tmp_path, Model(), given).texts([0]) == ["bread"]
+    assert stickbreak.load(out)._reading["settings"] == {"delimiter": "!"}
 
 
 @pytest.fixture
@@ -45,7 +26,7 @@ def odd(run, tmp_path, records):
     rows = [f"{one['id']}!{one['text']} café!x\n" for one in records]
     (tmp_path / "d.table").write_bytes("".join(["key!body!id\n", *rows]).encode("latin-1"))
     (tmp_path / "new.table").write_bytes("".join(["key!body!id\n", *rows[:3]]).encode("latin-1"))
-    options = ["--format", "csv", "--encoding", "latin-1", "--delimiter", "!", "--text-field", "body"]
+    options = ["--format", "csv", "--encoding", "latin-1", "--delimiter", "!", "--text", "body"]
     run("fit", tmp_path / "d.table", "--out", tmp_path / "odd", *FIT, *options, "--name-field", "key")
     return tmp_path / "odd", tmp_path / "new.table"
 
@@ -77,14 +58,6 @@ def test_a_format_is_that_of_files_with_the_same_ending(run, odd, tmp_path):
 def test_a_column_of_the_fit_that_is_missing_is_told_with_the_option(refuse, odd):
     odd[1].write_text("body!id\nship!1\n", encoding="latin-1")
     assert "has no field 'key'; name another with --name-field: 'body', 'id'" in refuse("transform", *odd)
-
-
-def test_a_named_delimiter_is_remembered(run, tmp_path):
-    out, path = tmp_path / "model", tmp_path / "d.csv"
-    path.write_text("id\ttext\n" + "1\tbread, butter\n" * 20)
-    run("fit", path, "--out", out, *FIT, "--delimiter", "tab")
-    path.write_text("a,id\ttext\n" + "1\tbread\n")
-    assert names(run("transform", out, path, "--name-field", "a,id")) == ["1"]
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
@@ -127,11 +100,3 @@ def test_uncut_sentences_are_warned_of_on_the_screen(process, tmp_path):
     done = process("fit", tmp_path / "d.txt", "--out", tmp_path / "model", *FIT)
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("give a function that cuts texts into words") == 1
-
-
-def test_words_of_other_encodings_reach_the_settings(tmp_path):
-    (tmp_path / "d.txt").write_bytes("bread\n".encode("utf-16-le"))
-    settings = InputSettings(encoding="utf-16-le")
-    assert settings.texts(tmp_path / "d.txt") is not None
-    with pytest.raises(InputError, match="UTF-16"):
-        InputSettings().texts(tmp_path / "d.txt")

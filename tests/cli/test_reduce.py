@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import stickbreak
-from stickbreak.cli.result import _other_numbers
+from stickbreak.cli.job import _other_numbers
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def test_model_with_fewer_topics_works_with_all_commands(run, model, documents, 
     assert run("transform", out, documents, "--quiet").stdout.count("\n") == 91
     assert "held-out" in run("evaluate", out, documents).stdout
     run("report", out, documents, "--out", tmp_path / "report.html")
-    assert (out / "input.json").read_bytes() == (model / "input.json").read_bytes()
+    assert stickbreak.load(out)._reading["settings"] == stickbreak.load(model)._reading["settings"]
     run("reduce", out, "--topics", "2", "--out", tmp_path / "two")
     assert stickbreak.load(tmp_path / "two").n_topics_ == 2
 
@@ -121,7 +121,7 @@ def test_fit_names_the_numbers_of_topics_and_a_command_that_runs(run, records, t
     texts = (" ".join(rng.choice(words, 40)) for _ in range(200))
     many.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
     out = tmp_path / "m"
-    fit = ("fit", many, "--out", out, "--topics", "25", "--laps", "3", "--seed", "1", "--no-report")
+    fit = ("fit", many, "--out", out, "--topics", "25", "--laps", "3", "--random-state", "1", "--no-report")
     lines = run(*fit).stdout.splitlines()
     path = stickbreak.load(out).path_
     assert lines[-4].startswith("Next   ")
@@ -137,7 +137,9 @@ def test_fit_names_the_numbers_of_topics_and_a_command_that_runs(run, records, t
 
 def result_of(path, method="topics"):
     """The result of a fit that found the number of its topics (lda: that was given it)."""
-    return SimpleNamespace(path=path, out=Path("m"), method=method, model=SimpleNamespace(n_topics=None), options={})
+    return SimpleNamespace(
+        path=path, job=SimpleNamespace(out=Path("m"), method=method, repeat=None), model=SimpleNamespace(n_topics=None)
+    )
 
 
 @pytest.mark.parametrize(
@@ -162,7 +164,7 @@ def test_nothing_is_said_of_fewer_topics_where_none_predict_better_and_all_are_r
 
 
 def test_fit_of_a_tree_has_no_path(run, tmp_path, documents):
-    options = ["--method", "tree", "--branching", "2,2", "--laps", "2", "--no-report", "--out", tmp_path / "m"]
+    options = ["--method", "tree", "--set", "branching=2,2", "--laps", "2", "--no-report", "--out", tmp_path / "m"]
     assert "topics to fewer" not in run("fit", documents, *options).stdout
     assert json.loads(run("fit", documents, *options, "--force", "--json").stdout)["path"] is None
 

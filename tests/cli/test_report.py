@@ -95,7 +95,7 @@ def test_a_column_that_is_not_there_leaves_no_report(refuse, model, dated, tmp_p
 
 def test_the_report_says_how_often_topics_come_again_in_other_fits(run, refuse, model, documents, tmp_path):
     out, other = tmp_path / "report.html", tmp_path / "other"
-    run("fit", documents, "--out", other, "--seed", "7", "--laps", "2", "--topics", "2", "--no-report")
+    run("fit", documents, "--out", other, "--random-state", "7", "--laps", "2", "--topics", "2", "--no-report")
     run("report", model, documents, "--out", out, "--other", other, "--other", model)
     found = [topic["found"] for topic in data_of(out)["topics"]]
     assert set(found) <= {0.5, 1}  # each is found again in the model itself

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import stickbreak
-from stickbreak.cli.word_scores import held_out_score
+from stickbreak.cli.scores import completion_score
 from stickbreak.corpus import read
 from stickbreak.evaluation import Completion, document_completion, unigram_completion
 from stickbreak.prediction.completion import HeldOutScore
@@ -41,14 +41,14 @@ def test_the_result_compares_the_held_out_score_with_word_frequencies(quick, doc
 
 
 def test_a_score_that_is_not_better_than_frequencies_is_told_with_what_to_do():
-    score = held_out_score(HeldOutScore(Completion(-7.0, -7.0, 100.0, 10), -6.9))
+    score = completion_score(HeldOutScore(Completion(-7.0, -7.0, 100.0, 10), -6.9))
     assert score.sentence == "Held-out words are guessed only 0.90 times as well as by their frequency alone."
     assert "--topics" in score.note
-    assert held_out_score(HeldOutScore(Completion(-6.0, -6.0, 100.0, 10), -6.9)).note is None
+    assert completion_score(HeldOutScore(Completion(-6.0, -6.0, 100.0, 10), -6.9)).note is None
 
 
 def test_a_score_without_that_of_frequencies_is_told_in_nats():
-    score = held_out_score(HeldOutScore(-7.25))
+    score = completion_score(HeldOutScore(-7.25))
     assert score.sentence == "Held-out score: -7.2500 nats per token; closer to 0 is better."
     assert (score.note, [label for label, _ in score.lines]) == (None, ["held-out"])
     assert score.values["times_better_than_unigram"] is None
@@ -102,10 +102,10 @@ def test_the_next_command_runs_as_it_is_printed(run, quick, documents, tmp_path,
 
 def test_the_last_lines_show_which_topics_come_again_with_another_seed(run, documents, tmp_path, fast):
     page = tmp_path / "page.html"
-    told = run("fit", documents, "--out", tmp_path / "m", *fast, "--seed", "4", "--report", page)
+    told = run("fit", documents, "--out", tmp_path / "m", *fast, "--random-state", "4", "--report", page)
     *_, again, compare = told.stdout.splitlines()
     page.unlink()
-    assert again.startswith("       fit with another seed, which finds partly other topics: stickbreak fit --config ")
+    assert again.startswith("       fit with another seed, which finds partly other topics: stickbreak fit ")
     assert compare.startswith("       then see which topics come again: stickbreak compare ")
     run(*shlex.split(again.split(": ", 1)[1])[1:])
     other = stickbreak.load(tmp_path / "m-seed-5")
@@ -114,8 +114,10 @@ def test_the_last_lines_show_which_topics_come_again_with_another_seed(run, docu
     assert "are the same in b" in run(*shlex.split(compare.split(": ", 1)[1])[1:]).stdout
 
 
-def test_the_next_command_of_a_tree_prints_it(quick):
-    assert "stickbreak tree " in line(quick("--method", "tree", "--branching", "3,2"), "Next   ")
+def test_the_next_command_of_a_tree_prints_it(quick, tmp_path):
+    assert f"stickbreak ask {tmp_path / 'm'} tree" in line(
+        quick("--method", "tree", "--set", "branching=3,2"), "Next   "
+    )
 
 
 def test_as_many_topics_as_asked_are_printed_and_the_rest_is_counted(quick, run, tmp_path):
@@ -144,7 +146,7 @@ def test_a_fit_with_dates_names_the_command_that_asks_over_time(run, quick, reco
         "".join(json.dumps(record | {"day": f"20{10 + row}-05-01"}) + "\n" for row, record in enumerate(records))
     )
     for kept in (("--keep", "day"), ()):
-        lines = quick(*kept, "--text-field", "text", given=path)
+        lines = quick(*kept, "--text", "text", given=path)
         (command,) = [one for one in lines if "see which topics grow: " in one]
         _, *words = shlex.split(command.split(": ", 1)[1])
         assert "topics grow and" in run(*words).stdout

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from stickbreak.cli.weights import csv_lines, document_weights, jsonl_lines, write_weights
+from stickbreak.cli.tables import csv_lines, document_weights, jsonl_lines, write_weights
 from stickbreak.corpus import Corpus
 
 

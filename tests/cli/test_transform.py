@@ -46,7 +46,7 @@ def test_documents_of_unknown_or_no_words_are_kept(run, model, tmp_path):
     weights = [json.loads(line)["weights"] for line in result.stdout.splitlines()]
     assert weights[1] is weights[2] is None
     assert sum(weights[0]) == pytest.approx(1)
-    labels = stickbreak.load(model)._asked().labels
+    labels = stickbreak.load(model).labelled_topics().labels
     (head, first, *empty) = csv.reader(run("transform", model, path, "--labels").stdout.splitlines())
     assert head == ["document", *labels]
     assert [float(weight) for weight in first[1:]] == weights[0]

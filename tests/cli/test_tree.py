@@ -23,7 +23,7 @@ def by_path(root, path):
 
 
 def test_every_line_is_a_node_with_its_numbers_and_words(run, tree_model, root):
-    lines = run("tree", tree_model, "--depth", "3", "--children", "9", "--words", "3").stdout.splitlines()
+    lines = run("ask", tree_model, "tree", "--depth", "3", "--children", "9", "--words", "3").stdout.splitlines()
     assert len(lines) == len(list(root.walk()))
     for line in lines:
         indent, path, share, tokens, topic, number, _, words = LINE.fullmatch(line).groups()
@@ -37,7 +37,7 @@ def test_every_line_is_a_node_with_its_numbers_and_words(run, tree_model, root):
 
 
 def test_largest_children_are_shown_and_the_others_counted(run, tree_model, root):
-    first, *lines = run("tree", tree_model, "--depth", "1", "--children", "2").stdout.splitlines()
+    first, *lines = run("ask", tree_model, "tree", "--depth", "1", "--children", "2").stdout.splitlines()
     assert LINE.fullmatch(first)[2] == "all"
     shown = largest(root)[:2]
     assert [LINE.fullmatch(line)[2] for line in lines[:2]] == [".".join(map(str, node.path)) for node in shown]
@@ -49,21 +49,21 @@ def test_largest_children_are_shown_and_the_others_counted(run, tree_model, root
 
 
 def test_depth_ends_the_tree(run, tree_model, root):
-    assert len(run("tree", tree_model, "--depth", "0").stdout.splitlines()) == 1
-    assert len(run("tree", tree_model, "--depth", "1").stdout.splitlines()) == 1 + len(root.children)
+    assert len(run("ask", tree_model, "tree", "--depth", "0").stdout.splitlines()) == 1
+    assert len(run("ask", tree_model, "tree", "--depth", "1").stdout.splitlines()) == 1 + len(root.children)
 
 
 def test_tree_begins_at_a_node(run, tree_model, root):
     node = largest(root)[0].children[0]
     path = ".".join(map(str, node.path))
-    lines = run("tree", tree_model, "--node", path, "--depth", "1", "--children", "9").stdout.splitlines()
+    lines = run("ask", tree_model, "tree", "--node", path, "--depth", "1", "--children", "9").stdout.splitlines()
     assert LINE.fullmatch(lines[0])[2] == path
     assert {LINE.fullmatch(line)[2] for line in lines[1:]} == {f"{path}.{leaf.path[-1]}" for leaf in node.children}
 
 
 def test_way_to_a_topic_is_printed(run, tree_model, root):
     topic = int(root.leaves[-1])
-    found = json.loads(run("tree", tree_model, "--leaf", topic, "--json").stdout)["tree"]
+    found = json.loads(run("ask", tree_model, "tree", "--leaf", topic, "--json").stdout)["tree"]
     for level in range(4):
         node = root.leaf(topic).ancestor(level)
         assert found["path"] == list(node.path)
@@ -77,7 +77,9 @@ def test_way_to_a_topic_is_printed(run, tree_model, root):
 
 
 def test_json_is_the_tree_as_it_is_printed(run, tree_model, root):
-    found = json.loads(run("tree", tree_model, "--json", "--depth", "2", "--children", "2", "--words", "4").stdout)
+    found = json.loads(
+        run("ask", tree_model, "tree", "--json", "--depth", "2", "--children", "2", "--words", "4").stdout
+    )
     assert (found["n_topics"], found["branching"]) == (root.n_topics, [3, 2, 4])
     top = found["tree"]
     assert (top["path"], top["level"], top["topic"], top["leaves"]) == ([], 0, None, [0, 23])
@@ -94,29 +96,39 @@ def test_words_are_no_markup_and_steer_no_terminal(run, documents, tmp_path):
     nasty.write_text(
         "".join(json.dumps({"text": f"[red]evil[/red] esc\x1b[31m word{i % 7}"}) + "\n" for i in range(60))
     )
-    options = ["--token-pattern", r"\S+", "--max-df", "1.0", "--method", "tree", "--branching", "2,2", "--laps", "2"]
+    options = [
+        "--set",
+        r"token_pattern=\S+",
+        "--max-df",
+        "1.0",
+        "--method",
+        "tree",
+        "--set",
+        "branching=2,2",
+        "--laps",
+        "2",
+    ]
     run("fit", nasty, "--out", tmp_path / "m", *options, "--no-report", "--quiet")
-    printed = run("tree", tmp_path / "m").stdout
+    printed = run("ask", tmp_path / "m", "tree").stdout
     assert "[red]evil[/red]" in printed
     assert "\x1b" not in printed
     assert "\ufffd[31m" in printed
 
 
 def test_what_is_no_tree_or_not_in_it_is_one_sentence(refuse, model, tree_model):
-    assert "is a TopicModel, whose topics do not form a tree; print them with stickbreak topics" in refuse(
-        "tree", model
-    )
-    assert "give one of them" in refuse("tree", tree_model, "--node", "0", "--leaf", "1")
-    assert "give the path of a node as it is printed" in refuse("tree", tree_model, "--node", "0/1")
-    assert "no node 7: there are 3 children" in refuse("tree", tree_model, "--node", "7")
-    assert "no leaf 24 here" in refuse("tree", tree_model, "--leaf", "24")
+    said = refuse("ask", model, "tree")
+    assert "is a TopicModel, whose topics do not form a tree; print them with stickbreak topics" in said
+    assert "give one of them" in refuse("ask", tree_model, "tree", "--node", "0", "--leaf", "1")
+    assert "give the path of a node as it is printed" in refuse("ask", tree_model, "tree", "--node", "0/1")
+    assert "no node 7: there are 3 children" in refuse("ask", tree_model, "tree", "--node", "7")
+    assert "no leaf 24 here" in refuse("ask", tree_model, "tree", "--leaf", "24")
 
 
 METHODS = {
-    "pachinko": ["--super", "3", "--topics", "4"],
-    "hierarchical-pachinko": ["--super", "2", "--topics", "3"],
-    "nested-crp": ["--levels", "3"],
-    "nested-hdp": ["--branching", "3,2"],
+    "pachinko": ["--set", "n_super=3", "--topics", "4"],
+    "hierarchical-pachinko": ["--set", "n_super=2", "--topics", "3"],
+    "nested-crp": ["--set", "n_levels=3"],
+    "nested-hdp": ["--set", "branching=3,2"],
 }
 
 
@@ -133,16 +145,16 @@ def test_trees_of_any_shape_are_printed(run, documents, tmp_path, method):
         *METHODS[method],
         "--laps",
         "4",
-        "--seed",
+        "--random-state",
         "0",
         "--no-report",
     )
     root = stickbreak.load(out).tree_
-    first, *lines = run("tree", out, "--depth", "2", "--children", "99", "--words", "3").stdout.splitlines()
+    first, *lines = run("ask", out, "tree", "--depth", "2", "--children", "99", "--words", "3").stdout.splitlines()
     assert len(lines) == root.n_nodes - 1
     what = f"{root.n_topics} topics" if root.topic is None else f"topic 0 and {root.n_topics - 1} below"
     assert first == f"all  100.0%  {root.n_tokens:,} words  {what}  {' '.join(root.top_words(3))}"
-    found = json.loads(run("tree", out, "--leaf", str(root.n_topics - 1), "--json").stdout)
+    found = json.loads(run("ask", out, "tree", "--leaf", str(root.n_topics - 1), "--json").stdout)
     assert found["branching"] is None
     assert found["tree"]["topics"] == list(range(root.n_topics))
     child = found["tree"]["children"][0]

@@ -22,13 +22,10 @@ def url(documents):
     MEMORY.rm("/cli", recursive=True)
 
 
-def test_a_fit_to_a_url_is_that_to_the_file_and_its_options_name_it(run, url, documents, tmp_path):
+def test_a_fit_to_a_url_is_that_to_the_file_(run, url, documents, tmp_path):
     assert "reading memory://cli/documents.jsonl" in run("fit", url, "--out", tmp_path / "model", *FAST).stderr
     run("fit", documents, "--out", tmp_path / "other", *FAST)
     assert np.array_equal(load(tmp_path / "model").components_, load(tmp_path / "other").components_)
-    assert 'input = "memory://cli/documents.jsonl"' in (tmp_path / "model" / "fit.toml").read_text()
-    run("fit", "--config", tmp_path / "model" / "fit.toml", "--out", tmp_path / "again")
-    assert np.array_equal(load(tmp_path / "again").components_, load(tmp_path / "other").components_)
     found = run("transform", tmp_path / "model", url).stdout
     assert found == run("transform", tmp_path / "model", documents).stdout
 

@@ -12,8 +12,8 @@ import stickbreak
 from stickbreak.corpus import planted_gaussians, read_vectors, write_vectors
 from stickbreak.report import build_component_report
 
-FAST = ["--components", "8", "--laps", "20", "--seed", "1", "--jobs", "1", "--quiet"]
-HDP = ["--method", "gaussian-hdp", "--likelihood", "full", *FAST]
+FAST = ["--topics", "8", "--laps", "20", "--random-state", "1", "--jobs", "1", "--quiet"]
+HDP = ["--method", "gaussian-hdp", "--set", "likelihood=full", *FAST]
 MIXTURE = ["--method", "gaussian-mixture", *FAST]
 
 
@@ -100,11 +100,11 @@ def test_json_of_a_fit(run, place, tmp_path):
 
 
 def test_options_reach_the_estimators(run, place, tmp_path):
-    shared = "--gamma 3 --batches 4 --schedule memoized --learning-decay 0.7 --learning-offset 2 --moves merge,delete "
-    shared += "--precision float32 --no-report"
-    own = "--alpha 0.7 --learn alpha,gamma --bound quadratic --stick-rule natural --restarts 2"
+    shared = "--set gamma=3 --set n_batches=4 --set schedule=memoized --set learning_decay=0.7 --set learning_offset=2 "
+    shared += "--set moves=merge,delete --set dtype=float32 --no-report"
+    own = "--set alpha=0.7 --set learn=alpha,gamma --set bound=quadratic --set stick_rule=natural --set restarts=2"
     run("fit", place / "folder", "--out", tmp_path / "h", *HDP, *shared.split(), *own.split())
-    run("fit", place / "array.npy", "--out", tmp_path / "m", *MIXTURE, *shared.split(), "--likelihood", "diagonal")
+    run("fit", place / "array.npy", "--out", tmp_path / "m", *MIXTURE, *shared.split(), "--set", "likelihood=diagonal")
     given = {
         "gamma": 3.0, "n_batches": 4, "schedule": "memoized", "learning_decay": 0.7, "learning_offset": 2.0,
         "moves": ("merge", "delete"), "dtype": "float32", "n_components": 8, "n_jobs": 1,
@@ -219,86 +219,6 @@ def test_folder_of_images_becomes_patches_again_and_again(run, tmp_path):
     printed = run("transform", tmp_path / "m", folder / "1.png")
     assert "1 groups, 50 vectors of 15 numbers" in printed.stderr
     assert printed.stdout.splitlines()[1].startswith("1.png,")
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--vocabulary", "w.txt"], "--vocabulary is for words, but this is a model of vectors; leave it out"),
-        (["--text-field", "left"], "--text-field is for words"),
-        (["--name-field", "image"], "--name-field is for words"),
-        (["--min-df", "2"], "the options that turn text into counts (--stop-words, --min-df, ...) are for words"),
-        (["--eta", "1"], "--eta needs --method topics, variational, gibbs, hybrid, tree, lda, pachinko"),
-        (["--init", "anchors"], "--init needs --method variational, gibbs, hybrid, online-hdp"),
-        (["--moves", "refine"], "--moves is 'refine'; give one or more of merge, delete, birth or reorder"),
-        (["--format", "jsonl"], "'jsonl' holds no vectors; use one of npy"),
-        (["--patch-size", "9999"], "--patch-size"),
-    ],
-)
-def test_fit_refuses_what_means_nothing_to_vectors(refuse, place, tmp_path, options, words):
-    assert words in refuse("fit", place / "folder", "--out", tmp_path / "m", *HDP, *options)
-    assert not (tmp_path / "m").exists()
-
-
-def test_groups_that_are_missing_are_a_sentence(refuse, run, place, models, tmp_path):
-    line = refuse("fit", place / "array.npy", "--out", tmp_path / "m", *HDP)
-    assert "has no groups, but --method gaussian-hdp needs them; name their column (--group-field)" in line
-    line = refuse("transform", models / "hdp", place / "array.npy")
-    assert "has no groups, but a GaussianHDP needs them" in line
-    assert "--alpha needs --method topics" in refuse("fit", place / "array.npy", "--out", tmp_path / "m", *MIXTURE,
-                                                       "--alpha", "1")  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("command", "options", "words"),
-    [
-        ("evaluate", ["--left-to-right", "20"], "--left-to-right is for words"),
-        ("evaluate", ["--seed", "1"], "--seed is 1, but groups of vectors are always halved the same way"),
-        ("evaluate", ["--vocabulary", "w.txt"], "--vocabulary is for words"),
-        ("transform", ["--text-field", "t"], "--text-field is for words"),
-        ("transform", ["--out", "w.xlsx"], "has no known ending"),
-        ("report", ["--name-field", "t"], "--name-field is for words"),
-    ],
-)
-def test_commands_refuse_what_means_nothing_to_vectors(refuse, place, models, tmp_path, command, options, words):
-    more = ["--out", tmp_path / "r.html"] if command == "report" else []
-    assert words in refuse(command, models / "hdp", place / "folder", *more, *options)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_vectors_of_another_length_are_a_sentence(refuse, models, tmp_path):
-    np.save(tmp_path / "v.npy", np.zeros((4, 3)))
-    for command in ("transform", "evaluate"):
-        words = "has vectors of 3 numbers, but the model's have 2; give"
-        assert words in refuse(command, models / "mixture", tmp_path / "v.npy")
-    write_vectors(stickbreak.GroupedVectors.from_values(np.zeros((4, 3))), tmp_path / "v")
-    for command, more in (("transform", []), ("evaluate", []), ("report", ["--out", tmp_path / "r.html"])):
-        assert words in refuse(command, models / "hdp", tmp_path / "v", *more)
-
-
-@pytest.mark.parametrize("option", [["--group-field", "id"], ["--patch-size", "8"], ["--patches", "9"]])
-def test_words_refuse_what_is_about_vectors(refuse, documents, model, tmp_path, option):
-    wanted = f"Error: {option[0]} is for vectors, but this is a model of words; leave it out"
-    assert refuse("fit", documents, "--out", tmp_path / "m", *option) == wanted
-    assert refuse("transform", model, documents, *option) == wanted
-
-
-def test_tree_of_vectors_is_a_sentence(refuse, models):
-    assert "do not form a tree" in refuse("tree", models / "hdp")
-
-
-@pytest.mark.parametrize(
-    "content",
-    ["{", "[]", '{"version": 99}', '{"version": 1}', '{"version": 1, "group_field": 3, "columns": null}',
-     '{"version": 1, "group_field": null, "columns": [3], "patches": null, "n_patches": null}'],
-)  # fmt: skip
-def test_damaged_settings_are_a_sentence(refuse, models, place, tmp_path, content):
-    import shutil
-
-    shutil.copytree(models / "hdp", tmp_path / "m")
-    (tmp_path / "m" / "input.json").write_text(content)
-    assert "input.json" in refuse("topics", tmp_path / "m")
-    assert "input.json" in refuse("transform", tmp_path / "m", place / "folder")
 
 
 def test_a_model_that_python_saved_is_told_and_asked(run, place, planted, tmp_path):

@@ -4,7 +4,7 @@ import json
 import numpy as np
 import pytest
 
-from stickbreak.cli.weights import csv_lines, document_weights, write_weights
+from stickbreak.cli.tables import csv_lines, document_weights, write_weights
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 

@@ -184,7 +184,7 @@ def test_texts_that_make_no_corpus_are_refused(texts, options, message):
     [
         ({"min_df": 2, "max_df": 1.0}, 30, "fewer than 2 documents; lower --min-df"),
         ({"min_df": 1, "max_df": 0.5}, 40, "more than 50 documents; raise --max-df"),
-        ({"min_df": 1, "max_df": 1.0, "max_features": 1}, 60, "not frequent enough; raise --max-features"),
+        ({"min_df": 1, "max_df": 1.0, "max_features": 1}, 60, "not frequent enough; raise max_features"),
         ({"min_df": 1, "max_df": 1.0, "max_features": 103}, None, ""),  # three of ten million would be left out
         ({"min_df": 2, "max_df": 1.0, "ngram_range": (1, 2)}, None, ""),  # most pairs of words are rare in any texts
     ],

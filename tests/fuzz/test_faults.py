@@ -14,7 +14,7 @@ from stickbreak.storage.atomic import replace_file
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="forks processes that write")
 OUTPUTS = (
     "save topics", "save gaussian", "checkpoint topics", "checkpoint tree serial", "weights csv", "weights npz",
-    "weights parquet", "input.json", "corpus", "report",
+    "weights parquet", "corpus", "report",
 )  # fmt: skip
 
 

@@ -30,7 +30,7 @@ def test_a_search_without_result_says_where_to_go_on(opened, reports):
     (told,) = report.texts("#document-count")
     others = data.span.n_documents - data.span.n_empty - len(data.documents)  # no word of an empty one is known
     assert f"None of the {len(data.documents):,} documents in this report" in told
-    assert f"{others} other documents may: stickbreak search MODEL WORD" in told
+    assert f"{others} other documents may: stickbreak ask MODEL search WORD" in told
 
 
 def test_a_report_of_some_days_says_so(opened, reports):

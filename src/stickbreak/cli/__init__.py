@@ -9,7 +9,7 @@ def main() -> None:
     import sys
 
     from stickbreak.cli.app import app
-    from stickbreak.cli.notices import tell_notices
+    from stickbreak.cli.output import tell_notices
 
     for stream in ("stdout", "stderr"):
         if getattr(sys, stream) is None:  # closed by who started us

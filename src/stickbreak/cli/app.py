@@ -7,34 +7,12 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from stickbreak.cli.compare import compare
+from stickbreak.cli.ask import ask
 from stickbreak.cli.count import count
 from stickbreak.cli.demo import demo
-from stickbreak.cli.evaluate import evaluate
-from stickbreak.cli.fit import fit
-from stickbreak.cli.help import BriefCommand
+from stickbreak.cli.fit import FitCommand, fit
+from stickbreak.cli.models import compare, evaluate, label, reduce, report, topics, transform, update
 from stickbreak.cli.output import complain
-from stickbreak.cli.predict_labels import predict_labels
-from stickbreak.cli.questions import (
-    by,
-    documents,
-    label,
-    moves,
-    over_time,
-    search,
-    similar,
-    topics_of,
-    trends,
-    word_topics,
-    words,
-)
-from stickbreak.cli.reduce import reduce
-from stickbreak.cli.report import report
-from stickbreak.cli.scores import intrusion, scores
-from stickbreak.cli.topics import topics
-from stickbreak.cli.transform import transform
-from stickbreak.cli.tree import tree
-from stickbreak.cli.update import update
 from stickbreak.cli.warm import warm
 from stickbreak.exceptions import StickbreakError
 
@@ -65,7 +43,12 @@ class _Commands(TyperGroup):
             if not standalone_mode or not hasattr(error, "format_message"):
                 raise
             command = getattr(getattr(error, "ctx", None), "command_path", None) or "stickbreak"
-            complain(f"{error.format_message().rstrip('.')}; see {command} --help")
+            unknown = str(getattr(error, "option_name", ""))
+            advice = f"see {command} --help"
+            if command == "stickbreak fit" and unknown:
+                name = unknown.lstrip("-").replace("-", "_")
+                advice = f"a parameter is given by --set {name}=VALUE; see {command} --help-all"
+            complain(f"{error.format_message().rstrip('.')}; {advice}")
             sys.exit(_BAD_INPUT)
         if not standalone_mode:
             return code
@@ -107,27 +90,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command(cls=BriefCommand)(fit)
-_MODELS = (topics, tree, reduce, update, transform, evaluate, report)
-_QUESTIONS = (
-    words,
-    search,
-    documents,
-    topics_of,
-    word_topics,
-    similar,
-    over_time,
-    trends,
-    by,
-    label,
-    moves,
-    predict_labels,
-    scores,
-    intrusion,
-    compare,
-)
-for _command in (*_MODELS, *_QUESTIONS, count, demo, warm):
+app.command(cls=FitCommand)(fit)
+app.command()(topics)
+app.add_typer(ask, name="ask")
+for _command in (transform, evaluate, report, label, reduce, compare, update, count, demo):
     app.command()(_command)
+app.command(hidden=True)(warm)
 
 
 def _print_version(asked: bool) -> None:

@@ -2,46 +2,21 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from stickbreak.cli.documents import read_limits
-from stickbreak.cli.options import (
-    ALL_CORES,
-    Cluster,
-    Delimiter,
-    Encoding,
-    Format,
-    Jobs,
-    Json,
-    Keep,
-    KeepCase,
-    MaxDeclared,
-    MaxDf,
-    MaxDocumentBytes,
-    MaxFeatures,
-    MaxUnpackedBytes,
-    MinDf,
-    NameField,
-    NgramMax,
-    NgramMin,
-    Quiet,
-    StopWords,
-    StripAccents,
-    TextField,
-    Tokenizer,
-    TokenPattern,
-    Vocabulary,
-    Workers,
-)
+from stickbreak.cli import options as o
+from stickbreak.cli.documents import FOR_VECTORS, check_input, read_arguments, refuse_settings
+from stickbreak.cli.models import kept_fields, workers_of
 from stickbreak.cli.output import print_json, say
-from stickbreak.cli.paths import check_input
-from stickbreak.cli.text_options import kept_fields, text_options
-from stickbreak.cli.workers import workers_alone
+from stickbreak.cli.settings import Settings, limits_of, text_options, values_set
 from stickbreak.storage.urls import location_of
 
+__all__ = ["count"]
 
+
+@o.spread(reading=o.READING)
 def count(
     inputs: Annotated[
         list[str],
@@ -49,33 +24,18 @@ def count(
             metavar="INPUT...", help='Files of texts, patterns such as "part-*.jsonl.gz", folders.', show_default=False
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Corpus folder to write.")],
-    format: Format = None,
-    text_field: TextField = None,
-    name_field: NameField = None,
-    keep: Keep = None,
-    vocabulary: Vocabulary = None,
-    encoding: Encoding = "utf-8",
-    delimiter: Delimiter = None,
-    max_document_bytes: MaxDocumentBytes = None,
-    max_unpacked_bytes: MaxUnpackedBytes = None,
-    max_declared: MaxDeclared = None,
-    stop_words: StopWords = "english",
-    min_df: MinDf = "5",
-    max_df: MaxDf = "0.5",
-    max_features: MaxFeatures = None,
-    ngram_min: NgramMin = 1,
-    ngram_max: NgramMax = 1,
-    token_pattern: TokenPattern = None,
-    keep_case: KeepCase = False,
-    strip_accents: StripAccents = None,
-    tokenizer: Tokenizer = None,
-    jobs: Jobs = None,
-    workers: Workers = None,
-    cluster: Cluster = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing corpus folder.")] = False,
-    quiet: Quiet = False,
-    json: Json = False,
+    reading: dict[str, Any],
+    out: Annotated[Path, o.option("--out -o", "FOLDER", "Corpus folder to write.")],
+    keep: Annotated[str | None, o.option("--keep", "NAMES", "Columns to keep: date,category; or all.")] = None,
+    stop_words: o.StopWords = "english",
+    min_df: o.MinDf = "5",
+    max_df: o.MaxDf = "0.5",
+    set_: o.Set = None,
+    jobs: o.Jobs = None,
+    workers: o.Workers = None,
+    force: Annotated[bool, o.option("--force", None, "Replace an existing corpus folder.")] = False,
+    quiet: o.Quiet = False,
+    json: o.Json = False,
 ) -> None:
     """Count the words of texts of any size, for fits that follow.
 
@@ -83,18 +43,19 @@ def count(
     lines, CSV, TSV or Parquet stands for its files; in any other folder each file
     is a document. The work is cut into jobs of about 8 MB. What is done stays in
     the folder OUT.parts until all is: after a kill the same command goes on. With
-    --cluster all machines must see the input and the folder of --out. A --tokenizer
-    of your own has one thread, unless --jobs gives it more.
+    --workers ADDRESS all machines must see the input and the folder of --out. A --tokenizer
+    of your own has one thread, unless --jobs gives it more. --set sets how words are counted:
+    max_features, ngram_range, token_pattern, lowercase, strip_accents.
     """
-    on_workers = workers_alone(workers, cluster)
-    for given in inputs:
-        if not any(sign in given for sign in "*?["):  # the files of a pattern are found by who counts them
-            check_input(location_of(given))
-    limits = read_limits(max_document_bytes, max_unpacked_bytes, max_declared)
-    text = text_options(
-        stop_words, min_df, max_df, max_features, ngram_min, ngram_max, token_pattern, keep_case, strip_accents, limits,
-        tokenizer=tokenizer,
-    )  # fmt: skip
+    on_workers = workers_of(workers, None, copies=False)
+    settings = Settings.of(values_set(set_ or ()), None)
+    reading = {**settings.reading, **o.given(reading)}
+    refuse_settings(reading, FOR_VECTORS, "vectors", "words")
+    for place in inputs:
+        if not any(sign in place for sign in "*?["):  # the files of a pattern are found by who counts them
+            check_input(location_of(place))
+    tokenizer = reading.get("tokenizer")
+    text = text_options(stop_words, min_df, max_df, tokenizer, limits_of(reading), settings.counting)
     if not quiet:
         say("counting (the first count on a machine also compiles, which takes some seconds) ...")
     from stickbreak.counting import count_files
@@ -104,18 +65,12 @@ def count(
         done = count_files(
             inputs,
             out,
-            format=format,
-            text_field=text_field,
-            name_field=name_field,
-            vocabulary=vocabulary,
             text=text,
             keep=kept_fields(keep),
-            encoding=encoding or "utf-8",
-            delimiter=delimiter,
-            limits=limits,
             overwrite=force,
-            n_jobs=jobs or (ALL_CORES if tokenizer is None else 1),  # theirs may not bear threads
+            n_jobs=jobs or (o.ALL_CORES if tokenizer is None else 1),  # theirs may not bear threads
             callback=progress.update,
+            **read_arguments(reading),
         )
     if json:
         print_json(

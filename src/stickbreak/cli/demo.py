@@ -1,42 +1,66 @@
 """`stickbreak demo`: the main job on text that every machine has."""
 
 import textwrap
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from stickbreak.cli.documents import InputSettings
-from stickbreak.cli.fitting import FitJob
-from stickbreak.cli.options import Force, Json, Quiet, Seed
+from stickbreak.cli.documents import Documents
+from stickbreak.cli.job import FitJob
+from stickbreak.cli.options import Force, Json, Quiet, RandomState, option
 from stickbreak.cli.output import say
-from stickbreak.cli.stop_words import DOCSTRING_STOP_WORDS, english_and
-from stickbreak.cli.words import Words
-from stickbreak.exceptions import WriteError
-from stickbreak.storage.plain_files import read_json
+from stickbreak.exceptions import StickbreakError, WriteError
+
+__all__ = ["DOCSTRING_STOP_WORDS", "demo", "english_and"]
 
 _WHAT_NEXT = """
 Then with documents of your own (a .jsonl, .csv or .parquet file, a folder of text files, ...):
     stickbreak fit mine.csv --out my-topics --held-out 0.1"""
-_FORMAT = "demo"  # how the settings beside a model say that it came from here
+_FORMAT = "demo"  # how what a model remembers says that it came from here
+
+DOCSTRING_STOP_WORDS = tuple(
+    """
+    allow allows arg args argument arguments associated attribute attributeerror attributes available bar
+    bool boolean call called calling calls class classes cls contain containing contains corresponding
+    create created creates current currently def default defaults define defined defines dict different
+    does example false following foo func function functions given gives implement implementation
+    implemented implements instance instances instead int just keyerror keyword keywords kwargs like list
+    lists make makes means method methods needed new non none note number numbers obj object objects
+    optional optionally override param parameter parameters pass passed possible provide provided
+    provides python raise raised raises result results return returned returning returns self set sets
+    simple specific specified specify standard str subclass subclasses support supported supports true
+    tuple tuples typ type typeerror types use used useful user uses using usually value valueerror values
+    want way work works
+    """.split()
+)
+"""Words of nearly every documentation string of Python code, whatever it is about."""
+
+
+def english_and(words: Iterable[str]) -> tuple[str, ...]:
+    """Join words to the English stop words."""
+    from stickbreak.corpus import stop_words_of
+
+    return tuple(sorted(stop_words_of("english") | set(words)))
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write the model and the report to.")] = Path(
+    out: Annotated[Path, option("--out -o", None, "Folder to write the model and the report to.")] = Path(
         "stickbreak-demo"
     ),
-    topics: Annotated[int | None, typer.Option("--topics", min=1, help="Topics to start with (default: one).")] = None,
-    laps: Annotated[int, typer.Option("--laps", min=1, help="Most passes over the documents.")] = 300,
-    seed: Seed = 0,
+    topics: Annotated[int | None, option("--topics", None, "Topics to start with (default: one).", min=1)] = None,
+    laps: Annotated[int, option("--laps", None, "Most passes over the documents.", min=1)] = 300,
+    random_state: RandomState = 0,
     write_sample: Annotated[
         Path | None,
-        typer.Option(
+        option(
             "--write-sample",
-            metavar="FILE.csv",
-            help="Write some of these texts to a CSV file with the columns title and text, and stop.",
+            "FILE.csv",
+            "Write some of these texts to a CSV file with the columns title and text, and stop.",
         ),
     ] = None,
-    open_report: Annotated[bool, typer.Option("--open/--no-open", help="Open the report in the browser.")] = False,
+    open_report: Annotated[bool, option("--open/--no-open", None, "Open the report in the browser.")] = False,
     force: Force = False,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -53,9 +77,9 @@ def demo(
     job = FitJob(
         out=out,
         report=out / "report.html",
-        parameters={"n_topics": topics, "n_laps": laps, "random_state": seed, "n_jobs": -1},
+        parameters={"n_topics": topics, "n_laps": laps, "random_state": random_state, "n_jobs": -1},
         held_out=0.1,
-        seed=seed,
+        seed=random_state,
         force=force or _is_demo(out),
         quiet=quiet,
     )
@@ -78,7 +102,7 @@ def demo(
     corpus = count_texts(texts, options, names)
     _tell(quiet, f"   {corpus.n_words:,} different words, {corpus.n_tokens:,} words in all")
     _tell(quiet, "3. Learning topics from nine tenths of them; the rest are for the score")
-    result = job.run(Words.of(corpus, InputSettings(format=_FORMAT, text=options), texts))
+    result = job.run(Documents(corpus, {"settings": {"format": _FORMAT}, "suffix": None}, texts=texts))
     result.show(as_json=as_json)
     _tell(quiet, _WHAT_NEXT)
     if open_report:
@@ -108,8 +132,10 @@ def _examples(names: list[str]) -> str:
 
 def _is_demo(folder: Path) -> bool:
     """Tell whether a folder was written by an earlier demo."""
+    import stickbreak
+
     try:
-        known = read_json(folder / "input.json")
-    except (OSError, ValueError):
+        known = stickbreak.load(folder)._reading or {}
+    except StickbreakError:
         return False
-    return isinstance(known, dict) and known.get("format") == _FORMAT
+    return bool(known.get("settings", {}).get("format") == _FORMAT)

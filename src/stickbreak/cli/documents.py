@@ -1,285 +1,299 @@
-"""How files of documents are read; remembered beside the model. How texts are counted, the model knows itself."""
+"""Documents as the commands read them: for a fit, or as those of the fit of a model were read."""
 
-import json
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from __future__ import annotations
+
+import stat
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from stickbreak.cli.file_reading import FileReading
-from stickbreak.cli.text_options import named_tokenizer
-from stickbreak.exceptions import InputError, ModelFormatError
-from stickbreak.storage.atomic import replace_file
-from stickbreak.storage.plain_files import read_json
-from stickbreak.storage.urls import Location
+from stickbreak.cli.output import MOST_LEAVES, TopicLine, describe_topics
+from stickbreak.cli.scores import Score, Told, completion_score, scores_of_words
+from stickbreak.cli.settings import limits_of, named_tokenizer
+from stickbreak.cli.tables import WeightTable, document_weights
+from stickbreak.exceptions import InputError, ModelFormatError, ReadError, StickbreakError
+from stickbreak.storage.urls import Location, UrlPath
 
 if TYPE_CHECKING:
-    from stickbreak.corpus import Corpus, ReadLimits, TextOptions
+    import numpy as np
 
-__all__ = ["Documents", "InputSettings", "read_for_model", "read_limits"]
+    from stickbreak.corpus import Corpus, TextOptions
+    from stickbreak.path.topic_path import TopicPath
 
-_FILE, _VERSION = "input.json", 1
+__all__ = [
+    "Documents",
+    "check_input",
+    "kept_settings",
+    "known_settings",
+    "read_arguments",
+    "refuse_settings",
+    "suffix_of",
+]
+
+Texts = Callable[[Sequence[int]], list[str]] | Sequence[str]
+Callback = Callable[[dict[str, Any]], None]
+
+FOR_VECTORS = {"group_field": "--group-field", "patch_size": "--patch-size", "n_patches": "--patches"}
+_OF_ONE_CALL = {"document_bytes", "unpacked_bytes", "declared_size", "tokenizer", "vocabulary"}
+"""A model does not remember limits and code, as it may come from a stranger, and words are its own."""
+_OF_A_SUFFIX = {"format", "delimiter", "header"}
+"""What a model remembers for files with the same ending alone."""
 _TEXT_FORMATS = frozenset(("jsonl", "csv", "tsv", "parquet", "lines", "folder"))
+_MANY = 1 / 3  # of the words of documents, that a model does not know: rare words are always left out
+_FIRST = 100  # documents whose columns say what there is
 
 
-@dataclass(frozen=True, slots=True)
-class InputSettings:
-    """How documents are read.
+def check_input(path: Location) -> None:
+    """Refuse what is not there, before anything heavy is imported, and a pipe, which can be read only once."""
+    if isinstance(path, UrlPath):
+        return
+    from stickbreak.corpus.reading.files import reading
 
-    Attributes
-    ----------
-    format, text_field, name_field, encoding, delimiter : str or None
-        As `stickbreak.corpus.read` takes them; no encoding: UTF-8.
-    vocabulary : Path, tuple of str or None
-        File of words, or these.
-    text : TextOptions or None
-        How text becomes counts; None: the defaults.
-    limits : ReadLimits or None
-        Of this call; not remembered. None: the defaults.
-    group_field : str or None
-        Of vectors: the column of their groups.
-    patch_size, n_patches : int or None
-        Of images: side of a patch, and most patches of each.
-    keep : "all", list of str or None
-        Fields that are kept beside the counts.
-    tokenizer : str or None
-        For a fitted model: the function that cut the texts of its fit into words.
-    dates, date_format : str or None
-        Of a fit: the column of dates, and how they are written.
-    metadata : Location or None
-        Table of what is beside the documents; of this call, not remembered.
+    with reading(path):
+        mode = path.stat().st_mode
+    if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
+        raise ReadError(f"{path} is a pipe, but documents are read more than once; write them to a file first")
+
+
+def suffix_of(path: Location) -> str:
+    """Return the ending of the name of an input, such as ".csv"."""
+    return Path(path.name.lower().removesuffix(".gz")).suffix
+
+
+def refuse_settings(reading: Mapping[str, Any], options: Mapping[str, str], wanted: str, kind: str) -> None:
+    """Refuse options that mean nothing to what a model is of."""
+    for name, option in options.items():
+        if reading.get(name) is not None:
+            raise InputError(f"{option} is for {wanted}, but this is a model of {kind}; leave it out")
+
+
+def kept_settings(reading: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a model remembers of how the file of its fit was read."""
+    return {name: value for name, value in reading.items() if name not in _OF_ONE_CALL}
+
+
+def known_settings(model: Any, path: Location, reading: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how a new input of a model is read: as asked, and else as that of its fit.
+
+    Raises
+    ------
+    ModelFormatError
+        If what the model remembers is damaged.
     """
+    record = model._reading or {}
+    try:
+        alike = suffix_of(path) == record.get("suffix")
+        known = {name: value for name, value in record.get("settings", {}).items() if alike or name not in _OF_A_SUFFIX}
+    except (TypeError, AttributeError, ValueError) as error:
+        raise ModelFormatError(
+            f"how the documents of this model were read is damaged ({error}); fit it again"
+        ) from None
+    return {**known, **reading}
 
-    format: str | None = None
-    text_field: str | None = None
-    name_field: str | None = None
-    encoding: str | None = None
-    vocabulary: Path | tuple[str, ...] | None = None
-    text: "TextOptions | None" = None
-    delimiter: str | None = None
-    limits: "ReadLimits | None" = None
-    group_field: str | None = None
-    patch_size: int | None = None
-    n_patches: int | None = None
-    keep: str | list[str] | None = None
-    tokenizer: str | None = None
-    dates: str | None = None
-    date_format: str | None = None
-    metadata: Location | None = None
 
-    @property
-    def known_encoding(self) -> str:
-        """The encoding, also where none was asked for."""
-        return self.encoding or "utf-8"
+def read_arguments(reading: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of `corpus.read` that say how a file is read."""
+    limits = ("document_bytes", "unpacked_bytes", "declared_size")
+    given = {name: value for name, value in reading.items() if name not in ("tokenizer", *limits)}
+    return {"encoding": "utf-8", **given, "limits": limits_of(reading)}
 
-    def of_file(self, path: Location | None) -> FileReading:
-        """Return what a model remembers of a file that was read with these settings.
 
-        Parameters
-        ----------
-        path : Location or None
-            None where the documents were made.
-        """
-        return FileReading.of(path, self.format, self.encoding, self.delimiter)
+def _read(path: Location, reading: Mapping[str, Any], keep: Any, metadata: Location | None, **more: Any) -> Corpus:
+    from stickbreak.corpus import read
+    from stickbreak.corpus.reading.beside import read_beside, with_columns
 
-    def completed(self, known: FileReading, path: Location, detect: Callable[[str | None, str], str]) -> Self:
-        """Let what a model remembers stand where the command line says nothing.
+    arguments = {**read_arguments(reading), **more}
+    if metadata is None:
+        return read(path, keep=keep, **arguments)
+    table = read_beside(metadata, arguments["encoding"], arguments["limits"])
+    beside = [name for name in keep if name not in table.column_names] if isinstance(keep, list) else keep
+    return with_columns(read(path, keep=beside, **arguments), table, metadata)
 
-        Parameters
-        ----------
-        known : FileReading
-            What it remembers.
-        path : Location
-            The new input.
-        detect : callable
-            Finds the format of the new input: format asked for, encoding -> format.
-        """
-        format, encoding = self.format or known.format_of(path), self.encoding or known.encoding
-        settings = replace(self, format=format, encoding=encoding)
-        if self.delimiter is not None or known.delimiter is None:
-            return settings
-        found = detect(format, settings.known_encoding)
-        return replace(settings, delimiter=known.delimiter_of(path, found, settings.known_encoding))
 
-    def check_of_words(self) -> None:
-        """Refuse what means nothing to words.
+def _texts(path: Location, reading: Mapping[str, Any]) -> Callable[[Sequence[int]], list[str]] | None:
+    """Return the function that reads texts by their rows; None where the input holds counts."""
+    from stickbreak.corpus import read_texts
+    from stickbreak.corpus.reading.formats import detect_format
 
-        Raises
-        ------
-        InputError
-            If an option of vectors was given.
-        """
-        given = {"--group-field": self.group_field, "--patch-size": self.patch_size, "--patches": self.n_patches}
-        for option, value in given.items():
-            if value is not None:
-                raise InputError(f"{option} is for vectors, but this is a model of words; leave it out")
-
-    def check_of_vectors(self) -> None:
-        """Refuse what means nothing to vectors.
-
-        Raises
-        ------
-        InputError
-            If an option of words was given.
-        """
-        from stickbreak.corpus import TextOptions
-
-        given = {
-            "--text-field": self.text_field,
-            "--name-field": self.name_field,
-            "--vocabulary": self.vocabulary,
-            "--keep": self.keep,
-            "--tokenizer": self.tokenizer,
-            "--dates": self.dates,
-            "--metadata": self.metadata,
-        }
-        for option, value in given.items():
-            if value is not None:
-                raise InputError(f"{option} is for words, but this is a model of vectors; leave it out")
-        if self.text not in (None, TextOptions(stop_words="english")):
-            raise InputError(
-                "the options that turn text into counts (--stop-words, --min-df, ...) are for words, but this is a "
-                "model of vectors; leave them out"
-            )
-
-    def read(self, path: Location) -> "Corpus":
-        """Read a collection.
-
-        Parameters
-        ----------
-        path : Location
-            File or folder.
-
-        Returns
-        -------
-        Corpus
-
-        Raises
-        ------
-        InputError
-            As `stickbreak.corpus.read`.
-        """
-        from stickbreak.corpus import read
-        from stickbreak.corpus.reading.beside import read_beside, with_columns
-
-        if self.metadata is None:
-            return read(path, **self.of_reading)
-        table, asked = read_beside(self.metadata, self.known_encoding, self.limits), self.of_reading
-        if isinstance(self.keep, list):
-            asked["keep"] = [name for name in self.keep if name not in table.column_names]
-        return with_columns(read(path, **asked), table, self.metadata)
-
-    @property
-    def of_reading(self) -> dict[str, Any]:
-        """The arguments of `stickbreak.corpus.read` beside the path."""
-        return {
-            "format": self.format,
-            "text_field": self.text_field,
-            "name_field": self.name_field,
-            "encoding": self.known_encoding,
-            "vocabulary": self.vocabulary,
-            "text": self.text,
-            "keep": self.keep,
-            "delimiter": self.delimiter,
-            "limits": self.limits,
-        }
-
-    def texts(self, path: Location) -> Callable[[Sequence[int]], list[str]] | None:
-        """Return the function that reads texts by their rows; None where the input holds counts.
-
-        Parameters
-        ----------
-        path : Location
-            File or folder.
-
-        Returns
-        -------
-        callable or None
-        """
-        from stickbreak.corpus import read_texts
-
-        if not self._holds_text(path):
-            return None
-        return lambda rows: read_texts(
-            path,
-            rows,
-            format=self.format,
-            text_field=self.text_field,
-            encoding=self.known_encoding,
-            delimiter=self.delimiter,
-            limits=self.limits,
-        )
-
-    def _holds_text(self, path: Location) -> bool:
-        from stickbreak.corpus.reading.formats import detect_format
-
-        return detect_format(path, self.format, self.known_encoding) in _TEXT_FORMATS
-
-    def remember(self, folder: Path, path: Location | None, counts: Sequence[float]) -> None:
-        """Write the settings into the folder of a model.
-
-        Parameters
-        ----------
-        folder : Path
-            The folder.
-        path : Location or None
-            What was read; None where the documents were made.
-        counts : sequence of float
-            Tokens of each word in the documents of the fit.
-
-        Raises
-        ------
-        WriteError
-            If it cannot be written.
-        """
-        known: dict[str, Any] = {
-            "version": _VERSION,
-            **self.of_file(path).as_plain(),
-            "text_field": self.text_field,
-            "name_field": self.name_field,
-            "dates": self.dates,
-            "date_format": self.date_format,
-            "fixed_vocabulary": self.vocabulary is not None,
-            "word_counts": list(counts),
-        }
-        rows = (f" {json.dumps(name)}: {json.dumps(value)}" for name, value in known.items())  # counts in one line
-        with replace_file(folder / _FILE) as temporary:
-            temporary.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="ascii")
+    arguments = read_arguments(reading)
+    if detect_format(path, arguments.get("format"), arguments["encoding"]) not in _TEXT_FORMATS:
+        return None
+    own = {name: value for name, value in arguments.items() if name not in ("name_field", "vocabulary")}
+    return lambda rows: read_texts(path, rows, **own)
 
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """New documents in the words of a model.
+    """Documents as counts of words.
 
     Attributes
     ----------
     corpus : Corpus
-        The columns are the words of the model.
-    n_outside : int or float or None
-        Tokens of other words, which are left out; None where they were passed over uncounted.
+    record : dict
+        How the documents of the fit were read: what a model remembers.
+    n_outside : int, float or None
+        Tokens of words that the model does not know; None where they were passed over uncounted.
     texts : callable, sequence of str or None
         Function from rows to texts, or the texts, if the input holds texts.
-    fit_counts : tuple of float or None
-        Tokens of each word in the documents of the fit; None where the model does not remember them.
-    dates, date_format : str or None
-        The column of dates of the fit, and how they are written.
+    path : Location or None
+        What was read; None where the documents were made.
+    reading : dict
+        How it was read.
     """
 
-    corpus: "Corpus"
-    n_outside: int | float | None
-    texts: Callable[[Sequence[int]], list[str]] | Sequence[str] | None
-    fit_counts: tuple[float, ...] | None = None
-    dates: str | None = None
-    date_format: str | None = None
+    topic: ClassVar[str] = "topic"
+    row: ClassVar[str] = "document"
+    unit: ClassVar[str] = "token"
+    columns: ClassVar[tuple[str, ...]] = ("topic", "share", "words")
+    expert_columns: ClassVar[tuple[str, ...]] = ("topic", "share", "corpus weight", "words")
 
-    def dating(self, dates: Any, date_format: str | None) -> tuple[Any, str | None]:
-        """Return the column of dates and how they are written: as asked, or else those of the fit."""
-        metadata = self.corpus.metadata
-        own = self.dates if metadata is not None and self.dates in metadata.column_names else None
-        if own is None or dates not in (None, own):
-            return dates, date_format
-        return own, date_format or self.date_format
+    corpus: Corpus
+    record: dict[str, Any] = field(default_factory=dict)
+    n_outside: int | float | None = 0
+    texts: Texts | None = None
+    path: Location | None = None
+    reading: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def read(
+        cls,
+        path: Location,
+        reading: Mapping[str, Any],
+        *,
+        text: TextOptions | None = None,
+        keep: Any = None,
+        metadata: Location | None = None,
+        dates: str | None = None,
+        date_format: str | None = None,
+    ) -> Self:
+        """Read what is to be fitted."""
+        from stickbreak.questions.columns import days_of
+
+        refuse_settings(reading, FOR_VECTORS, "vectors", "words")
+        corpus = _read(path, reading, keep, metadata, text=text)
+        if dates is not None:
+            days_of(corpus, dates, date_format)  # refuses dates that the report could not read
+        record = {
+            "settings": kept_settings(reading),
+            "suffix": suffix_of(path),
+            "fixed_vocabulary": reading.get("vocabulary") is not None,
+            "dates": dates,
+            "date_format": date_format,
+        }
+        return cls(corpus, record, 0, _texts(path, reading), path, dict(reading))
+
+    @classmethod
+    def read_for(
+        cls,
+        path: Location,
+        model: Any,
+        reading: Mapping[str, Any],
+        *,
+        keep: Any = None,
+        metadata: Location | None = None,
+        new_words: bool = False,
+    ) -> Self:
+        """Read new documents as the model's own were read, and count them in the words of the model.
+
+        With `new_words`, words that the model does not know follow its own; of texts those in as many documents as the
+        fit asked for.
+        """
+        from stickbreak.corpus import TextOptions, align
+
+        refuse_settings(reading, FOR_VECTORS, "vectors", "words")
+        settings, record = known_settings(model, path, reading), dict(model._reading or {})
+        words, texts = model.vocabulary_, _texts(path, settings)
+        plain = {name: value for name, value in settings.items() if name != "vocabulary"}
+        if texts is None:
+            corpus = _read(path, settings, keep, metadata)
+            corpus, n_outside = align(corpus, _with_new(words, corpus) if new_words else words)
+            return cls(corpus, record, n_outside, None, path, settings)
+        options = model.text_options_ or TextOptions()
+        if settings.get("tokenizer") is not None:
+            options = replace(options, tokenizer=named_tokenizer(settings["tokenizer"]))
+        fixed = bool(record.get("fixed_vocabulary"))
+        if fixed or options.ngram_range != (1, 1):
+            if new_words and not fixed:
+                words = _with_new(words, _read(path, plain, keep, metadata, text=replace(options, max_df=1.0)))
+            corpus = _read(path, plain, keep, metadata, text=options, vocabulary=words)
+            return cls(corpus, record, None, texts, path, settings)
+        unpruned = replace(options, min_df=1, max_df=1.0, max_features=None)
+        corpus = _read(path, plain, keep, metadata, text=unpruned)
+        corpus, n_outside = align(corpus, _with_new(words, corpus, options) if new_words else words)
+        return cls(corpus, record, n_outside, texts, path, settings)
+
+    @classmethod
+    def nothing(cls, model: Any) -> Self:
+        """Return no documents, in the words of a model."""
+        from stickbreak.prediction.words import no_documents
+
+        return cls(no_documents(model.vocabulary_))
+
+    @property
+    def data(self) -> Corpus:
+        """What an estimator takes."""
+        return self.corpus
+
+    def memory_of_fit(self) -> dict[str, Any]:
+        """Return what a model fitted to these documents remembers of them."""
+        import numpy as np
+
+        return {**self.record, "word_counts": np.asarray(self.corpus.counts.sum(axis=0), dtype=np.float64).ravel()}
+
+    @property
+    def fit_counts(self) -> np.ndarray | None:
+        """Tokens of each word in the documents of the fit; None where the model does not know them."""
+        import numpy as np
+
+        counts = self.record.get("word_counts")
+        if counts is None:
+            return None
+        counts = np.asarray(counts)
+        sound = (
+            counts.dtype.kind == "f" and counts.ndim == 1 and bool(np.isfinite(counts).all()) and (counts >= 0).all()
+        )
+        if not sound:
+            raise ModelFormatError("the counts of words of this model are damaged; fit it again")
+        return counts if counts.size == self.corpus.n_words else None  # the words of a stream may have changed
+
+    @staticmethod
+    def lines(model: Any, n: int, most: int = MOST_LEAVES) -> Sequence[TopicLine]:
+        """Describe the topics of a model, the largest first, by n words each."""
+        return describe_topics(model, n, most)
+
+    @staticmethod
+    def n_topics(model: Any) -> int:
+        """Return how many topics a model has."""
+        return int(model.n_topics_)
+
+    @property
+    def size(self) -> str:
+        """Documents, words and tokens."""
+        corpus = self.corpus
+        return f"{corpus.n_documents:,} documents, {corpus.n_tokens:,} words, {corpus.n_words:,} of them different"
+
+    @property
+    def size_of_fit(self) -> str:
+        """Documents."""
+        return f"{self.corpus.n_documents:,} documents"
+
+    @property
+    def told(self) -> str:
+        """Documents, and the words that the model does not know."""
+        told = f"{self.size_of_fit}; {self.outside_sentence()}"
+        n_unknown = int((self.corpus.document_lengths == 0).sum())
+        if not n_unknown:
+            return told
+        have = "document has" if n_unknown == 1 else "documents have"
+        return f"{told}; {n_unknown:,} {have} no word of the model, and so no weights"
+
+    @property
+    def told_briefly(self) -> str:
+        """Documents, and the words that the model does not know where these are many."""
+        n_outside = self.n_outside or 0
+        many = n_outside > 0 and n_outside >= _MANY * (n_outside + self.corpus.n_tokens)
+        return f"{self.size_of_fit}; {self.outside_sentence()}" if many else self.size_of_fit
 
     def outside_sentence(self) -> str:
         """Say how the words outside the vocabulary were treated."""
@@ -290,67 +304,105 @@ class Documents:
         what, verb = ("word", "is") if self.n_outside == 1 else ("words", "are")
         return f"{self.n_outside:,.0f} {what} ({share:.1%}) {verb} not in the model's vocabulary and {verb} left out"
 
+    def counts(self, fitted: Self | None = None) -> dict[str, Any]:
+        """Return how much it is for JSON; of a fit with what was fitted."""
+        n_documents, n_tokens = self.corpus.n_documents, self.corpus.n_tokens
+        if fitted is None:
+            outside = {"n_tokens_outside_vocabulary": self.n_outside}
+            return {"n_documents": n_documents, "n_tokens": n_tokens, **outside}
+        n_fitted, n_words = fitted.corpus.n_documents, self.corpus.n_words
+        return {"n_documents": n_documents, "n_documents_fitted": n_fitted, "n_words": n_words, "n_tokens": n_tokens}
 
-def read_for_model(
-    path: Location, folder: Path, model: Any, given: InputSettings, new_words: bool = False
-) -> Documents:
-    """Read new documents as the model's own were read, and count them in the words of the model.
+    def split(self, held_out: float, seed: int) -> tuple[Self, Self]:
+        """Hold out some of the documents."""
+        train, held = self.corpus.split(held_out, seed=seed)
+        return replace(self, corpus=train), replace(self, corpus=held)
 
-    Parameters
-    ----------
-    path : Location
-        File or folder.
-    folder : Path
-        Where the model is; how the files of its fit were read is remembered there.
-    model : fitted model
-        Any family. It knows how the texts of its fit were counted.
-    given : InputSettings
-        What the command line says; it goes before what is remembered. Its `text` is not read.
-    new_words : bool, default=False
-        Let words that the model does not know follow its own; of texts those in as many documents as a fit asks for.
+    def starting(self, model: Any) -> int | None:
+        """Return the number of topics that a fit to them starts with."""
+        return int(model.starting_topics(self.corpus))
 
-    Returns
-    -------
-    Documents
+    def score(self, model: Any, seed: int, train: Self) -> None:
+        """Complete the halves of the documents, beside the frequencies of words in the documents of the fit."""
+        from stickbreak.evaluation import document_completion, unigram_completion
 
-    Raises
-    ------
-    InputError
-        If the documents cannot be read or share no word with the model.
-    """
-    from stickbreak.corpus import TextOptions, align
-    from stickbreak.corpus.reading.formats import detect_format
+        halves = self.corpus.halves(seed=seed)
+        model.note_held_out(document_completion(model, *halves), unigram=unigram_completion(train.corpus, *halves))
 
-    remembered = _Remembered.of(folder, len(model.vocabulary_))
-    settings = replace(
-        given.completed(remembered.file, path, lambda *asked: detect_format(path, *asked)),
-        text_field=given.text_field or remembered.text_field,
-        name_field=given.name_field or remembered.name_field,
-    )
-    if not settings._holds_text(path):
-        corpus = settings.read(path)
-        corpus, n_outside = align(corpus, _with_new(model.vocabulary_, corpus) if new_words else model.vocabulary_)
-        return Documents(corpus, n_outside, None, *remembered.of_fit)
-    options = model.text_options_ or TextOptions()
-    if given.tokenizer is not None:
-        options = replace(options, tokenizer=named_tokenizer(given.tokenizer))
-    texts, words = settings.texts(path), model.vocabulary_
-    if remembered.fixed_vocabulary or options.ngram_range != (1, 1):
-        if new_words and not remembered.fixed_vocabulary:
-            own = replace(settings, vocabulary=None, text=replace(options, max_df=1.0)).read(path)
-            words = _with_new(words, own)
-        corpus = replace(settings, vocabulary=words, text=options).read(path)
-        return Documents(corpus, None, texts, *remembered.of_fit)
-    unpruned = replace(options, min_df=1, max_df=1.0, max_features=None)
-    corpus = replace(settings, vocabulary=None, text=unpruned).read(path)
-    if new_words:
-        words = _with_new(words, corpus, options)
-    corpus, n_outside = align(corpus, words)
-    return Documents(corpus, n_outside, texts, *remembered.of_fit)
+    @staticmethod
+    def told_score(model: Any) -> Score | None:
+        """Tell how well it guesses words of documents that were held out."""
+        return None if model.held_out_ is None else completion_score(model.held_out_)
+
+    def evaluate(self, model: Any, seed: int, particles: int | None, resample: bool) -> Told:
+        """Score a model by completion, coherence, and perhaps from left to right."""
+        from stickbreak.corpus import Corpus
+        from stickbreak.evaluation import evaluate, unigram_completion
+
+        scores = evaluate(model, self.corpus, seed=seed, n_particles=particles, resample=resample)
+        counts = self.fit_counts
+        unigram = None
+        if counts is not None:
+            unigram = unigram_completion(Corpus.from_counts([counts]), *self.corpus.halves(seed=seed))
+        told = f"{self.corpus.n_tokens:,}; {self.outside_sentence()}"
+        known = {"n_tokens": self.corpus.n_tokens, "n_tokens_outside_vocabulary": self.n_outside}
+        return scores_of_words(scores, told, known, unigram, particles, resample)
+
+    def dating(self, dates: Any, date_format: str | None) -> tuple[Any, str | None]:
+        """Return the column of dates and how they are written: as asked, or else those of the fit."""
+        metadata, own = self.corpus.metadata, self.record.get("dates")
+        if metadata is None or own not in metadata.column_names or dates not in (None, own):
+            return dates, date_format
+        return own, date_format or self.record.get("date_format")
+
+    @property
+    def dated(self) -> bool:
+        """Whether a column of dates was named, or the input has one, kept or not."""
+        if self.record.get("dates") is not None:
+            return True
+        from stickbreak.corpus.reading.readers import read_columns
+        from stickbreak.questions.columns import columns_of_dates
+
+        found = columns_of_dates(self.corpus.metadata)
+        if not found and self.path is not None:
+            arguments = {name: value for name, value in read_arguments(self.reading).items() if name != "vocabulary"}
+            try:
+                found = columns_of_dates(read_columns(self.path, _FIRST, **arguments))
+            except StickbreakError:  # what was read a while ago
+                return False
+        return len(found) == 1
+
+    def find_path(self, model: Any, callback: Callback | None = None) -> TopicPath | None:
+        """Join the topics pair by pair; None for too small a collection, too many topics, or those of a tree."""
+        if not model.joins_topics:
+            return None
+        try:
+            path: TopicPath = model.find_path(self.corpus, callback=callback)
+        except InputError:
+            return None
+        return path
+
+    def weights(self, model: Any) -> WeightTable:
+        """Return the weights of the topics in the documents."""
+        return document_weights(model, self.corpus)
+
+    def write_report(
+        self, model: Any, path: Path, title: str | None = None, callback: Callback | None = None, **options: Any
+    ) -> None:
+        """Write the report on a model; the options are those of `build_report`, and other fits."""
+        from stickbreak.comparison import found_again
+        from stickbreak.report import build_report, write_report
+
+        others = options.pop("others", None)
+        if others:
+            options["stability"] = found_again(model, others)
+        options["dates"], options["date_format"] = self.dating(options.get("dates"), options.get("date_format"))
+        data = build_report(model, self.corpus, title=title, texts=self.texts, callback=callback, **options)
+        write_report(data, path)
 
 
-def _with_new(vocabulary: tuple[str, ...], corpus: "Corpus", options: "TextOptions | None" = None) -> tuple[str, ...]:
-    """Return the words of a model, then those of documents that it does not know and that options keep, if named.
+def _with_new(vocabulary: tuple[str, ...], corpus: Corpus, options: TextOptions | None = None) -> tuple[str, ...]:
+    """Return the words of a model, then those of documents that it does not know and that options keep.
 
     A new subject may have words that most of its texts have, so max_df is not asked.
     """
@@ -369,72 +421,3 @@ def _with_new(vocabulary: tuple[str, ...], corpus: "Corpus", options: "TextOptio
             tokens = np.asarray(corpus.counts.sum(axis=0)).ravel()[columns]
             columns = columns[np.argsort(-tokens, kind="stable")[: options.max_features]]
     return (*vocabulary, *sorted({corpus.words[column] for column in columns} - set(vocabulary)))
-
-
-def read_limits(document_bytes: int | None, unpacked_bytes: int | None, declared: int | None) -> "ReadLimits":
-    """Return the limits that the options of the command line set; the others keep their defaults.
-
-    Parameters
-    ----------
-    document_bytes, unpacked_bytes, declared : int or None
-        As --max-document-bytes, --max-unpacked-bytes and --max-declared.
-
-    Returns
-    -------
-    ReadLimits
-    """
-    from stickbreak.corpus import ReadLimits
-
-    given = {"document_bytes": document_bytes, "unpacked_bytes": unpacked_bytes, "declared_size": declared}
-    return ReadLimits(**{name: value for name, value in given.items() if value is not None})
-
-
-@dataclass(frozen=True, slots=True)
-class _Remembered:
-    """What lies beside a model: how its texts were read, and whether its words were given."""
-
-    file: FileReading
-    text_field: str | None
-    name_field: str | None
-    fixed_vocabulary: bool
-    word_counts: tuple[float, ...] | None
-    dates: str | None = None
-    date_format: str | None = None
-
-    @property
-    def of_fit(self) -> tuple[tuple[float, ...] | None, str | None, str | None]:
-        """What `Documents` knows of the fit."""
-        return self.word_counts, self.dates, self.date_format
-
-    @classmethod
-    def of(cls, folder: Path, n_words: int) -> Self:
-        """Read the settings beside a model of n words; the defaults if there are none."""
-        file = folder / _FILE
-        try:
-            known = read_json(file)
-        except FileNotFoundError:
-            return cls(FileReading(), None, None, False, None)
-        except (OSError, ValueError) as error:
-            raise ModelFormatError(f"{file} cannot be read ({error}); fit the model again") from error
-        try:
-            if known["version"] > _VERSION:
-                raise ModelFormatError(f"{file} was written by a newer stickbreak; update stickbreak to read it")
-            return cls(
-                FileReading.from_plain(known),
-                known["text_field"],
-                known["name_field"],
-                bool(known["fixed_vocabulary"]),
-                _checked_counts(known["word_counts"], n_words),
-                known["dates"],
-                known["date_format"],
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise ModelFormatError(f"{file} is damaged ({error}); fit the model again") from error
-
-
-def _checked_counts(counts: Any, n_words: int) -> tuple[float, ...] | None:
-    """Return the counts of a model's words; None where its words have changed since, as those of a stream may."""
-    found = tuple(float(count) for count in counts)
-    if not all(0 <= count < math.inf for count in found):
-        raise ValueError("its word_counts are not counts")
-    return found if len(found) == n_words else None

@@ -9,19 +9,20 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stickbreak.cli.documents import InputSettings
-from stickbreak.cli.fitting import FitJob
+from stickbreak.cli.documents import Documents, read_arguments
+from stickbreak.cli.job import FitJob
 from stickbreak.cli.methods import DEFAULT
+from stickbreak.cli.models import labels_of
 from stickbreak.cli.output import print_json, say, show
-from stickbreak.cli.words import Words
 from stickbreak.corpus.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.storage.urls import Location
 
 if TYPE_CHECKING:
+    from stickbreak.corpus import TextOptions
     from stickbreak.corpus.reading.samples import Extent
 
-__all__ = ["estimate"]
+__all__ = ["print_estimate"]
 
 SAMPLE = 10_000  # documents
 PASSES = 10
@@ -103,7 +104,9 @@ class _Whole(Corpus):
         return np.array([self.extent.longest])
 
 
-def estimate(job: FitJob, path: Location, settings: InputSettings, *, as_json: bool) -> None:
+def print_estimate(
+    job: FitJob, path: Location, reading: dict[str, Any], text: TextOptions, keep: Any, *, as_json: bool
+) -> None:
     """Print what a fit needs.
 
     Raises
@@ -116,9 +119,9 @@ def estimate(job: FitJob, path: Location, settings: InputSettings, *, as_json: b
     from stickbreak.storage.memory import memory_installed
 
     began = time.process_time()
-    sample, texts, extent = read_sample(path, SAMPLE, **settings.of_reading)
-    reading = time.process_time() - began
-    train = Words.of(sample, settings, texts, path)
+    sample, texts, extent = read_sample(path, SAMPLE, text=text, keep=keep, **read_arguments(reading))
+    seconds_read = time.process_time() - began
+    train = Documents(sample, {}, 0, texts, path, reading)
     if not job.quiet:
         say(f"making {PASSES} passes over {train.size_of_fit} ...")
     whole, times = _Whole.of(sample, extent), extent.n_counts / max(sample.counts.nnz, 1)
@@ -129,7 +132,7 @@ def estimate(job: FitJob, path: Location, settings: InputSettings, *, as_json: b
     model, first, a_pass = _timed(job, sample)
     all_passes = int(job.estimator().get_params()["n_laps"])
     passes = min(USUAL_PASSES, all_passes) if default else all_passes
-    joining = _seconds(lambda: train.find_path(model)) if job.joins and train.joins(model) else 0.0
+    joining = _seconds(lambda: train.find_path(model)) if job.joins and model.joins_topics else 0.0
     report = 0.0
     if job.report is not None:
         with tempfile.TemporaryDirectory() as folder:
@@ -143,7 +146,7 @@ def estimate(job: FitJob, path: Location, settings: InputSettings, *, as_json: b
         extent.n_counts,
         passes,
         PROGRAM + max(asked, default=0.0),
-        reading,
+        seconds_read,
         times * (first + a_pass * growth**0.5 * max(1, passes * LATER - 1)),
         joining * growth**2,
         report,
@@ -181,7 +184,7 @@ def _timed(job: FitJob, sample: Corpus) -> tuple[Any, float, float]:
         if "lap" in event:
             ends.append(time.process_time())
 
-    options = {} if job.labels is None else {"labels": job.labels_of(sample)}
+    options = {} if job.labels is None else {"labels": labels_of(sample, job.labels, job.label_separator)}
     model.fit(sample, callback=note, **options)
     first = ends[1] - ends[0]
     return model, first, (ends[-1] - ends[1]) / (len(ends) - 2) if len(ends) > 2 else first

@@ -1,87 +1,94 @@
-"""`stickbreak fit`."""
+"""`stickbreak fit`: its options, and what they ask for."""
 
-import inspect
-import re
-from collections.abc import Callable
+import textwrap
+from collections.abc import Collection, Mapping
+from copy import copy
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from stickbreak.cli import options as o
-from stickbreak.cli.config import read_config
-from stickbreak.cli.documents import InputSettings, read_limits
-from stickbreak.cli.fitting import FitJob
-from stickbreak.cli.groups import MODEL
-from stickbreak.cli.help import HelpAll
-from stickbreak.cli.kinds import MATERIALS
+from stickbreak.cli.documents import Documents, check_input
+from stickbreak.cli.job import FitJob
 from stickbreak.cli.methods import DEFAULT, GROUPS_OF_METHODS, METHODS
-from stickbreak.cli.model_options import ModelOption, model_options, parameters_of
-from stickbreak.cli.output import TOPICS_SHOWN, say
-from stickbreak.cli.paths import check_input, check_output
-from stickbreak.cli.steering import (
-    Labels,
-    LabelSeparator,
-    Seeds,
-    check_labels,
-    seeds_of,
-    with_column,
-)
-from stickbreak.cli.text_options import kept_fields, text_options
-from stickbreak.cli.wording import joined
-from stickbreak.cli.workers import check_workers, workers_of
+from stickbreak.cli.models import KINDS, check_separator, kept_fields, workers_of
+from stickbreak.cli.output import TOPICS_SHOWN, check_output, say
+from stickbreak.cli.settings import Settings, counting_names, joined, limits_of, parameters_of, text_options, values_set
 from stickbreak.exceptions import InputError, ReadError
+from stickbreak.storage.plain_files import read_json, read_toml
 
-__all__ = ["fit"]
+if TYPE_CHECKING:
+    pass
 
-_MARKUP = re.compile(r"\[(?=[a-z/#@])")  # what a terminal would take for a style, and swallow
-_OF_ONE_RUN = (
-    "config",
-    "estimate",
-    "force",
-    "resume",
-)  # not repeated by the file beside the model: what is there may be another
+__all__ = ["FitCommand", "fit"]
+
+LABELLED = ("topics", "gibbs")  # methods that take labels of documents
+_TEXT = ("stop_words", "min_df", "max_df", "phrases")  # options that mean nothing to vectors
+_FIRST = {
+    "input": "A file, a folder or a URL.",
+    "out": "Folder to write the model to.",
+    "text_field": "Column or JSON field of the text.",
+    "method": "topics, tree, ... Default: topics.",
+    "topics": "Their number. Default: found.",
+    "held_out": "Hold out and score: 0.1 or 500.",
+    "stop_words": "Language, none, a file, english+FILE.",
+    "min_df": "Drop words in fewer documents: 5.",
+    "max_df": "Drop words in more documents: 0.5.",
+    "dates": "Column of dates, for the report.",
+    "labels": "Column of known labels: topics of it.",
+    "seeds": "TOML of words of expected topics.",
+    "set_": "Any other parameter: --help-all.",
+    "random_state": "Seed of random numbers. Default: 0.",
+    "jobs": "Threads. Default: all cores.",
+    "no_report": "Do not write a report.",
+    "estimate": "Only say what time and memory it takes.",
+    "force": "Replace an existing model.",
+    "help_all": "Show all options, methods, parameters.",
+}
+"""The options on the first screen of the help, in this order, with what it says of them."""
+
+_ALL = "stickbreak.help_all"
+_SETTING, _OUTPUT, _WHERE = "The model", "What is written and printed", "Where and how long it runs"
 
 
-def _with_model_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command an argument for every option of the model, in place of its `**model`."""
-    signature = inspect.signature(command)
-    *own, rest = signature.parameters.values()
-    made = [
-        inspect.Parameter(key, rest.KEYWORD_ONLY, default=None, annotation=_annotated(option))
-        for key, option in model_options().items()
-    ]
-    command.__signature__ = signature.replace(parameters=[*own, *made])  # type: ignore[attr-defined]
-    command.__annotations__ = {one.name: one.annotation for one in [*own, *made]} | {"return": None}
-    command.__doc__ = "\n\n".join([inspect.getdoc(command) or "", *map(_told, GROUPS_OF_METHODS)])
-    return command
+class FitCommand(TyperCommand):
+    """A command whose help has the options of `_FIRST` alone, in one panel, unless `--help-all` asks for the others."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help: that of a copy which has only the options to be shown."""
+        shown = copy(self)
+        if not ctx.meta.get(_ALL):
+            known = {param.name: param for param in self.params}
+            shown.params = [_brief(known[name], text) for name, text in _FIRST.items()]
+        super(FitCommand, shown).format_help(ctx, formatter)
 
 
-def _told(group: str) -> str:
-    """Return the lines of the help on a group of methods; methods with the same purpose share a line."""
-    names: dict[str, list[str]] = {}
-    for name, method in METHODS.items():
-        if method.group == group:
-            names.setdefault(method.purpose, []).append(name)
-    lines = (f"- {', '.join(those)}: {purpose}" for purpose, those in names.items())
-    return "\n".join([f"{GROUPS_OF_METHODS[group]}:", *lines])
+def _brief(param: Any, text: str) -> Any:
+    """Return an option with another text, without its panel, range, default and second name."""
+    param = copy(param)
+    param.rich_help_panel = param.min = param.max = None
+    param.help, param.show_default = text, False
+    param.opts = [option for option in param.opts if option == param.opts[0] or not option.startswith("--")]
+    return param
 
 
-def _annotated(option: ModelOption) -> Any:
-    """Return the type of the argument of an option."""
-
-    def complete(incomplete: str) -> list[str]:
-        before, comma, _ = incomplete.rpartition(",")
-        return [before + comma + choice for choice in option.choices]
-
-    made = typer.Option(
-        *option.names,
-        metavar=option.metavar,
-        help=_MARKUP.sub(r"\\[", option.help),
-        rich_help_panel=option.group,
-        autocompletion=complete if option.choices else None,
-    )
-    return Annotated[str | None, made]
+def _show_all(ctx: typer.Context, asked: bool) -> None:
+    """Print all options, then what `--set` can set."""
+    if not asked or ctx.resilient_parsing:
+        return
+    ctx.meta[_ALL] = True
+    typer.echo(ctx.get_help())
+    method = ctx.params.get("method") or DEFAULT
+    known = (f"{name}={one.default!r}" for name, one in parameters_of(method).items())
+    groups = {f"Parameters of --method {method}, for --set": known, "Of counting words": sorted(counting_names())}
+    for title, names in groups.items():
+        typer.echo(textwrap.fill(f"{title}: {', '.join(names)}", 80, subsequent_indent="  ", break_on_hyphens=False))
+    for group, title in GROUPS_OF_METHODS.items():
+        rows = (f"  {name}: {method.purpose}" for name, method in METHODS.items() if method.group == group)
+        typer.echo("\n".join([f"{title}:", *rows]))
+    raise typer.Exit
 
 
 def _check_method(method: str) -> str:
@@ -90,189 +97,160 @@ def _check_method(method: str) -> str:
     return method
 
 
-def _take_config(ctx: typer.Context, path: Path | None) -> Path | None:
-    """Let the options in a file stand where the command line names none."""
-    if path is not None and not ctx.resilient_parsing:
-        ctx.default_map = read_config(path, _in_a_file())
-    return path
-
-
-def _in_a_file() -> dict[str, tuple[str, type]]:
-    """Return the argument, and its type, behind each key that a file of options may have."""
-    model = model_options()
-    keys: dict[str, tuple[str, type]] = {}
-    for name, argument in inspect.signature(fit).parameters.items():
-        if name in model:
-            keys |= dict.fromkeys((option.removeprefix("--") for option in model[name].names), (name, object))
-        elif name not in ("ctx", "config", "help_all"):
-            type_ = get_args(argument.annotation)[0]
-            keys[name.replace("_", "-")] = name, (get_args(type_) or (type_,))[0]
-    return keys
-
-
-MethodName = Annotated[
-    str,
-    typer.Option(
-        "--method",
-        metavar="METHOD",
-        callback=_check_method,
-        autocompletion=lambda: [(name, method.purpose) for name, method in METHODS.items()],
-        rich_help_panel=MODEL,
-        help="One of the methods above.",
-    ),
-]
-Config = Annotated[
-    Path | None,
-    typer.Option(
-        "--config",
-        metavar="FILE",
-        is_eager=True,
-        callback=_take_config,
-        help="TOML file of options, such as the fit.toml of a model.",
-    ),
-]
-
-
-@_with_model_options
+@o.spread(reading=o.READING)
 def fit(
     ctx: typer.Context,
     input: o.InputPath,
-    out: o.FitOut = None,
-    config: Config = None,
-    format: o.Format = None,
-    text_field: o.TextField = None,
-    name_field: o.NameField = None,
-    keep: o.Keep = None,
-    metadata: o.Metadata = None,
-    vocabulary: o.Vocabulary = None,
-    encoding: o.Encoding = "utf-8",
-    delimiter: o.Delimiter = None,
-    group_field: o.GroupField = None,
-    patch_size: o.PatchSize = None,
-    patches: o.MostPatches = None,
-    max_document_bytes: o.MaxDocumentBytes = None,
-    max_unpacked_bytes: o.MaxUnpackedBytes = None,
-    max_declared: o.MaxDeclared = None,
+    reading: dict[str, Any],
+    out: Annotated[Path | None, o.option("--out -o", "FOLDER", "Folder to write model and report to.")] = None,
+    method: Annotated[
+        str,
+        o.option(
+            "--method",
+            "METHOD",
+            "topics or tree; --help-all has the others.",
+            panel=_SETTING,
+            callback=_check_method,
+            is_eager=True,
+            autocompletion=lambda: [(name, method.purpose) for name, method in METHODS.items()],
+        ),
+    ] = DEFAULT,
+    topics: Annotated[
+        int | None, o.option("--topics", "NUMBER", "Their number. Default: found.", panel=_SETTING, min=1)
+    ] = None,
+    laps: Annotated[
+        int | None, o.option("--laps", "NUMBER", "Most passes over the data.", panel=_SETTING, min=1)
+    ] = None,
+    seeds: Annotated[
+        Path | None,
+        o.option("--seeds", "FILE", 'Words of topics that you expect. TOML: space = ["orbit"]', panel=_SETTING),
+    ] = None,
+    labels: o.Labels = None,
+    label_separator: o.LabelSeparator = None,
+    set_: o.Set = None,
+    random_state: o.RandomState = 0,
     stop_words: o.StopWords = "english",
     min_df: o.MinDf = "5",
     max_df: o.MaxDf = "0.5",
-    max_features: o.MaxFeatures = None,
-    ngram_min: o.NgramMin = 1,
-    ngram_max: o.NgramMax = 1,
-    token_pattern: o.TokenPattern = None,
-    keep_case: o.KeepCase = False,
-    strip_accents: o.StripAccents = None,
-    phrases: o.Phrases = False,
-    tokenizer: o.Tokenizer = None,
-    method: MethodName = DEFAULT,
-    seeds: Seeds = None,
+    phrases: Annotated[bool, o.option("--phrases", None, "Count phrases, such as new york, as words.")] = False,
+    keep: Annotated[str | None, o.option("--keep", "NAMES", "Columns for the report: date,category; or all.")] = None,
+    metadata: o.Metadata = None,
     dates: o.Dates = None,
     date_format: o.DateFormat = None,
-    labels: Labels = None,
-    label_separator: LabelSeparator = None,
-    jobs: o.Jobs = None,
-    workers: o.FitWorkers = None,
-    cluster: o.FitCluster = None,
-    scratch: o.FitScratch = None,
-    checkpoint: o.Checkpoint = None,
-    resume: o.Resume = False,
-    held_out: o.HeldOut = None,
-    report: o.ReportFile = None,
-    no_report: o.NoReport = False,
-    no_path: o.NoPath = False,
-    force: o.Force = False,
-    estimate: o.Estimate = False,
+    held_out: Annotated[
+        float | None, o.option("--held-out", "NUMBER", "Documents to hold out and score: number or share.")
+    ] = None,
+    report: Annotated[
+        Path | None, o.option("--report", "FILE", "The HTML report. Default: in the model's folder.", panel=_OUTPUT)
+    ] = None,
+    no_report: Annotated[bool, o.option("--no-report", None, "Do not write a report.", panel=_OUTPUT)] = False,
+    no_path: Annotated[
+        bool,
+        o.option(
+            "--no-path", None, "Do not join the topics pair by pair. Then reduce has no fewer topics.", panel=_OUTPUT
+        ),
+    ] = False,
     topics_shown: o.TopicsShown = TOPICS_SHOWN,
     verbose: o.Verbose = False,
-    seed: o.Seed = 0,
+    estimate: Annotated[
+        bool, o.option("--estimate", None, "Only say what time and memory the fit takes.", panel=_WHERE)
+    ] = False,
+    jobs: o.Jobs = None,
+    workers: o.Workers = None,
+    scratch: o.Scratch = None,
+    checkpoint: Annotated[
+        Path | None, o.option("--checkpoint", "FOLDER", "Folder to save the state to in each pass.", panel=_WHERE)
+    ] = None,
+    resume: Annotated[bool, o.option("--resume", None, "Continue from the checkpoint.", panel=_WHERE)] = False,
+    force: o.Force = False,
     quiet: o.Quiet = False,
     json: o.Json = False,
-    help_all: HelpAll = False,
-    **model: str | None,
+    help_all: Annotated[
+        bool,
+        o.option("--help-all", None, "Show all options, methods and parameters.", is_eager=True, callback=_show_all),
+    ] = False,
 ) -> None:
     """Learn the topics of a collection, and how many there are.
 
-    INPUT is a file of texts (JSON lines, CSV, TSV, Parquet, a document on each
-    line), a folder of text files, or a file of counts (UCI bag of words, LDA-C,
-    Matrix Market, SciPy). For the gaussian methods it is real vectors: a NumPy
-    array, a table of numbers (CSV, TSV, Parquet), a folder of vectors, images.
-    Prints the largest topics and writes a model and a report.
+    INPUT is a file of texts (JSON lines, CSV, TSV, Parquet, a text on each line),
+    a folder of text files, or a file of counts. Methods to begin with: topics
+    finds how many topics there are; tree finds a tree of up to millions of them.
     """
     if estimate:
         unused = {"--checkpoint": checkpoint, "--resume": resume, "--held-out": held_out, "--metadata": metadata}
-        _check_estimate(method, unused | {"--workers": workers, "--cluster": cluster})
+        _check_estimate(method, unused | {"--workers": workers})
         out = out or Path("model")  # which is not written
     if out is None:
         raise InputError(
             "Missing option '--out': the folder of the model; --estimate alone needs none (see stickbreak fit --help)"
         )
-    place = check_workers(METHODS[method].estimator, workers, cluster, scratch)
-    on_workers = workers_of(workers, cluster, scratch, scratch_alone=True)
-    check_labels(method, labels, label_separator)
-    parameters = parameters_of(method, model) | place | seeds_of(method, seeds)
     if date_format is not None and dates is None:
         raise InputError("--date-format says how a column of dates is written; name the column with --dates")
     if report is not None and no_report:
-        report, no_report = _one_of_both(ctx, report)
-        ctx.params.update(report=report, no_report=no_report)
+        raise InputError("--report and --no-report contradict each other; give one of them")
+    if labels is not None and method not in LABELLED:
+        wanted = joined(LABELLED, "or")
+        raise InputError(f"--labels is for --method {wanted}, but --method is {method}; leave it out")
+    check_separator(labels, label_separator)
+    settings = Settings.of(values_set(set_ or ()), method)
+    reading = {**settings.reading, **o.given(reading)}
+    counting = {**settings.counting, **({"phrases": True} if phrases else {})}
+    parameters = {
+        **settings.estimator,
+        **_number_of_topics(method, topics),
+        **({} if laps is None else {"n_laps": laps}),
+        **_seeds(method, seeds),
+        **_scratch(method, workers, scratch),
+        "random_state": random_state,
+        "n_jobs": jobs or o.ALL_CORES,
+    }
+    on_workers = workers_of(workers, scratch)
     job = FitJob(
         out=out,
         report=None if no_report else report or out / "report.html",
         method=method,
-        parameters=parameters | {"random_state": seed, "n_jobs": jobs or o.ALL_CORES},
+        parameters=parameters,
         held_out=held_out,
-        seed=seed,
+        seed=random_state,
         checkpoint=checkpoint,
         resume=resume,
         force=force,
         quiet=quiet,
-        options=_given(ctx, method),
-        input=input,
         labels=labels,
         label_separator=label_separator,
         joins=not no_path,
+        input=input,
+        repeat=lambda **choice: _words_given(ctx, **choice),
     )
-    if _source(ctx, "input") == "DEFAULT_MAP" and not input.exists():
-        raise ReadError(
-            f"{input}, the input that {config} names, does not exist; run the command in the folder of the first "
-            f"fit, or name the input: stickbreak fit INPUT --config {config}"
-        )
     check_input(input)
     if not estimate:
         if job.report is not None:
             check_output(job.report, input)
         job.check()
-    limits = read_limits(max_document_bytes, max_unpacked_bytes, max_declared)
-    text = text_options(
-        stop_words, min_df, max_df, max_features, ngram_min, ngram_max, token_pattern, keep_case, strip_accents, limits,
-        phrases=phrases, tokenizer=tokenizer,
-    )  # fmt: skip
-    settings = InputSettings(
-        format,
-        text_field,
-        name_field,
-        encoding,
-        vocabulary,
-        text,
-        delimiter,
-        limits,
-        group_field,
-        patch_size,
-        patches,
-        with_column(with_column(kept_fields(keep), labels), dates),
-        dates=dates,
-        date_format=date_format,
-        metadata=metadata,
-    )
+    kind: Any = KINDS[METHODS[method].data]
+    columns = kept_fields(keep)
+    if columns != "all":
+        columns = list(dict.fromkeys([*(columns or []), *filter(None, (labels, dates))])) or None
+    if kind is not Documents and (counting or any(_is_given(ctx, name) for name in _TEXT)):
+        raise InputError(
+            "the options that turn text into counts (--stop-words, --min-df, ...) are for words, but this is a "
+            "model of vectors; leave them out"
+        )
     if not quiet:
         say(f"reading {input} ...")
-    if estimate:
-        from stickbreak.cli.estimate import estimate as print_estimate
+    if kind is not Documents:
+        beside = o.given({"dates": dates, "metadata": metadata, "keep": keep})
+        material = kind.read(input, {**reading, **beside}, asking=f"--method {method}")
+    else:
+        text = text_options(stop_words, min_df, max_df, reading.get("tokenizer"), limits_of(reading), counting)
+        if estimate:
+            from stickbreak.cli.estimate import print_estimate
 
-        settings.check_of_words()
-        print_estimate(job, input, settings, as_json=json)
-        return
-    material = MATERIALS[METHODS[method].data].read(input, settings, method)
+            print_estimate(job, input, reading, text, columns, as_json=json)
+            return
+        material = Documents.read(
+            input, reading, text=text, keep=columns, metadata=metadata, dates=dates, date_format=date_format
+        )
     if not quiet:
         say(material.size)
     with on_workers:
@@ -280,7 +258,25 @@ def fit(
     result.show(topics_shown, as_json=json, verbose=verbose)
 
 
-def _check_estimate(method: str, elsewhere: dict[str, Any]) -> None:
+def _is_given(ctx: typer.Context, argument: str) -> bool:
+    source = ctx.get_parameter_source(argument)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _words_given(ctx: typer.Context, without: Collection[str] = (), only: Collection[str] | None = None) -> list[str]:
+    """Return the options that were given, as on the command line: all after INPUT without some, or some alone."""
+    words = [] if only is not None else [str(ctx.params["input"])]
+    for param in ctx.command.params:
+        name = str(param.name)
+        if name == "input" or name in without or (only is not None and name not in only) or not _is_given(ctx, name):
+            continue
+        value = ctx.params[name]
+        for one in value if isinstance(value, list | tuple) else (value,):
+            words += [param.opts[0]] if one is True else [param.opts[0], str(one)]
+    return words
+
+
+def _check_estimate(method: str, elsewhere: Mapping[str, Any]) -> None:
     """Refuse an estimate of what a few passes in this process do not show, and what it would not use."""
     if METHODS[method].data != "documents":
         raise InputError(f"--estimate is for methods of words, but --method is {method}; leave it out")
@@ -289,29 +285,52 @@ def _check_estimate(method: str, elsewhere: dict[str, Any]) -> None:
             raise InputError(f"--estimate makes a few passes in this process and writes nothing; leave {option} out")
 
 
-def _source(ctx: typer.Context, argument: str) -> str:
-    """Return where a value comes from: COMMANDLINE, DEFAULT_MAP (the file of --config) or DEFAULT."""
-    source = ctx.get_parameter_source(argument)
-    return "DEFAULT" if source is None else source.name
+def _number_of_topics(method: str, number: int | None) -> dict[str, int]:
+    """Return the parameter that --topics sets."""
+    if number is None:
+        return {}
+    name = "n_topics" if METHODS[method].data == "documents" else "n_components"
+    known = parameters_of(method)
+    if name not in known:
+        sizes = [f"--set {one}={known[one].default}" for one in ("branching", "n_levels", "n_super") if one in known]
+        advice = f"its size is {sizes[0]}" if sizes else "leave it out"
+        raise InputError(f"--topics is not for --method {method}; {advice}")
+    return {name: number}
 
 
-def _given(ctx: typer.Context, method: str) -> dict[str, Any]:
-    """Return what the fit was given, on the line or in a file, to be written beside its model."""
-    options = model_options()
-    given = {}
-    for argument, value in ctx.params.items():
-        asked = _source(ctx, argument) != "DEFAULT" and value is not None and value is not False
-        if asked and argument not in _OF_ONE_RUN:
-            read = options[argument].read(method, value) if argument in options else value
-            given[argument] = value if read is None else read
-    return given
+def _seeds(method: str, path: Path | None) -> dict[str, Any]:
+    """Return the parameter `seeds` that a file holds; nothing without a file."""
+    if path is None:
+        return {}
+    import inspect
+
+    if "seeds" not in inspect.signature(METHODS[method].load()).parameters:
+        raise InputError(f"--seeds is for methods of words, but --method is {method}; leave it out")
+    try:
+        seeds = read_json(path) if path.suffix.lower() == ".json" else read_toml(path)
+    except OSError as error:
+        raise ReadError(f"--seeds: {path} cannot be read ({error.strerror}); give a TOML or JSON file") from error
+    except ValueError as error:  # not TOML or JSON, or not UTF-8
+        raise ReadError(
+            f'--seeds: {path} is no TOML or JSON file ({error}); write lines such as: space = ["orbit", "launch"]'
+        ) from error
+    from stickbreak.model.seeds import check_seeds
+
+    check_seeds(seeds)
+    return {"seeds": seeds}
 
 
-def _one_of_both(ctx: typer.Context, report: Path) -> tuple[Path | None, bool]:
-    """Decide between --report and --no-report: the one on the line goes before the one in the file."""
-    sources = _source(ctx, "report"), _source(ctx, "no_report")
-    if sources == ("COMMANDLINE", "DEFAULT_MAP"):
-        return report, False
-    if sources == ("DEFAULT_MAP", "COMMANDLINE"):
-        return None, True
-    raise InputError("--report and --no-report contradict each other; give one of them")
+def _scratch(method: str, workers: str | None, scratch: Path | None) -> dict[str, Path]:
+    """Return the parameter of the estimator that --scratch sets, unless the folder is that of workers alone."""
+    if scratch is None:
+        return {}
+    import inspect
+
+    if "scratch" in inspect.signature(METHODS[method].load()).parameters:
+        return {"scratch": scratch}
+    if workers is None:
+        raise InputError(
+            "--scratch needs --method variational, tree or a model of vectors, or --workers ADDRESS: other "
+            "methods fit in memory"
+        )
+    return {}

@@ -1,4 +1,4 @@
-"""The methods behind `fit --method`, with those of plug-ins; `model_options.py` makes options of their estimators."""
+"""The methods behind `fit --method`, with those of plug-ins."""
 
 from stickbreak.methods import GROUPS, Method, methods
 

@@ -1,56 +1,78 @@
-"""The model that a command is given, and the kind of material that it is of."""
+"""The commands on a model: topics, transform, evaluate, update, report, reduce, label, compare."""
 
+import csv
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from stickbreak.cli.kinds import MATERIALS
-from stickbreak.cli.material import Material
+import typer
+
+from stickbreak.cli import options as o
+from stickbreak.cli.documents import Documents, check_input
 from stickbreak.cli.methods import method_of
-from stickbreak.exceptions import InputError
+from stickbreak.cli.output import (
+    MOST_LEAVES,
+    TOPICS_SHOWN,
+    check_output,
+    describe_topics,
+    print_json,
+    print_rows,
+    print_topics,
+    printable,
+    say,
+    show,
+    show_rest,
+)
+from stickbreak.cli.settings import joined
+from stickbreak.cli.tables import (
+    SparseWeightTable,
+    check_table_file,
+    check_weight_file,
+    csv_lines,
+    jsonl_lines,
+    tell_table,
+    with_notes,
+    write_weights,
+)
+from stickbreak.cli.vectors import SingleVectors, Vectors
+from stickbreak.exceptions import InputError, NoDocuments, ReadError
 
-__all__ = ["check_model", "load_model"]
+if TYPE_CHECKING:
+    from stickbreak.comparison import Alignment
+    from stickbreak.questions.labels import LabelledTopics
+
+__all__ = [
+    "KINDS", "check_resumed", "check_separator", "compare", "evaluate", "kept_fields", "label", "labels_of",
+    "load_model", "load_words_model", "reduce", "report", "topics", "transform", "update", "workers_of",
+]  # fmt: skip
+
+KINDS: dict[str, type[Documents] | type[Vectors]] = {
+    "documents": Documents,
+    "groups": Vectors,
+    "vectors": SingleVectors,
+}
+"""What a method is fitted to -> how the commands read and tell it."""
+
+TAKEN_CHECKPOINT = "Add --resume to continue from it, or --force to replace it."
+_NUMBERS = {"overview": "overview", "best": "best", "within-one-error": "smallest_within_one_error"}
+_ENDS = {"split": "split", "joined": "joined", "part": "part of another", "changed": "changed", "gone": "gone"}
+_MOST_TOLD = 3  # topics that are gone, or new, below the table of a comparison
+_WORDS = 10  # of each new topic
 
 
-def check_model(path: Path | None) -> Path | None:
-    """Return a path as it is; refuse one that holds no model, before another model is loaded.
-
-    Parameters
-    ----------
-    path : Path or None
-        None where nothing was given: whoever asks for it says so.
-
-    Raises
-    ------
-    ModelFormatError
-    """
-    from stickbreak.storage.persistence import read_head
-
-    if path is not None:
-        read_head(path)
-    return path
-
-
-def load_model(path: Path) -> tuple[Any, type[Material]]:
-    """Load a model, and say what its kind of material is.
-
-    Parameters
-    ----------
-    path : Path
-        Folder that `fit` or `save` wrote.
-
-    Returns
-    -------
-    model : fitted model
-        Any family of `stickbreak fit`.
-    material : type of Material
-        Words or vectors.
+def load_model(path: Path) -> tuple[Any, Any]:
+    """Load a model, and return it with the kind of what it was fitted to.
 
     Raises
     ------
     ModelFormatError
         If the folder holds no model, or a damaged one.
     InputError
-        If it is of a family without a row in `METHODS`.
+        If it is of a family that is not a method of the command line.
     """
     import stickbreak
 
@@ -61,4 +83,673 @@ def load_model(path: Path) -> tuple[Any, type[Material]]:
         raise InputError(
             f"{path} holds a {name}, which the commands do not know; use it in Python: stickbreak.load({str(path)!r})"
         )
-    return model, MATERIALS[method.data]
+    return model, KINDS[method.data]
+
+
+def load_words_model(path: Path) -> Any:
+    """Load a model of words; refuse one of vectors, which has no words to ask for."""
+    model, kind = load_model(path)
+    if kind is not Documents:
+        raise InputError(
+            f"{path} holds a {type(model).__name__}, a model of vectors; questions are for models of words "
+            "(transform and report know both)"
+        )
+    return model
+
+
+def check_model(path: Path | None) -> Path | None:
+    """Return a path as it is; refuse one that holds no model, before another model is loaded."""
+    from stickbreak.storage.persistence import read_head
+
+    if path is not None:
+        read_head(path)
+    return path
+
+
+def read_for(
+    kind: Any, path: Any, model: Any, reading: dict[str, Any], metadata: Path | None = None, keep: Any = None
+) -> Any:
+    """Read what a model is asked about as that of its fit was read, unless an option says otherwise."""
+    if kind is Documents:
+        return Documents.read_for(path, model, reading, keep=keep, metadata=metadata)
+    return kind.read_for(path, model, {**reading, "metadata": metadata} if metadata else reading)
+
+
+def workers_of(workers: str | None, scratch: Path | None, *, copies: bool = True) -> AbstractContextManager[Any]:
+    """Return the workers that a command was given, for the time of its work; none of them: this process alone.
+
+    Where the command `copies` documents for its workers, those of a cluster need a folder for them.
+    """
+    if workers is None:
+        return nullcontext()
+    number = int(workers) if workers.isdecimal() else None
+    if number == 0 or (number is None and "://" not in workers):
+        raise InputError(f"--workers is {workers!r}; give a number of processes or an address, tcp://host:8786")
+    if copies and number is None and scratch is None:
+        raise InputError("--workers ADDRESS needs --scratch: a folder that all machines of the cluster see")
+    from stickbreak.fitting.cluster import cluster
+
+    return cluster(workers if number is None else number, scratch=scratch)
+
+
+def labels_of(corpus: Any, column: str, separator: str | None) -> Any:
+    """Return the labels of documents in a column, as a fit takes them."""
+    if separator is None:
+        return column
+    from stickbreak.questions.columns import column_of, listed
+
+    values = map(listed, column_of(corpus, column, "--labels"))
+    return [value.split(separator) if isinstance(value, str) else value for value in values]
+
+
+def check_separator(column: str | None, separator: str | None) -> None:
+    """Refuse a separator without labels, and an empty one."""
+    if column is None and separator is not None:
+        raise InputError("--label-separator is given without --labels; name the column of the labels")
+    if separator == "":
+        raise InputError("--label-separator is empty; give the text between two labels, such as ';'")
+
+
+def check_resumed(checkpoint: Path | None, *, resume: bool) -> None:
+    """Refuse to go on from no checkpoint."""
+    if resume and checkpoint is None:
+        raise InputError("--resume needs a checkpoint to continue from; add --checkpoint FOLDER")
+
+
+def kept_fields(keep: str | None) -> str | list[str] | None:
+    """Read all, or names with commas between them."""
+    return keep if keep is None or keep == "all" else [name.strip() for name in keep.split(",")]
+
+
+def topics(
+    model: o.ModelPath,
+    words: Annotated[
+        int, o.option("--words -n", None, "Words of each topic; of vectors: coordinates of each mean.", min=1)
+    ] = 10,
+    topics_shown: o.TopicsShown = TOPICS_SHOWN,
+    all_topics: Annotated[bool, o.option("--all", None, "Print all topics.")] = False,
+    verbose: o.Verbose = False,
+    as_csv: Annotated[
+        bool, o.option("--csv", None, "Print all topics as CSV: topic, label, share, corpus_weight, words.")
+    ] = False,
+    as_json: o.Json = False,
+    out: o.TableFile = None,
+) -> None:
+    """Print the largest topics of a model: number, share, labels that were given, words.
+
+    Topics of seeds come first. share is the share of all tokens of the fit that belong to the
+    topic. Words are in the order of their relevance. --verbose adds its corpus weight:
+    the share that the model expects in a new collection. JSON has all topics and both
+    numbers; of a tree the 100 largest, or with --all every one. A
+    model of vectors has components: spread is the standard deviation of a
+    coordinate, directions are the shares of the variance along the three leading
+    ones, and the means are those that differ most from the other components. Last
+    comes the held-out score of a fit with --held-out.
+    """
+    check_table_file(out, model)
+    fitted, kind = load_model(model)
+    n_topics = kind.n_topics(fitted)
+    if as_csv or out is not None:
+        if kind is not Documents:
+            raise InputError(f"{model} holds a model of vectors, which has no words for a table; use --json")
+        tell_table(fitted.topics_table(n_words=words), as_json=False, as_csv=as_csv, out=out, rows=n_topics)
+        return
+    wanted = n_topics if all_topics else topics_shown
+    lines = kind.lines(fitted, words, max(wanted, MOST_LEAVES))
+    score = kind.told_score(fitted)
+    if as_json:
+        noun, held_out = f"{kind.topic}s", None if score is None else score.values
+        print_json({f"n_{noun}": n_topics, noun: [line.as_json() for line in lines], "held_out": held_out})
+        return
+    print_topics(lines[:wanted], kind.expert_columns if verbose else kind.columns, verbose=verbose)
+    show_rest(n_topics - min(wanted, len(lines)), model)
+    if score is not None:
+        numbers = [f"{label:<12}{text}" for label, text in score.lines] if verbose else []
+        show("\n".join(["", score.sentence, *numbers]))
+
+
+@o.spread(reading=o.READING)
+def transform(
+    model: o.ModelPath,
+    documents: o.InputPath,
+    reading: dict[str, Any],
+    out: Annotated[
+        Path | None,
+        o.option("--out -o", None, "File to write: .csv, .jsonl, .npz or .parquet; without it, CSV is printed."),
+    ] = None,
+    labels: Annotated[
+        bool, o.option("--labels", None, "Name the columns of .csv and .parquet by the labels of the topics.")
+    ] = False,
+    workers: o.Workers = None,
+    scratch: o.Scratch = None,
+    quiet: o.Quiet = False,
+    as_json: o.Json = False,
+) -> None:
+    """Write the weights of the topics in documents, one row per document.
+
+    Documents are read as those of the fit were, unless an option says otherwise.
+    Words that the model does not know are left out. The row of a document without a
+    known word is empty. A file without documents gives a table without rows. Of a
+    tree there is a row for each topic of each document, as a document has few of
+    many. For a model of vectors the rows are groups, or with --method
+    gaussian-mixture single vectors. --json prints JSON lines.
+    """
+    on_workers = workers_of(workers, scratch)
+    check_input(documents)
+    if out is not None:
+        check_weight_file(out)
+        check_output(out, documents)
+    if labels and (as_json or (out is not None and out.suffix not in (".csv", ".parquet"))):
+        raise InputError(
+            "--labels names columns, which only CSV and Parquet have; give --out FILE.csv, or leave it out"
+        )
+    fitted, kind = load_model(model)
+    try:
+        read = read_for(kind, documents, fitted, o.given(reading))
+    except NoDocuments:
+        read = kind.nothing(fitted)
+    if not quiet:
+        say(read.told)
+    with on_workers:
+        table = read.weights(fitted)
+    if labels:
+        if isinstance(table, SparseWeightTable):
+            raise InputError("--labels names columns of topics, but the topics of a tree are rows; leave it out")
+        table = replace(table, columns=load_words_model(model).labelled_topics().labels)
+    if out is None:
+        for line in (jsonl_lines if as_json else csv_lines)(table):
+            typer.echo(line, nl=False)
+        return
+    write_weights(table, out)
+    n_topics = kind.n_topics(fitted)
+    if as_json:
+        print_json({"out": str(out), **read.counts(), f"n_{kind.topic}s": n_topics})
+    elif not quiet:
+        say(f"weights of {n_topics} {kind.topic}s written to {out}")
+
+
+@o.spread(reading=o.READING)
+def evaluate(
+    model: o.ModelPath,
+    documents: o.InputPath,
+    reading: dict[str, Any],
+    random_state: o.RandomState = 0,
+    left_to_right: Annotated[
+        int | None,
+        o.option(
+            "--left-to-right",
+            "PARTICLES",
+            "Also the left-to-right likelihood (Wallach et al. 2009) from this number of samples per "
+            "document: 20 are usual.",
+            min=1,
+        ),
+    ] = None,
+    no_resample: Annotated[
+        bool,
+        o.option(
+            "--no-resample",
+            None,
+            "With --left-to-right: do not draw the topics of earlier words again. Faster, but needs more samples.",
+        ),
+    ] = False,
+    workers: o.Workers = None,
+    scratch: o.Scratch = None,
+    as_json: o.Json = False,
+) -> None:
+    """Score a model on documents that it has not seen.
+
+    The score says how well the model predicts the second half of each document
+    from the first, and how much better than the frequencies of words alone.
+    Coherence says whether the top words of a topic occur together.
+
+    A model of vectors is scored by the log density of half of each group, given
+    the other half, or with --method gaussian-mixture of each vector.
+    """
+    if no_resample and left_to_right is None:
+        raise InputError("--no-resample needs --left-to-right; add --left-to-right 20")
+    on_workers = workers_of(workers, scratch)
+    check_input(documents)
+    fitted, kind = load_model(model)
+    read = read_for(kind, documents, fitted, o.given(reading))
+    with on_workers:
+        told = read.evaluate(fitted, random_state, left_to_right, not no_resample)
+    if as_json:
+        print_json(told.values)
+    else:
+        show("\n".join(told.lines))
+
+
+@o.spread(days=o.DATES, reading=o.READING)
+def report(
+    model: o.ModelPath,
+    documents: o.InputPath,
+    days: dict[str, Any],
+    reading: dict[str, Any],
+    out: Annotated[Path, o.option("--out -o", None, "HTML file to write.")],
+    title: Annotated[str | None, o.option("--title", None, "Heading of the report.")] = None,
+    by: Annotated[
+        str | None, o.option("--by", "PERIOD", "day, week, month, quarter or year. Default: one that makes 60 at most.")
+    ] = None,
+    classes: Annotated[
+        str | None,
+        o.option(
+            "--classes",
+            "NAMES",
+            "Columns of classes, such as category,paper; or none. Default: those with few different values.",
+        ),
+    ] = None,
+    others: Annotated[
+        list[Path] | None,
+        o.option(
+            "--other",
+            "FOLDER",
+            "Folder of another fit, such as one from another seed; may be given several times. The report "
+            "says how often each topic comes again.",
+        ),
+    ] = None,
+    metadata: o.Metadata = None,
+    quiet: o.Quiet = False,
+    as_json: o.Json = False,
+) -> None:
+    """Write the report on a model as one HTML file that opens without a network.
+
+    Where the input has columns beside the texts, it shows shares over time and
+    by class; --dates none and --classes none leave them out. With --since and --until these are of the documents of
+    some days, as are the documents that it shows.
+    """
+    from stickbreak.fitting.progress import StageProgress
+    from stickbreak.questions.columns import Span
+
+    Span.of(days["since"], days["until"], "--")
+    check_input(documents)
+    check_output(out, documents)
+    for other in others or ():
+        check_model(other)
+    fitted, kind = load_model(model)
+    read = read_for(kind, documents, fitted, o.given(reading), metadata, keep="all")
+    if not quiet:
+        say(read.told)
+    options = o.given({**days, "by": by, "categories": [] if classes == "none" else kept_fields(classes)})
+    if days["dates"] == "none":
+        options["dates"] = False
+    if others:
+        options["others"] = [load_words_model(other) for other in others]
+    with StageProgress(not quiet and sys.stderr.isatty()) as progress:
+        read.write_report(fitted, out, title, progress.update, **options)
+    if as_json:
+        print_json({"report": str(out), **read.counts()})
+    elif not quiet:
+        say(f"report written to {out}")
+
+
+@o.spread(reading=o.READING)
+def update(
+    model: o.ModelPath,
+    documents: o.InputPath,
+    reading: dict[str, Any],
+    out: Annotated[Path, o.option("--out -o", "FOLDER", "Folder to write the model to.")],
+    labels: o.Labels = None,
+    label_separator: o.LabelSeparator = None,
+    batch_size: Annotated[
+        int | None,
+        o.option(
+            "--batch-size",
+            "NUMBER",
+            "Documents of a step. Default: the batch size of the fit, or all documents.",
+            min=1,
+        ),
+    ] = None,
+    total_documents: Annotated[
+        int | None,
+        o.option(
+            "--total-documents",
+            "NUMBER",
+            "Documents of the whole stream, for models that take steps. Default: those seen so far.",
+            min=1,
+        ),
+    ] = None,
+    grow_vocabulary: Annotated[
+        bool,
+        o.option("--grow-vocabulary", None, "Let new words join a model of --method hybrid, now and in later updates."),
+    ] = False,
+    checkpoint: Annotated[
+        Path | None, o.option("--checkpoint", "FOLDER", "Folder to save the state to after each pass.")
+    ] = None,
+    resume: Annotated[bool, o.option("--resume", None, "Continue from the checkpoint.")] = False,
+    jobs: o.Jobs = None,
+    force: o.Force = False,
+    quiet: o.Quiet = False,
+    as_json: o.Json = False,
+) -> None:
+    """Go on with new documents.
+
+    INPUT holds the new documents alone. The old model is not changed. With a
+    model of --method topics its topics keep their numbers and labels: what it knows
+    of the documents before stays as it is, and the new ones add to it. New
+    subjects become new topics, with numbers after the old ones, and new words
+    join. Models of the other methods with minibatches (variational, hybrid, lda,
+    nested-hdp, online-hdp, split-merge-online) take a step on each minibatch of
+    the new documents, and forget the old ones little by little.
+    """
+    from stickbreak.fitting.progress import FitProgress
+    from stickbreak.storage.persistence import check_target
+
+    check_separator(labels, label_separator)
+    check_input(documents)
+    check_target(out, overwrite=force)
+    check_resumed(checkpoint, resume=resume)
+    if checkpoint is not None:
+        check_target(checkpoint, overwrite=resume or force, advice=TAKEN_CHECKPOINT)
+    fitted = load_words_model(model)
+    if not hasattr(fitted, "update") and not hasattr(fitted, "partial_fit"):
+        raise InputError(
+            f"{model} holds a {type(fitted).__name__}, which cannot go on with new documents; take a TopicModel."
+        )
+    by_steps = _takes_steps(fitted)
+    grows = by_steps and "grow_vocabulary" in fitted.get_params()
+    for option, value, known in (
+        ("--labels", labels, not by_steps),
+        ("--checkpoint", checkpoint, not by_steps),
+        ("--batch-size", batch_size, by_steps),
+        ("--total-documents", total_documents, by_steps),
+        ("--grow-vocabulary", grow_vocabulary, grows),
+    ):
+        if value and not known:
+            raise InputError(f"{model} holds a {type(fitted).__name__}, whose update knows no {option}; leave it out")
+    if total_documents is not None:
+        fitted.set_params(total_documents=total_documents)
+    if grow_vocabulary:
+        fitted.set_params(grow_vocabulary=True)
+    keep = None if labels is None else [labels]
+    new_words = not by_steps or (grows and fitted.grow_vocabulary)
+    read = Documents.read_for(documents, fitted, o.given(reading), keep=keep, new_words=new_words)
+    before, n_words = fitted.n_topics_, fitted.n_features_in_
+    if not quiet:
+        n_new = read.corpus.n_words - n_words
+        say(f"{read.size}, {n_new:,} new{_left_out(read)}; updating {before} topics ...")
+    parameters = fitted.get_params()
+    here = {name: value for name, value in (("n_jobs", jobs or -1), ("scratch", None)) if name in parameters}
+    fitted.set_params(**here)
+    if by_steps:
+        size = batch_size or parameters.get("batch_size") or read.corpus.n_documents
+        for first in range(0, read.corpus.n_documents, size):
+            fitted.partial_fit(read.corpus[first : first + size])
+    else:
+        of_documents = None if labels is None else labels_of(read.corpus, labels, label_separator)
+        with FitProgress(not quiet and sys.stderr.isatty()) as progress:
+            fitted.update(
+                read.corpus, labels=of_documents, callback=progress.update, checkpoint=checkpoint, resume=resume
+            )
+    fitted.set_params(**{name: parameters[name] for name in here})
+    _add_counts(fitted, read)
+    fitted.save(out, overwrite=force)
+    told = {
+        "model": str(out),
+        "n_topics_before": before,
+        "n_topics": fitted.n_topics_,
+        "n_new_words": fitted.n_features_in_ - n_words,
+    }
+    if by_steps:
+        if as_json:
+            print_json({**told, "n_steps": fitted.n_steps_})
+        else:
+            say(f"{told['n_topics']} topics after {fitted.n_steps_} steps ({before} before), written to {out}")
+        return
+    new = [line for line in describe_topics(fitted, _WORDS, fitted.n_topics_) if line.id >= before]
+    if as_json:
+        print_json({**told, "new_topics": [line.as_json() for line in new]})
+        return
+    if new:
+        print_topics(new, Documents.columns, verbose=False)
+    say(f"{len(new)} new topics after the {before} of before, written to {out}")
+
+
+def _takes_steps(fitted: Any) -> bool:
+    """Tell whether a model takes new documents by steps alone, as all with minibatches do."""
+    return hasattr(fitted, "partial_fit") and not hasattr(fitted, "update")
+
+
+def _left_out(read: Documents) -> str:
+    """Say how many words neither the model knows nor enough of the new documents have; nothing where there are none."""
+    if not read.n_outside:
+        return ""
+    share = read.n_outside / (read.n_outside + read.corpus.n_tokens)
+    return f"; {read.n_outside:,.0f} others ({share:.1%}) are new and in too few of these documents, and are left out"
+
+
+def _add_counts(fitted: Any, read: Documents) -> None:
+    """Add the counts of words of new documents to those that a model remembers."""
+    import numpy as np
+
+    known = None if fitted._reading is None else fitted._reading.get("word_counts")
+    if known is not None:
+        counts = np.asarray(read.corpus.counts.sum(axis=0), dtype=np.float64).ravel()
+        counts[: len(known)] += known
+        fitted._reading = {**fitted._reading, "word_counts": counts}
+
+
+def reduce(
+    model: o.ModelPath,
+    out: Annotated[Path, o.option("--out -o", "FOLDER", "Folder to write the model to.")],
+    topics: Annotated[
+        str | None,
+        o.option(
+            "--topics", "NUMBER", "Number of topics, or one of overview, best and within-one-error. Default: overview."
+        ),
+    ] = None,
+    merge: Annotated[
+        list[str] | None, o.option("--merge", "NUMBERS", "Topics to make one, such as 3,7; may be given again.")
+    ] = None,
+    drop: Annotated[
+        list[str] | None, o.option("--drop", "NUMBERS", "Topics to leave out, such as 5 or 5,9; may be given again.")
+    ] = None,
+    force: o.Force = False,
+    quiet: o.Quiet = False,
+    as_json: o.Json = False,
+) -> None:
+    """Write a model with fewer, broader topics, without fitting again.
+
+    A fit also joins its topics pair by pair, down to one, each time the pair that
+    costs held-out words least. This command stops at a number of topics: overview
+    is 20, best the number that predicts held-out words best (all of them, unless fewer
+    are better by more than two standard errors), and within-one-error the smallest
+    that is within one standard error of it. No documents are needed.
+    The new model works with all commands.
+
+    --merge and --drop change only the topics that they name. A merged topic keeps the label of the first
+    of its topics that has one. A topic that is dropped is forgotten with its tokens: the weights of documents
+    are of the topics that are left. Topics are numbered by size again, and labels stay with their topics.
+    """
+    from stickbreak.path.joined_models import regrouped
+    from stickbreak.storage.persistence import check_target
+
+    by_hand = bool(merge or drop)
+    if by_hand and topics is not None:
+        raise InputError("--topics is given with --merge or --drop; give a number, or name topics")
+    fitted, kind = load_model(model)
+    check_target(out, overwrite=force)
+    if kind is not Documents:
+        name = type(fitted).__name__
+        raise InputError(f"the components of a {name} cannot be joined: they are not counts of words")
+    told: list[str] = []
+    numbers: dict[str, Any] = {}
+    if by_hand:
+        groups, gone = [_numbers("--merge", text) for text in merge or ()], [_numbers("--drop", t) for t in drop or ()]
+        reduced, place = regrouped(fitted, groups, [k for group in gone for k in group])
+        told = list(_changes(fitted, reduced, groups, place.tolist()))
+        numbers = {"numbers": {str(old): None if new < 0 else new for old, new in enumerate(place.tolist())}}
+    else:
+        number = _number("overview" if topics is None else topics)
+        reduced = fitted.reduced(getattr(fitted.path_, number) if isinstance(number, str) else number)
+    reduced._reading = fitted._reading
+    reduced.save(out, overwrite=force)
+    before, n_after = fitted.n_topics_, reduced.n_topics_
+    if as_json:
+        print_json({"model": str(out), "n_topics_before": before, "n_topics": n_after, **numbers})
+    elif not quiet:
+        say("\n".join([*told, f"{before} topics became {n_after}, numbered by size, written to {out}"]))
+
+
+def _numbers(option: str, text: str) -> list[int]:
+    """Read numbers of topics with commas between them."""
+    try:
+        return [int(number) for number in text.split(",")]
+    except ValueError:
+        raise InputError(f"{option} is {text!r}; give numbers of topics, such as 3,7") from None
+
+
+def _changes(before: Any, after: Any, groups: list[list[int]], number: list[int]) -> Iterator[str]:
+    """Yield what became of the topics that were named."""
+    old, new = before.labelled_topics().labels, after.labelled_topics().labels
+    for group in groups:
+        of_group = joined([f"{k} ({old[k]})" for k in group], "and")
+        yield f"Topics {of_group} are now topic {number[group[0]]} ({new[number[group[0]]]})."
+    for k in (k for k, now in enumerate(number) if now < 0):
+        yield f"Topic {k} ({old[k]}) is dropped with {before.topic_shares_[k]:.2%} of the tokens."
+
+
+def _number(text: str) -> Any:
+    """Return a number of topics, or the attribute of a path that has it."""
+    if text in _NUMBERS:
+        return _NUMBERS[text]
+    if not text.isdecimal() or int(text) == 0:
+        raise InputError(f"--topics is {text!r}; give a number of topics, {joined(list(_NUMBERS), 'or')}")
+    return int(text)
+
+
+def label(
+    model: o.ModelPath,
+    labels: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NUMBER=LABEL...", help="Labels to give; NUMBER= takes one away. Without: print them."),
+    ] = None,
+    file: Annotated[
+        Path | None,
+        o.option(
+            "--file",
+            "FILE",
+            "CSV file with columns topic and label, such as topics --out FILE.csv writes. Labels made of "
+            "words stay so.",
+        ),
+    ] = None,
+    as_json: o.Json = False,
+) -> None:
+    """Give labels to topics, or print those that were given.
+
+    They are kept in the model, and take the place of words in all tables. For
+    example: stickbreak label MODEL 3=encryption "5=mail and news". Labels of a
+    file that are empty are taken away.
+    """
+    fitted = load_words_model(model)
+    given = ({} if file is None else _labels_in(file, fitted)) | dict(_label(text) for text in labels or [])
+    if given:
+        from stickbreak.model.labels import save_labels
+
+        save_labels(fitted.label(given), model)
+        page = model / "report.html"
+        if page.is_file():
+            again = shlex.join(["stickbreak", "report", str(model), "INPUT", "--out", str(page)])
+            say(f"{page} is older than these labels; make it again with the documents as INPUT: {again}")
+    known = fitted.labels_
+    if as_json:
+        print_json({"labels": {str(k): text for k, text in known.items()}})
+    else:
+        print_rows(("topic", "label"), [(str(k), printable(text)) for k, text in known.items()], left=(1,))
+
+
+def _label(text: str) -> tuple[int, str | None]:
+    """Read NUMBER=LABEL."""
+    number, equals, name = text.partition("=")
+    if not equals or not number.strip().isdecimal():
+        raise InputError(f"{text!r} is not a label; give NUMBER=LABEL, such as 3=encryption")
+    return int(number), name.strip() or None
+
+
+def _labels_in(path: Path, fitted: Any) -> dict[int, str | None]:
+    """Return the labels that a CSV file gives to topics; labels that the model makes of words are left out."""
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, ValueError) as error:
+        raise ReadError(f"--file: {path} cannot be read ({error}); give a CSV file in UTF-8") from error
+    head = lines[0] if lines else ""
+    rows = csv.DictReader(lines, delimiter=max(",;\t", key=head.count))  # spreadsheets of some countries: semicolons
+    if not {"topic", "label"} <= set(rows.fieldnames or ()):
+        raise InputError(f"--file: {path} needs columns topic and label; stickbreak topics --out FILE.csv writes them")
+    asked, known = fitted.labelled_topics(), fitted.labels_
+    made = {str(k): label for k, label in zip(asked.numbers, asked.labels, strict=True) if int(k) not in known}
+    labels: dict[int, str | None] = {}
+    for row in rows:
+        topic, label = (row["topic"] or "").strip(), (row["label"] or "").strip()
+        if not topic.isdecimal():
+            raise InputError(f"--file: line {rows.line_num} of {path} has the topic {topic!r}; give its number")
+        if label != made.get(topic):
+            labels[int(topic)] = label or None
+    return labels
+
+
+def compare(
+    model: o.ModelPath,
+    other: Annotated[
+        Path, typer.Argument(metavar="OTHER", callback=check_model, help="Folder of the model to compare with.")
+    ],
+    page: Annotated[Path | None, o.option("--page", "FILE", "HTML file to write besides.")] = None,
+    rows: Annotated[int, o.option("--rows", "NUMBER", "Most rows to print.", min=1)] = 50,
+    as_csv: Annotated[bool, o.option("--csv", None, "Print all rows as CSV.")] = False,
+    out: o.TableFile = None,
+    as_json: o.Json = False,
+) -> None:
+    """Print which topics of MODEL are the same in OTHER, and which were split, joined, are gone or new.
+
+    Topic a belongs to MODEL. Topic b is its partner in OTHER, or "none" if it has no partner.
+    Topics are matched one to one by the tokens that they can have in common.
+    similarity is that share of the tokens of both: from 0.50 on a topic is the same,
+    below 0.33 it may be gone. parts names the topics of OTHER that a topic was split
+    into, those of MODEL that were joined, or the nearest of one that is gone, new or
+    changed. --page draws it.
+    """
+    from stickbreak.comparison import align
+
+    check_table_file(out, model, other)
+    if page is not None:
+        check_output(page, other)
+    first, second = load_words_model(model), load_words_model(other)
+    found = align(first, second)
+    if page is not None:
+        from stickbreak.report import write_comparison
+
+        a, b = model.resolve(), other.resolve()
+        names = (a.name, b.name) if a.name != b.name else (str(model), str(other))
+        write_comparison((first, second), names, found.table, found.shared, page)
+    table = found.table.assign(parts=[" ".join(map(str, parts)) for parts in found.table["parts"]])
+    outcomes = table.loc[table["topic_a"] >= 0, "what"].tolist()
+    n_same, n_new = outcomes.count("same"), int((table["what"] == "new").sum())
+    ends = [f"{outcomes.count(what):,} {said}" for what, said in _ENDS.items() if what in outcomes]
+    closing = (
+        f"{n_same:,} of {len(outcomes):,} topics of a are the same in b{', ' if ends else ''}{', '.join(ends)}; "
+        f"{n_new:,} of b {'is' if n_new == 1 else 'are'} new. Partners have {found.agreement:.0%} of the tokens in "
+        "common."
+    )
+    lines = [closing, *without_partner(found, first.labelled_topics(), second.labelled_topics())]
+    if page is None:
+        drawn = ["stickbreak", "compare", str(model), str(other), "--page", "compared.html"]
+        lines.append(f"Next   draw it: {shlex.join(drawn)}")
+    values = {"agreement": found.agreement, "n_same": n_same, "n_new": n_new}
+    noted = with_notes(table, heading=f"a: {model}, b: {other}", closing="\n".join(lines), values=values)
+    tell_table(noted, as_json=as_json, as_csv=as_csv, out=out, rows=rows)
+
+
+def without_partner(found: "Alignment", first: "LabelledTopics", second: "LabelledTopics") -> Iterator[str]:
+    """Yield a line for each of the largest topics that are gone, or new, with the nearest topic of the other model."""
+    for what, side, ours, others, shared in (
+        ("gone", "a", first, second, found.shared),
+        ("new", "b", second, first, found.shared.T),
+    ):
+        rows = found.table[found.table["what"] == what].nlargest(_MOST_TOLD, f"share_{side}")
+        for number, label, size in rows[[f"topic_{side}", f"label_{side}", f"share_{side}"]].itertuples(index=False):
+            of_topic = shared[ours.numbers.tolist().index(number)]
+            nearest = int(of_topic.argmax())
+            if of_topic[nearest] > 0:
+                yield (
+                    f"{what.capitalize()}: {number} ({label}); nearest is {others.numbers[nearest]} "
+                    f"({others.labels[nearest]}), with {of_topic[nearest] / size:.0%} of its tokens."
+                )

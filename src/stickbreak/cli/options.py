@@ -1,363 +1,165 @@
-"""The options that several commands share, and those of `fit` that are about documents and results."""
+"""The options that several commands share, and how an argument of a command becomes several options."""
 
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from stickbreak.cli.groups import INPUT, OUTPUT, STOPPING, TEXT
 from stickbreak.storage.urls import location_of
+
+__all__ = [
+    "ALL_CORES", "DATES", "READING", "DateFormat", "Dates", "Force", "InputPath", "Jobs", "Json", "LabelSeparator",
+    "Labels", "MaxDf", "Metadata", "MinDf", "ModelPath", "Quiet", "RandomState", "Scratch", "Set", "StopWords",
+    "TableFile", "TopicsShown", "Verbose", "Workers", "given", "option", "set_signature", "spread",
+]  # fmt: skip
+
+ALL_CORES = -1
+_READING, _DATES = "How the input is read", "Dates"
+
+
+def option(names: str, metavar: str | None, help: str, panel: str | None = None, **more: Any) -> Any:
+    """Return an option of some names ("--out -o") for `Annotated`."""
+    return typer.Option(*names.split(), metavar=metavar, help=help, rich_help_panel=panel, **more)
+
+
+def _text(names: str, metavar: str, help: str, panel: str | None = _READING) -> Any:
+    return Annotated[str | None, option(names, metavar, help, panel)]
+
+
+def _number(names: str, help: str) -> Any:
+    return Annotated[int | None, option(names, "NUMBER", help, _READING, min=1)]
+
 
 InputPath = Annotated[  # or a UrlPath: typer knows no unions
     Path, typer.Argument(parser=location_of, metavar="INPUT", help="Documents: a file, a folder or a URL.")
 ]
 ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="Folder of a model, written by fit.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-TopicsShown = Annotated[
-    int, typer.Option("--topics-shown", min=0, metavar="NUMBER", rich_help_panel=OUTPUT, help="Most topics to print.")
-]
-Verbose = Annotated[
-    bool,
-    typer.Option("--verbose", rich_help_panel=OUTPUT, help="Also print numbers for experts."),
-]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print results and warnings only.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, metavar="NUMBER", help="Seed of the random numbers.")]
-ALL_CORES = -1
+Json = Annotated[bool, option("--json", None, "Print the result as JSON.")]
+Quiet = Annotated[bool, option("--quiet -q", None, "Print results and warnings only.")]
+Force = Annotated[bool, option("--force", None, "Replace an existing model.")]
+Verbose = Annotated[bool, option("--verbose", None, "Also print numbers for experts.")]
+TopicsShown = Annotated[int, option("--topics-shown", "NUMBER", "Most topics to print.", min=0)]
+TableFile = Annotated[Path | None, option("--out -o", "FILE", "File to write instead: .csv, .json or .parquet.")]
+RandomState = Annotated[int, option("--random-state", "NUMBER", "Seed of the random numbers.", min=0)]
 Jobs = Annotated[
     int | None,
-    typer.Option(
-        "--jobs",
-        min=1,
-        metavar="NUMBER",
-        help="Threads. Default: all cores. They do not change the result.",
-    ),
+    option("--jobs", "NUMBER", "Threads. Default: all cores. The result is the same.", min=1),
 ]
-
-Workers = Annotated[
-    int | None,
-    typer.Option(
-        "--workers",
-        min=1,
-        metavar="NUMBER",
-        help="Processes on this machine that share the work (needs Dask). They do not change the result. Models of "
-        "vectors do not use them.",
-    ),
-]
-Cluster = Annotated[
-    str | None,
-    typer.Option(
-        "--cluster",
-        metavar="ADDRESS",
-        help="Address of a Dask scheduler, such as tcp://host:8786, whose workers share the work.",
-    ),
-]
+Workers = _text(
+    "--workers",
+    "NUMBER|ADDRESS",
+    "Processes of this machine that share the work, or the address of a Dask scheduler, such as tcp://host:8786. The "
+    "result is the same.",
+    None,
+)
 Scratch = Annotated[
     Path | None,
-    typer.Option(
+    option(
         "--scratch",
-        metavar="FOLDER",
-        help="With --cluster: a folder that all its machines see, to which documents are copied for the workers.",
-    ),
-]
-
-FitWorkers = Annotated[
-    int | None,
-    typer.Option(
-        "--workers",
-        min=1,
-        metavar="NUMBER",
-        help="Processes on this machine that share the work, in place of threads (needs Dask). They do not change the "
-        "result.",
-    ),
-]
-FitCluster = Annotated[
-    str | None,
-    typer.Option(
-        "--cluster",
-        metavar="ADDRESS",
-        help="Address of a Dask scheduler, such as tcp://host:8786, whose workers share the work.",
-    ),
-]
-FitScratch = Annotated[
-    Path | None,
-    typer.Option(
-        "--scratch",
-        metavar="FOLDER",
-        help="Folder for what a fit keeps of its documents, for fits that are larger than memory: "
-        "variational, tree, gibbs (--representation partially-collapsed) and models of vectors. With --cluster all "
-        "its machines must see it.",
-    ),
-]
-
-Format = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        metavar="NAME",
-        rich_help_panel=INPUT,
-        help="Format of the input: jsonl, csv, tsv, parquet, lines, folder, uci, ldac, mtx, npz or corpus; for vectors "
-        "npy, csv, tsv, parquet, vectors or images. Default: recognized from name and content.",
-    ),
-]
-TextField = Annotated[
-    str | None,
-    typer.Option("--text-field", metavar="NAME", rich_help_panel=INPUT, help="Column or JSON field of the text."),
-]
-NameField = Annotated[
-    str | None,
-    typer.Option(
-        "--name-field", metavar="NAME", rich_help_panel=INPUT, help="Column or JSON field of the documents' names."
-    ),
-]
-Keep = Annotated[
-    str | None,
-    typer.Option(
-        "--keep",
-        metavar="NAMES",
-        rich_help_panel=INPUT,
-        help="Columns or JSON fields to keep beside the counts, such as date,category; or all.",
+        "FOLDER",
+        "Folder for what does not fit in memory. With the address of a scheduler: one that all its machines see.",
     ),
 ]
 Metadata = Annotated[
     Path | None,
-    typer.Option(
+    option(
         "--metadata",
-        metavar="TABLE",
-        rich_help_panel=INPUT,
-        help="CSV, TSV or Parquet file with a row for each document, in their order: dates and categories beside "
-        "counts.",
+        "TABLE",
+        "CSV, TSV or Parquet file with a row for each document, in their order: dates and categories.",
     ),
 ]
-Dates = Annotated[
-    str | None,
-    typer.Option("--dates", metavar="COLUMN", help="Column of the dates. Default: the only one that holds dates."),
-]
-DateFormat = Annotated[
-    str | None,
-    typer.Option(
-        "--date-format", metavar="TEXT", help="How dates are written, such as %d.%m.%Y. Default: 2026-11-23 (ISO 8601)."
-    ),
-]
-Since = Annotated[str | None, typer.Option("--since", metavar="DATE", help="Only documents from this day on.")]
-Until = Annotated[str | None, typer.Option("--until", metavar="DATE", help="Only documents up to this day.")]
-Vocabulary = Annotated[
-    Path | None,
-    typer.Option(
-        "--vocabulary",
-        metavar="FILE",
-        rich_help_panel=INPUT,
-        help="File with a word on each line: the columns of counts, or the words to count in texts.",
-    ),
-]
-Encoding = Annotated[
-    str | None, typer.Option("--encoding", metavar="NAME", rich_help_panel=INPUT, help="Encoding of text files.")
-]
-Delimiter = Annotated[
-    str | None,
-    typer.Option(
-        "--delimiter",
-        metavar="TEXT",
-        rich_help_panel=INPUT,
-        help="Character between the fields of CSV and TSV, or tab. Default: recognized from the first rows.",
-    ),
-]
-GroupField = Annotated[
-    str | None,
-    typer.Option(
-        "--group-field",
-        metavar="NAME",
-        rich_help_panel=INPUT,
-        help="For a table of vectors: column of their groups.",
-    ),
-]
-PatchSize = Annotated[
-    int | None,
-    typer.Option(
-        "--patch-size",
-        min=2,
-        max=1024,
-        metavar="NUMBER",
-        rich_help_panel=INPUT,
-        help="For images: width and height of a patch in pixels. Default: 8.",
-    ),
-]
-MostPatches = Annotated[
-    int | None,
-    typer.Option(
-        "--patches",
-        min=1,
-        metavar="NUMBER",
-        rich_help_panel=INPUT,
-        help="For images: most patches per image. Default: 1,000.",
-    ),
-]
-MaxDocumentBytes = Annotated[
-    int | None,
-    typer.Option(
-        "--max-document-bytes",
-        min=1,
-        metavar="BYTES",
-        rich_help_panel=INPUT,
-        help="Largest line or document, in bytes. Default: 64 MiB.",
-    ),
-]
-MaxUnpackedBytes = Annotated[
-    int | None,
-    typer.Option(
-        "--max-unpacked-bytes",
-        min=1,
-        metavar="BYTES",
-        rich_help_panel=INPUT,
-        help="Largest size of a compressed file once unpacked, in bytes. Default: 200 times its size, "
-        "at least 256 MiB.",
-    ),
-]
-MaxDeclared = Annotated[
-    int | None,
-    typer.Option(
-        "--max-declared",
-        min=1,
-        metavar="NUMBER",
-        rich_help_panel=INPUT,
-        help="Most documents or words that a header may declare beyond what the file can hold. Default: 1,000,000.",
-    ),
-]
-
+Labels = _text("--labels", "COLUMN", "Column of known labels of the documents. Each label becomes a topic.", None)
+LabelSeparator = _text("--label-separator", "TEXT", "What stands between several labels of a document: ';'.", None)
 StopWords = Annotated[
     str,
-    typer.Option(
-        "--stop-words",
-        metavar="WORDS",
-        rich_help_panel=TEXT,
-        help="Words to drop: a language, none, a file, or english+FILE.",
-    ),
+    option("--stop-words", "WORDS", "Words to drop: a language, none, a file, or english+FILE."),
 ]
-MinDf = Annotated[
-    str,
-    typer.Option(
-        "--min-df",
-        rich_help_panel=TEXT,
-        metavar="NUMBER",
-        help="Drop words in fewer documents: number or share.",
-    ),
-]
-MaxDf = Annotated[
-    str,
-    typer.Option(
-        "--max-df",
-        rich_help_panel=TEXT,
-        metavar="NUMBER",
-        help="Drop words in more documents: number or share.",
-    ),
-]
-MaxFeatures = Annotated[
-    int | None,
-    typer.Option(
-        "--max-features", metavar="NUMBER", min=1, rich_help_panel=TEXT, help="Keep only the most frequent words."
-    ),
-]
-NgramMin = Annotated[
-    int,
-    typer.Option(
-        "--ngram-min",
-        metavar="NUMBER",
-        min=1,
-        max=5,
-        rich_help_panel=TEXT,
-        help="Fewest words of an n-gram. 2 leaves out single words.",
-    ),
-]
-NgramMax = Annotated[
-    int,
-    typer.Option(
-        "--ngram-max",
-        metavar="NUMBER",
-        min=1,
-        max=5,
-        rich_help_panel=TEXT,
-        help="Most words of an n-gram. 2 also counts pairs of words.",
-    ),
-]
-TokenPattern = Annotated[
-    str | None,
-    typer.Option(
-        "--token-pattern", metavar="PATTERN", rich_help_panel=TEXT, help="Regular expression that a word matches."
-    ),
-]
-Phrases = Annotated[
-    bool,
-    typer.Option(
-        "--phrases",
-        rich_help_panel=TEXT,
-        help="Find phrases of two words, such as new york, and count them as words.",
-    ),
-]
-Tokenizer = Annotated[
-    str | None,
-    typer.Option(
-        "--tokenizer",
-        metavar="MODULE:FUNCTION",
-        rich_help_panel=TEXT,
-        help="Python function from a text to a list of words, for languages without spaces: jieba:lcut.",
-    ),
-]
-KeepCase = Annotated[
-    bool,
-    typer.Option(
-        "--keep-case", rich_help_panel=TEXT, help="Keep capital letters. By default, text becomes lower case."
-    ),
-]
-StripAccents = Annotated[
-    str | None,
-    typer.Option("--strip-accents", metavar="NAME", rich_help_panel=TEXT, help="Remove accents: ascii or unicode."),
+MinDf = Annotated[str, option("--min-df", "NUMBER", "Drop words in fewer documents: number or share.")]
+MaxDf = Annotated[str, option("--max-df", "NUMBER", "Drop words in more documents: number or share.")]
+Dates = _text("--dates", "COLUMN", "Column of the dates. Default: the only one that holds dates.", None)
+DateFormat = _text("--date-format", "TEXT", "How dates are written: %d.%m.%Y. Default: 2026-11-23 (ISO 8601).", None)
+Set = Annotated[
+    list[str] | None,
+    option("--set", "NAME=VALUE", "Set any other parameter; may be given again. See --help-all."),
 ]
 
-_OUT = typer.Option("--out", "-o", metavar="FOLDER", rich_help_panel=OUTPUT, help="Folder to write the model to.")
-Out = Annotated[Path, _OUT]
-FitOut = Annotated[Path | None, _OUT]
-Estimate = Annotated[
-    bool,
-    typer.Option(
-        "--estimate",
-        rich_help_panel=OUTPUT,
-        help="Say how long the fit takes and how much memory it needs, from a sample and a few passes. Write no model.",
+READING: dict[str, tuple[Any, Any]] = {
+    "text_field": (_text("--text --text-field", "NAME", "Column or JSON field of the text."), None),
+    "name_field": (_text("--name-field", "NAME", "Column or JSON field of the documents' names."), None),
+    "format": (
+        _text(
+            "--format",
+            "NAME",
+            "jsonl, csv, tsv, parquet, lines, folder, uci, ldac, mtx, npz or corpus; for vectors npy, csv, tsv, "
+            "parquet, vectors or images. Default: recognized from name and content.",
+        ),
+        None,
     ),
-]
-HeldOut = Annotated[
-    float | None,
-    typer.Option(
-        "--held-out",
-        metavar="NUMBER",
-        rich_help_panel=OUTPUT,
-        help="Documents to hold out and score: number or share.",
+    "encoding": (_text("--encoding", "NAME", "Encoding of text files. Default: UTF-8."), None),
+    "delimiter": (
+        _text("--delimiter", "TEXT", "Between the fields of CSV and TSV, or tab. Default: recognized."),
+        None,
     ),
-]
-Checkpoint = Annotated[
-    Path | None,
-    typer.Option(
-        "--checkpoint",
-        metavar="FOLDER",
-        rich_help_panel=STOPPING,
-        help="Folder to save the state to after each pass over the data.",
+    "vocabulary": (
+        _text("--vocabulary", "FILE", "A word on each line: the columns of counts, or the words to count."),
+        None,
     ),
-]
-Resume = Annotated[bool, typer.Option("--resume", rich_help_panel=STOPPING, help="Continue from the checkpoint.")]
-ReportFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--report",
-        metavar="FILE",
-        rich_help_panel=OUTPUT,
-        help="File of the HTML report. Default: report.html in the folder of the model.",
+    "tokenizer": (
+        _text("--tokenizer", "MODULE:FUNCTION", "Python function from a text to a list of words: jieba:lcut."),
+        None,
     ),
-]
-NoReport = Annotated[bool, typer.Option("--no-report", rich_help_panel=OUTPUT, help="Do not write a report.")]
-NoPath = Annotated[
-    bool,
-    typer.Option(
-        "--no-path",
-        rich_help_panel=OUTPUT,
-        help="Do not join the topics pair by pair. Then reduce has no fewer topics.",
-    ),
-]
-Force = Annotated[bool, typer.Option("--force", rich_help_panel=OUTPUT, help="Replace an existing model.")]
+    "group_field": (_text("--group-field", "NAME", "For a table of vectors: column of their groups."), None),
+    "patch_size": (_number("--patch-size", "For images: side of a patch in pixels. Default: 8."), None),
+    "n_patches": (_number("--patches", "For images: most patches of each. Default: 1,000."), None),
+    "document_bytes": (_number("--max-document-bytes", "Largest line or document. Default: 64 MiB."), None),
+    "unpacked_bytes": (_number("--max-unpacked-bytes", "Largest size of a packed file, once unpacked."), None),
+    "declared_size": (_number("--max-declared", "Most documents or words that a header may declare."), None),
+}
+"""How documents are read, in every command that reads some: argument -> option, default."""
+
+DATES: dict[str, tuple[Any, Any]] = {
+    "dates": (Dates, None),
+    "date_format": (DateFormat, None),
+    "since": (_text("--since", "DATE", "Only documents from this day on.", None), None),
+    "until": (_text("--until", "DATE", "Only documents up to this day.", None), None),
+}
+"""Which documents, by their days."""
+
+
+def given(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that were given."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def spread(**groups: Mapping[str, tuple[Any, Any]]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Replace arguments of a command by several options each; the command gets their values in a dict."""
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        @wraps(function)
+        def command(**arguments: Any) -> None:
+            values = {group: {name: arguments.pop(name) for name in options} for group, options in groups.items()}
+            function(**arguments, **values)
+
+        kind = inspect.Parameter.KEYWORD_ONLY
+        own = [
+            one.replace(kind=kind) for name, one in inspect.signature(function).parameters.items() if name not in groups
+        ]
+        made = [
+            inspect.Parameter(name, kind, annotation=annotation, default=default)
+            for options in groups.values()
+            for name, (annotation, default) in options.items()
+        ]
+        set_signature(command, [*own, *made])
+        return command
+
+    return decorate
+
+
+def set_signature(command: Callable[..., None], parameters: list[inspect.Parameter]) -> None:
+    """Let typer see these parameters in place of those of the function."""
+    setattr(command, "__signature__", inspect.Signature(parameters))  # noqa: B010 - typing knows no such attribute
+    command.__annotations__ = {one.name: one.annotation for one in parameters} | {"return": None}
+    command.__dict__.pop("__wrapped__", None)

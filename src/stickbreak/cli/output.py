@@ -1,10 +1,12 @@
 """What the commands print: results on standard output, everything else on standard error."""
 
 import json
+import logging
 import math
 import re
 import shlex
 import sys
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,11 +14,15 @@ from typing import Any, Protocol
 
 import typer
 
+from stickbreak.exceptions import WriteError
+from stickbreak.storage.urls import Location
+
 __all__ = [
     "MOST_LEAVES",
     "TOPICS_SHOWN",
     "Line",
     "TopicLine",
+    "check_output",
     "complain",
     "describe_topics",
     "next_lines",
@@ -28,6 +34,8 @@ __all__ = [
     "show",
     "show_rest",
     "strict_json",
+    "tell_notice",
+    "tell_notices",
     "words_as_json",
 ]
 
@@ -36,6 +44,7 @@ TOPICS_SHOWN = 20  # of a table, unless more are asked for
 MOST_LEAVES = 100  # of a tree, unless more are asked for
 _STEERING = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _UNREADABLE = "\ufffd"
+_PARTS_OF_A_MODEL = ("model.json", "arrays.safetensors")
 
 
 class Line(Protocol):
@@ -91,32 +100,12 @@ class TopicLine:
 
 
 def words_as_json(words: Iterable[tuple[str, float]]) -> list[dict[str, Any]]:
-    """Return words and their probabilities for `print_json`.
-
-    Parameters
-    ----------
-    words : iterable of (str, float)
-        In the order of printing.
-    """
+    """Return words and their probabilities for `print_json`."""
     return [{"word": word, "probability": probability} for word, probability in words]
 
 
 def describe_topics(model: Any, n_words: int, most: int = MOST_LEAVES) -> list[TopicLine]:
-    """Return the topics of a fitted model, those of seeds first, then the largest; of a tree its largest leaves.
-
-    Parameters
-    ----------
-    model : fitted model
-        Any family.
-    n_words : int
-        Top words of each topic.
-    most : int
-        Most leaves of a tree.
-
-    Returns
-    -------
-    list of TopicLine
-    """
+    """Return the topics of a fitted model, those of seeds first, then the largest; of a tree its largest leaves."""
     shown, labels = model.shown_topics(n_words, most=most), model.labels_
     lines = [
         TopicLine(
@@ -134,17 +123,7 @@ def describe_topics(model: Any, n_words: int, most: int = MOST_LEAVES) -> list[T
 
 
 def print_topics(topics: Sequence[Line], columns: Sequence[str], *, verbose: bool = False) -> None:
-    """Print a table of topics: ruled and folded on a terminal, one line a topic elsewhere.
-
-    Parameters
-    ----------
-    topics : sequence of Line
-        In the order of printing.
-    columns : sequence of str
-        The head of the table: of the number, the size and the cells.
-    verbose : bool, default=False
-        Print the cells for experts; the columns are those of these.
-    """
+    """Print a table of topics: ruled and folded on a terminal, one line a topic elsewhere."""
     rows = [(str(t.id), f"{t.size:.2%}", *map(printable, t.expert_cells if verbose else t.cells)) for t in topics]
     print_rows(columns, rows, left=(len(columns) - 1,), least=(5, 7))
 
@@ -152,19 +131,7 @@ def print_topics(topics: Sequence[Line], columns: Sequence[str], *, verbose: boo
 def print_rows(
     columns: Sequence[str], rows: Sequence[Sequence[str]], *, left: Sequence[int], least: Sequence[int] = ()
 ) -> None:
-    """Print a table: ruled and folded on a terminal, one line a row elsewhere.
-
-    Parameters
-    ----------
-    columns : sequence of str
-        The head of the table.
-    rows : sequence of sequences of str
-        Cells that can be printed as they are.
-    left : sequence of int
-        Columns of words; the others, of numbers, are to the right.
-    least : sequence of int
-        Least widths of the first columns, where the output does not go to a terminal.
-    """
+    """Print a table: ruled and folded on a terminal, one line a row elsewhere."""
     if not sys.stdout.isatty():
         lines = [tuple(columns), *rows]
         widths = [max(len(line[j]) for line in lines) for j in range(len(columns))]
@@ -190,32 +157,13 @@ def print_rows(
 
 
 def show_rest(n_more: int, folder: Path) -> None:
-    """Say how many topics a table leaves out, and how to see them.
-
-    Parameters
-    ----------
-    n_more : int
-        Nothing is printed for 0.
-    folder : Path
-        Of the model.
-    """
+    """Say how many topics a table leaves out, and how to see them."""
     if n_more > 0:
         show(f"and {n_more:,} more: {shlex.join(['stickbreak', 'topics', str(folder), '--all'])}")
 
 
 def next_lines(commands: Iterable[tuple[str, Sequence[str]]]) -> list[str]:
-    """Return lines that name the next commands. Nobody wraps them: a command that is cut into lines cannot be copied.
-
-    Parameters
-    ----------
-    commands : iterable of (str, sequence of str)
-        What each command gives, and its words.
-
-    Examples
-    --------
-    >>> next_lines([("see all topics", ["stickbreak", "topics", "my model"])])
-    ["Next   see all topics: stickbreak topics 'my model'"]
-    """
+    """Return lines that name the next commands, each unwrapped: a command that is cut into lines cannot be copied."""
     told = [f"{gives}: {shlex.join(command)}" for gives, command in commands]
     return [f"{'' if i else 'Next':<7}{line}" for i, line in enumerate(told)]
 
@@ -225,54 +173,17 @@ def printable(text: str, *, keep: str = "") -> str:
 
     These are the control characters, line and paragraph separators, the overrides and isolates of the direction of
     writing, and halves of characters.
-
-    Parameters
-    ----------
-    text : str
-        Anything.
-    keep : str, default=""
-        Of these, the characters to leave as they are.
-
-    Returns
-    -------
-    str
-        In one line, unless line ends are kept.
-
-    Examples
-    --------
-    >>> printable("naïve" + chr(27) + "[31m")
-    'naïve\ufffd[31m'
     """
     return _STEERING.sub(lambda found: found[0] if found[0] in keep else _UNREADABLE, text)
 
 
 def print_json(value: Mapping[str, Any], *, indent: int | None = 2) -> None:
-    """Print strict JSON on standard output; what is not finite becomes null.
-
-    Parameters
-    ----------
-    value : mapping
-        Nested dicts, lists, str and numbers.
-    indent : int or None, default=2
-        None for a single line.
-    """
+    """Print strict JSON on standard output; what is not finite becomes null."""
     show(strict_json(_strict(value), indent=indent))
 
 
 def strict_json(value: Any, *, indent: int | None = None) -> str:
-    """Return strict JSON in ASCII without a control character (of which JSON itself lets one pass, delete).
-
-    Parameters
-    ----------
-    value : object
-        Nested dicts, lists, str and finite numbers.
-    indent : int or None, default=None
-        None for a single line.
-
-    Returns
-    -------
-    str
-    """
+    """Return strict JSON in ASCII without a control character (of which JSON itself lets one pass, delete)."""
     return json.dumps(value, allow_nan=False, indent=indent).replace("\x7f", "\\u007f")
 
 
@@ -287,33 +198,46 @@ def _strict(value: Any) -> Any:
 
 
 def show(text: str) -> None:
-    """Print a result on standard output.
-
-    Parameters
-    ----------
-    text : str
-        A few lines; what could steer a terminal is replaced.
-    """
+    """Print a result on standard output."""
     typer.echo(printable(text, keep="\n"))
 
 
 def say(text: str) -> None:
-    """Print a message on standard error.
-
-    Parameters
-    ----------
-    text : str
-        A sentence or a few lines; what could steer a terminal is replaced.
-    """
+    """Print a message on standard error."""
     typer.echo(printable(text, keep="\n"), err=True)
 
 
 def complain(text: str) -> None:
-    """Print an error, in one line.
-
-    Parameters
-    ----------
-    text : str
-        One sentence.
-    """
+    """Print an error, in one line."""
     say(f"Error: {printable(' '.join(text.split()))}")
+
+
+class _Notices(logging.Handler):
+    """Tells what the library logs as a warning."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        tell_notice(record.getMessage())
+
+
+def tell_notices() -> None:
+    """Tell from now on, for the rest of this process, each warning and each line of the log at WARNING in one line."""
+
+    def tell(message: Warning | str, *where: Any, **how: Any) -> None:
+        tell_notice(str(message))
+
+    warnings.showwarning = tell
+    logging.getLogger("stickbreak").addHandler(_Notices(logging.WARNING))
+
+
+def tell_notice(text: str) -> None:
+    """Tell in one line what a user should know, also one who asked for no messages."""
+    say("Note: " + " ".join(text.split()))
+
+
+def check_output(path: Path, *inputs: Location) -> None:
+    """Refuse a file that would take the place of what is read, or of a part of a model."""
+    for source in inputs:
+        if isinstance(source, Path) and path.exists() and source.exists() and path.samefile(source):
+            raise WriteError(f"cannot write {path}: it is also the input; choose another name")
+    if path.name in _PARTS_OF_A_MODEL:
+        raise WriteError(f"cannot write {path}: {path.name} is the name of a part of a model; choose another name")

@@ -1,96 +1,167 @@
-"""`stickbreak scores` and `stickbreak intrusion`: how good each topic is, counted and for people."""
+"""Scores of models on documents that they have not seen, as lines and as values for JSON."""
 
+import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
-
-from stickbreak.cli.asking import asks_documents, asks_model
-from stickbreak.cli.documents import Documents
-from stickbreak.cli.tables import with_notes
-from stickbreak.exceptions import InputError
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from stickbreak.evaluation import Completion, Evaluation, LeftToRight
+    from stickbreak.prediction.completion import HeldOutScore
 
-__all__ = ["intrusion", "scores"]
+__all__ = ["Score", "Told", "completion_score", "scores_of_words"]
 
-_SCORES = ("npmi", "umass", "c_v", "exclusivity")
-_LEAST_NPMI, _LEAST_EXCLUSIVITY = 0.02, 0.1  # of a topic that says something
+_LEAST_GAIN = 1.05  # times as well as frequencies: below it, topics are of little use
+_NO_BETTER = (
+    "the topics hardly help to guess the words of new documents. Add documents, start with fewer topics (--topics), or "
+    "drop words that are everywhere (--max-df, --stop-words)."
+)
 
-_Words = Annotated[int, typer.Option("--words", "-n", min=2, metavar="NUMBER", help="Top words of each topic.")]
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Something found out about a model: lines for a person, values for JSON."""
+
+    lines: tuple[str, ...]
+    values: dict[str, Any]
 
 
-@asks_documents()
-def scores(
-    fitted: Any,
-    documents: Documents,
-    words: _Words = 10,
-    sort: Annotated[
-        str | None,
-        typer.Option(
-            "--sort", metavar="COLUMN", help="Order by npmi, umass, c_v or exclusivity, the worst topic first."
-        ),
-    ] = None,
-    window: Annotated[int, typer.Option("--window", min=2, metavar="NUMBER", help="Words in a window of c_v.")] = 110,
-) -> "pd.DataFrame":
-    """Print how good each topic is: whether its top words occur together, and in no other topic.
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A held-out score of a fit.
 
-    npmi (from -1 to 1; 0 is chance) and umass (0 is best) count documents, c_v
-    (up to 1) counts windows of texts. exclusivity is the share of its top words
-    that a topic has for itself. Give the documents of the fit, or others.
+    Attributes
+    ----------
+    sentence : str
+        For a reader who knows no units.
+    lines : tuple of (str, str)
+        For experts: labels and texts.
+    values : dict
+        For JSON.
+    note : str or None
+        What is wrong with it, and what to do.
     """
-    from stickbreak.evaluation import topic_scores
 
-    texts = documents.texts
-    if callable(texts):
-        texts = texts(range(documents.corpus.n_documents))
-    table = topic_scores(fitted, documents.corpus, texts=texts, n_words=words, window=window)
-    whole = table.attrs
-    worst = table.loc[table["npmi"].idxmin()] if table["npmi"].notna().any() else None
-    if sort is not None:
-        if sort not in _SCORES or sort not in table:
-            there = ", ".join(name for name in _SCORES if name in table)
-            raise InputError(f"--sort is {sort!r:.40}, which is not a score of these topics; give one of {there}")
-        table = table.sort_values(sort, kind="stable", ignore_index=True)
-    junk = dict(_junk(table))
-    lines = [
-        f"Mean NPMI {whole['mean_npmi']:.3f}; diversity {whole['diversity']:.2f}: the share of different words among "
-        "the 25 top words of all topics."
-    ]
-    if junk:
-        lines = ["\n".join([*lines, *(f"Junk: topic {topic}: {reason}" for topic, reason in junk.items())])]
-    elif worst is not None and len(table) > 1:
-        lines.append(f"Topic {worst['topic']} ({worst['label']}) has the least: read its documents before you use it.")
-    return with_notes(table, closing=" ".join(lines), values={**whole, "junk": junk})
+    sentence: str
+    lines: tuple[tuple[str, str], ...]
+    values: dict[str, Any]
+    note: str | None = None
 
 
-def _junk(table: "pd.DataFrame") -> Iterator[tuple[int, str]]:
-    """Yield the topics that say little, with the reason."""
-    for row in table.to_dict("records"):
-        reasons = []
-        if row["npmi"] < _LEAST_NPMI:
-            reasons.append(f"its top words occur together hardly more often than by chance (NPMI {row['npmi']:.3f})")
-        if row["exclusivity"] < _LEAST_EXCLUSIVITY:
-            reasons.append(f"other topics have its top words, too (exclusivity {row['exclusivity']:.2f})")
-        if reasons:
-            yield int(row["topic"]), " and ".join(reasons)
+def completion_score(known: "HeldOutScore") -> Score:
+    """Tell the held-out score of a fit beside that of word frequencies alone, if it is known."""
+    value, unigram, completion = known.value, known.unigram, known.completion
+    times = None if unigram is None else _exp(value - unigram)
+    if times is None:
+        sentence = f"Held-out score: {value:.4f} nats per token; closer to 0 is better."
+    else:
+        sentence = _gain(times)
+    halves = "second halves" if completion is None else f"second halves of {completion.n_documents:,} documents"
+    lines = [("held-out", f"{_with_perplexity(value)}: {halves}, given the first halves")]
+    if unigram is not None:
+        lines.append(("unigram", f"{_with_perplexity(unigram)}: word frequencies alone"))
+    if completion is not None:
+        unseen = f"{completion.with_inactive:.4f} nats per token if topics not yet seen keep their share"
+        lines.append(("unseen", unseen))
+    values = {"active": value, "perplexity": _exp(-value)} if completion is None else _completion_json(completion)
+    note = None if times is None or times >= _LEAST_GAIN else _NO_BETTER
+    return Score(sentence, tuple(lines), {**values, **_gain_json(value, unigram)}, note)
 
 
-@asks_model
-def intrusion(
-    fitted: Any,
-    words: Annotated[int, typer.Option("--words", "-n", min=1, metavar="NUMBER", help="Top words of each topic.")] = 5,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the choice and of the order.")] = 0,
-) -> "pd.DataFrame":
-    """Print lists of words with one that does not belong, to be found by people.
+def scores_of_words(
+    scores: "Evaluation",
+    told_words: str,
+    known: dict[str, Any],
+    unigram: float | None,
+    n_particles: int | None,
+    resample: bool,
+) -> Told:
+    """Tell the scores of a model on new documents.
 
-    The more often people find the intruder, the better is the topic (Chang et al.
-    2009). Hide the last column from them.
+    Parameters
+    ----------
+    scores : Evaluation
+    told_words : str
+        How many words the documents have, and how many the model does not know.
+    known : dict
+        The same for JSON.
+    unigram : float or None
+        As from `unigram_completion`, in nats per token; None where it is not known.
+    n_particles, resample
+        Of the left-to-right likelihood, if it was asked for.
     """
-    from stickbreak.evaluation import word_intrusion
+    from stickbreak.fitting.progress import explained
 
-    shown = fitted.topics_table()
-    phi = fitted.word_distributions(shown["topic"].to_numpy())
-    table = word_intrusion(phi, fitted.vocabulary_, n_words=words, random_state=seed)
-    return table.assign(topic=shown["topic"].to_numpy()[table["topic"].to_numpy(dtype=int)])
+    values: dict[str, Any] = {
+        "n_documents": scores.n_documents,
+        **known,
+        "words_outside_vocabulary": "left out",
+        "seed": scores.seed,
+        "completion": {**_completion_json(scores.completion), **_gain_json(scores.completion.active, unigram)},
+        "mean_coherence": scores.mean_coherence,
+        "coherence": scores.coherence.tolist(),
+        "mean_npmi": scores.mean_npmi,
+        "diversity": scores.diversity,
+    }
+    lines = list(_lines(scores, told_words, unigram))
+    if scores.left_to_right is not None:
+        drawn = {"particles": n_particles, "resample": resample, "unit": "nats per token"}
+        values["left_to_right"] = _left_to_right_json(scores.left_to_right) | drawn
+        lines += _left_to_right_lines(scores.left_to_right, n_particles)
+    return Told((*lines, f"unit           {explained('token')}"), values)
+
+
+def _lines(scores: "Evaluation", told_words: str, unigram: float | None) -> Iterator[str]:
+    done = scores.completion
+    yield f"documents      {scores.n_documents:,}, of which {done.n_documents:,} have words in both halves"
+    yield f"words          {told_words}"
+    yield f"held-out       {done.active:.4f} nats per token: {done.n_tokens:,.0f} words of second halves from the first"
+    if unigram is not None:
+        yield f"unigram        {unigram:.4f} nats per token: the frequencies of words in the documents of the fit alone"
+        yield f"gain           {_gain(_exp(done.active - unigram))}"
+    yield f"unseen         {done.with_inactive:.4f} nats per token if topics not yet seen keep their share"
+    yield f"perplexity     {done.perplexity:,.1f}: as uncertain as a choice among this many equally probable words"
+    yield f"coherence      {scores.mean_coherence:.1f}: whether the 10 top words of a topic occur together; 0 is best"
+    yield f"npmi           {scores.mean_npmi:.3f}: the same from -1 to 1; 0 is chance"
+    yield f"diversity      {scores.diversity:.2f}: share of different words among the 25 top words of all topics"
+
+
+def _left_to_right_lines(scores: "LeftToRight", n_particles: int | None) -> Iterator[str]:
+    yield (
+        f"left to right  {scores.unbiased:.4f} nats per token (perplexity {scores.perplexity:,.1f}): whole documents, "
+        f"unbiased mean of {n_particles} samples"
+    )
+    yield (
+        f"as printed     {scores.printed:.4f} nats per token (perplexity {scores.printed_perplexity:,.1f}): the same "
+        "by the formula in Wallach et al. (2009)"
+    )
+
+
+def _left_to_right_json(scores: "LeftToRight") -> dict[str, Any]:
+    names = ("printed", "printed_perplexity", "unbiased", "perplexity", "n_tokens", "n_documents")
+    return {name: getattr(scores, name) for name in names}
+
+
+def _with_perplexity(value: float) -> str:
+    return f"{value:.4f} nats per token (perplexity {_exp(-value):,.1f})"
+
+
+def _exp(value: float) -> float:
+    return math.exp(value) if value < 700 else math.inf
+
+
+def _gain(times: float) -> str:
+    """Say how many times better words are guessed than by their frequencies."""
+    if times >= _LEAST_GAIN:
+        shown = f"{times:.{1 if times < 99.95 else 0}f}"
+        return f"Each held-out word is guessed {shown} times better than by its frequency alone."
+    return f"Held-out words are guessed only {times:.2f} times as well as by their frequency alone."
+
+
+def _gain_json(active: float, unigram: float | None) -> dict[str, Any]:
+    times = None if unigram is None else _exp(active - unigram)
+    return {"unigram": unigram, "times_better_than_unigram": times}
+
+
+def _completion_json(completion: "Completion") -> dict[str, Any]:
+    return {**asdict(completion), "perplexity": completion.perplexity, "unit": "nats per token"}

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from stickbreak.cli.documents import InputSettings
-from stickbreak.cli.material import Callback, Material, Score, Told
-from stickbreak.cli.output import MOST_LEAVES, Line
-from stickbreak.cli.vector_input import VectorSettings
-from stickbreak.cli.weights import WeightTable
-from stickbreak.exceptions import InputError
+from stickbreak.cli.documents import kept_settings, known_settings, refuse_settings, suffix_of
+from stickbreak.cli.output import MOST_LEAVES
+from stickbreak.cli.scores import Score, Told
+from stickbreak.cli.settings import limits_of
+from stickbreak.cli.tables import WeightTable
+from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.storage.urls import Location, UrlPath
 
 if TYPE_CHECKING:
-    from stickbreak.corpus import GroupedVectors
+    from stickbreak.corpus import GroupedVectors, PatchShape
     from stickbreak.variational.vectors.shown import ShownComponent
 
-__all__ = ["ComponentLine", "Groups", "SingleVectors"]
+__all__ = ["SingleVectors", "Vectors"]
 
+FOR_WORDS = {
+    "text_field": "--text", "name_field": "--name-field", "vocabulary": "--vocabulary", "tokenizer": "--tokenizer",
+    "dates": "--dates", "metadata": "--metadata", "keep": "--keep",
+}  # fmt: skip
 _DIRECTIONS = 3  # of a component, in the table
 _PATCH_SIZE, _MOST_PATCHES = 8, 1000  # of images
 
@@ -57,7 +61,7 @@ class ComponentLine:
         return self.cells
 
     def as_json(self) -> dict[str, Any]:
-        """Return the component for `print_json`."""
+        """Return the component for JSON."""
         return {
             "id": self.id,
             "weight": self.size,
@@ -70,81 +74,97 @@ class ComponentLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Groups(Material):
-    """Vectors in groups."""
+class Vectors:
+    """Vectors in groups.
+
+    Attributes
+    ----------
+    vectors : GroupedVectors
+    record : dict
+        How the vectors of the fit were read: what a model remembers.
+    patches : PatchShape or None
+        What the vectors are, if they are patches of images.
+    """
 
     topic: ClassVar[str] = "component"
     row: ClassVar[str] = "group"
     unit: ClassVar[str] = "vector"
     columns: ClassVar[tuple[str, ...]] = ("component", "weight", "spread", "directions", "mean")
     expert_columns: ClassVar[tuple[str, ...]] = columns
-    all_columns: ClassVar[str | None] = None
-
     needs_groups: ClassVar[bool] = True
+    dated: ClassVar[bool] = False
 
     vectors: GroupedVectors
-    settings: VectorSettings
+    record: dict[str, Any]
+    patches: PatchShape | None = None
 
     @classmethod
-    def read(cls, path: Location, settings: InputSettings, method: str) -> Self:
+    def read(cls, path: Location, reading: Mapping[str, Any], *, asking: str) -> Self:
         """Read what is to be fitted."""
-        return cls._read(path, settings, VectorSettings(), f"--method {method}")
+        vectors, columns, patches = cls._read(path, reading, asking)
+        record = {"settings": kept_settings(reading), "suffix": suffix_of(path), "columns": columns}
+        return cls(vectors, record, patches)
 
     @classmethod
-    def read_for(cls, path: Location, folder: Path, model: Any, given: InputSettings) -> Self:
+    def read_for(cls, path: Location, model: Any, reading: Mapping[str, Any]) -> Self:
         """Read what a fitted model is asked about."""
-        found = cls._read(path, given, VectorSettings.remembered(folder), f"a {type(model).__name__}")
-        if found.vectors.dim != model.n_features_in_:
-            raise InputError(
-                f"{path} has vectors of {found.vectors.dim} numbers, but the model's have {model.n_features_in_}; "
-                "give vectors of the same kind"
-            )
-        return found
-
-    @classmethod
-    def _read(cls, path: Location, given: InputSettings, known: VectorSettings, asking: str) -> Self:
-        from stickbreak.corpus import read_vectors
         from stickbreak.corpus.reading.vector_sources import TABLES, detect_vector_format
 
-        given.check_of_vectors()
+        settings, record = known_settings(model, path, reading), dict(model._reading or {})
         if isinstance(path, UrlPath):
             raise InputError(f"{path} is a URL, but vectors are read from disks only; fetch the file first")
-        given = given.completed(known.file, path, lambda format, _: detect_vector_format(path, format))
-        tables = detect_vector_format(path, given.format) in TABLES
-        size = known.patches.size if known.patches is not None else _PATCH_SIZE
-        n_patches = given.n_patches or known.n_patches or _MOST_PATCHES
-        table = read_vectors(
-            path,
-            format=given.format,
-            group_field=given.group_field or (known.group_field if tables and cls.needs_groups else None),
-            columns=known.columns if tables else None,
-            encoding=given.known_encoding,
-            delimiter=given.delimiter,
-            patch_size=given.patch_size or size,
-            n_patches=n_patches,
-            limits=given.limits,
-        )
+        if detect_vector_format(path, settings.get("format")) in TABLES:
+            settings["columns"] = _columns_of(record)
+        if "columns" not in settings or not cls.needs_groups:
+            settings["group_field"] = reading.get("group_field")
+        vectors, _, patches = cls._read(path, settings, f"a {type(model).__name__}")
+        if vectors.dim != model.n_features_in_:
+            raise InputError(
+                f"{path} has vectors of {vectors.dim} numbers, but the model's have {model.n_features_in_}; "
+                "give vectors of the same kind"
+            )
+        return cls(vectors, record, patches)
+
+    @classmethod
+    def _read(cls, path: Location, reading: Mapping[str, Any], asking: str) -> tuple[Any, list[str] | None, Any]:
+        """Return vectors, the names of their coordinates, and the patches that they are."""
+        from stickbreak.corpus import read_vectors
+
+        refuse_settings(reading, FOR_WORDS, "words", "vectors")
+        if isinstance(path, UrlPath):
+            raise InputError(f"{path} is a URL, but vectors are read from disks only; fetch the file first")
+        names = ("format", "encoding", "delimiter", "patch_size", "n_patches", "group_field", "columns")
+        arguments: dict[str, Any] = {"patch_size": _PATCH_SIZE, "n_patches": _MOST_PATCHES}
+        arguments |= {name: reading[name] for name in names if reading.get(name) is not None}
+        table = read_vectors(path, **arguments, limits=limits_of(reading))
         if cls.needs_groups and not table.grouped:
             raise InputError(
                 f"{path} has no groups, but {asking} needs them; name their column (--group-field), give a folder of "
                 "vectors, or use --method gaussian-mixture"
             )
-        group_field = given.group_field or known.group_field
-        return cls(table.vectors, VectorSettings.of(table, group_field, n_patches, given.of_file(path)))
+        return table.vectors, None if table.columns is None else list(table.columns), table.patches
 
     @classmethod
-    def nothing(cls, model: Any, given: InputSettings) -> Self:
+    def nothing(cls, model: Any) -> Self:
         """Return no vectors, of the length of those of a model."""
         from stickbreak.corpus import GroupedVectors
 
-        empty = GroupedVectors.from_arrays([[]], dim=model.n_features_in_)[:0]
-        return cls(empty, VectorSettings())
+        return cls(GroupedVectors.from_arrays([[]], dim=model.n_features_in_)[:0], {})
+
+    @property
+    def data(self) -> Any:
+        """What an estimator takes."""
+        return self.vectors
+
+    def memory_of_fit(self) -> dict[str, Any]:
+        """Return what a model fitted to these vectors remembers of them."""
+        return self.record
 
     @staticmethod
-    def lines(model: Any, folder: Path, n: int, most: int = MOST_LEAVES) -> Sequence[Line]:
+    def lines(model: Any, n: int, most: int = MOST_LEAVES) -> Sequence[ComponentLine]:
         """Describe the components of a model by the coordinates that tell them from the others."""
         shown = model.shown_components(_DIRECTIONS)
-        coordinates = VectorSettings.remembered(folder).coordinates(model.n_features_in_)
+        coordinates = _coordinates(model._reading, model.n_features_in_)
         centre = sum(component.weight * component.mean for component in shown)
         return [ComponentLine(component, coordinates, tuple(component.telling(n, centre))) for component in shown]
 
@@ -152,11 +172,6 @@ class Groups(Material):
     def n_topics(model: Any) -> int:
         """Return how many components a model has."""
         return int(model.n_components_)
-
-    @property
-    def data(self) -> Any:
-        """The groups."""
-        return self.vectors
 
     @property
     def size(self) -> str:
@@ -184,10 +199,6 @@ class Groups(Material):
         train, held = self.vectors.split(held_out, seed=seed)
         return replace(self, vectors=train), replace(self, vectors=held)
 
-    def remember(self, folder: Path) -> None:
-        """Write how they were read into the folder of a model."""
-        self.settings.remember(folder)
-
     def starting(self, model: Any) -> int:
         """Return the number of components that a fit to them starts with."""
         return min(int(model.n_components), self.vectors.n_vectors)
@@ -207,25 +218,30 @@ class Groups(Material):
 
     @staticmethod
     def _scored(value: float) -> str:
-        of = "log density of half of each group, given the other half"
-        return f"{value:.4f} nats per vector ({of}; higher is better)"
+        how = "log density of half of each group, given the other half"
+        return f"{value:.4f} nats per vector ({how}; higher is better)"
 
     def evaluate(self, model: Any, seed: int, particles: int | None, resample: bool) -> Told:
         """Score a model on them."""
         if particles is not None:
             raise InputError("--left-to-right is for words, but this is a model of vectors; leave it out")
         if seed:
-            raise InputError(f"--seed is {seed}, but groups of vectors are always halved the same way; leave it out")
+            raise InputError(
+                f"--random-state is {seed}, but groups of vectors are always halved the same way; leave it out"
+            )
         value = model.score(self.data)
         lines = (f"vectors    {self.size}", f"score      {self._scored(value)}")
         return Told(lines, {**self.counts(), "held_out": value, "unit": "nats per vector"})
+
+    def find_path(self, model: Any, callback: Callable[[dict[str, Any]], None] | None = None) -> None:
+        """Components are not joined."""
 
     def weights(self, model: Any) -> WeightTable:
         """Return the weights of the components in the groups."""
         groups, names = self.vectors, self.vectors.group_names
         return WeightTable(
             "group",
-            _columns(model),
+            _weight_columns(model),
             groups.n_groups,
             lambda rows: names[rows],
             lambda rows: model.transform(groups[rows]),
@@ -236,8 +252,8 @@ class Groups(Material):
         model: Any,
         path: Path,
         title: str | None = None,
-        options: Mapping[str, Any] | None = None,
-        callback: Callback | None = None,
+        callback: Callable[[dict[str, Any]], None] | None = None,
+        **options: Any,
     ) -> None:
         """Write the report on a model of vectors, which have neither dates nor classes."""
         if options:
@@ -247,17 +263,12 @@ class Groups(Material):
             )
         from stickbreak.report import build_component_report, write_report
 
-        data = build_component_report(
-            model,
-            self.vectors,
-            title=title,
-            coordinates=self.settings.coordinates(self.vectors.dim),
-            patches=self.settings.patches,
-        )
+        coordinates = _coordinates(self.record, self.vectors.dim)
+        data = build_component_report(model, self.vectors, title=title, coordinates=coordinates, patches=self.patches)
         write_report(data, path)
 
 
-class SingleVectors(Groups):
+class SingleVectors(Vectors):
     """Vectors each for itself: groups that an input may have are passed over."""
 
     __slots__ = ()
@@ -272,7 +283,7 @@ class SingleVectors(Groups):
 
     def counts(self, fitted: Self | None = None) -> dict[str, Any]:
         """Return vectors and their length."""
-        found = Groups.counts(self, fitted)
+        found = Vectors.counts(self, fitted)
         del found["n_groups"]
         return found
 
@@ -304,12 +315,28 @@ class SingleVectors(Groups):
         values = self.vectors.values
         return WeightTable(
             "vector",
-            _columns(model),
+            _weight_columns(model),
             len(values),
             lambda rows: [str(n) for n in range(rows.start, rows.stop)],
             lambda rows: model.predict_proba(values[rows]),
         )
 
 
-def _columns(model: Any) -> tuple[str, ...]:
+def _weight_columns(model: Any) -> tuple[str, ...]:
     return tuple(f"component_{k}" for k in range(model.n_components_))
+
+
+def _columns_of(record: Mapping[str, Any] | None) -> tuple[str, ...] | None:
+    """Return the names of the columns of the fit; None where it had none."""
+    names = (record or {}).get("columns")
+    if names is None:
+        return None
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ModelFormatError("the columns that this model remembers are damaged; fit it again")
+    return tuple(names)
+
+
+def _coordinates(record: Mapping[str, Any] | None, dim: int) -> tuple[str, ...]:
+    """Return the names of the coordinates of vectors."""
+    names = _columns_of(record)
+    return names if names is not None and len(names) == dim else tuple(f"x{j}" for j in range(dim))

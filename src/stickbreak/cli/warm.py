@@ -7,12 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from stickbreak.cli.documents import InputSettings
-from stickbreak.cli.fitting import FitJob
+from stickbreak.cli.documents import Documents
+from stickbreak.cli.job import FitJob
 from stickbreak.cli.methods import METHODS
 from stickbreak.cli.options import Json, Quiet
 from stickbreak.cli.output import print_json, say, show
-from stickbreak.cli.words import Words
 from stickbreak.exceptions import InputError, WriteError
 
 _VECTORS = "vectors"  # both methods of vectors, which share their kernels
@@ -89,7 +88,7 @@ def _fit_words(method: str) -> None:
             held_out=0.1,
             quiet=True,
         )
-        job.run(Words.of(corpus, InputSettings()))
+        job.run(Documents(corpus))
         model = stickbreak.load(out, METHODS[method].load())
         model.transform(corpus)
         evaluate(model, corpus)

@@ -91,7 +91,7 @@ def _tell_left_out(
     reasons = (
         (by_rare, f"are in fewer than {math.ceil(least):,} documents; lower --min-df (in Python: min_df)"),
         (by_common, f"are in more than {math.floor(most):,} documents; raise --max-df (in Python: max_df)"),
-        (left_out - by_rare - by_common, "are not frequent enough; raise --max-features (in Python: max_features)"),
+        (left_out - by_rare - by_common, "are not frequent enough; raise max_features (--set max_features=...)"),
     )
     _LOG.warning(
         "%.0f %% of the words of the texts are left out (stop words not counted), most of them because they %s to keep "

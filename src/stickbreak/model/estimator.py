@@ -125,6 +125,7 @@ class Estimator(BaseEstimator):
     _trace: Trace
     _kept: KeptState | None = None
     _held_out: HeldOutScore | None = None
+    _reading: dict[str, Any] | None = None  # how the documents of the fit were read, where a command has read them
     _cached: dict[str, Any]
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
@@ -200,7 +201,7 @@ class Estimator(BaseEstimator):
             laps = self._laps(documents, seed, executor)
             identity, limit = self._identity(documents, seed), self.n_laps
             run = self._run(laps, report, identity, limit, checkpoint=checkpoint, resume=resume)
-            self.start_seconds_ = run.start_seconds
+            self.start_seconds_, self._reading = run.start_seconds, None
             self._take_names(documents)
             self._finish(laps, run, identity, documents)
         return self
@@ -414,6 +415,8 @@ class Estimator(BaseEstimator):
         }
         if self._held_out is not None:
             meta["held_out"] = self._held_out.packed()
+        if self._reading is not None:
+            meta["reading"] = packed("reading", self._reading, arrays)
         state, values = self._kept_state()
         if values:
             arrays |= {f"kept.{name}": array for name, array in state.items()}
@@ -431,6 +434,7 @@ class Estimator(BaseEstimator):
                 setattr(model, name, arrays[name])
             for name in cls._fitted_values:
                 setattr(model, name, value_from(meta["values"][name], arrays))
+            model._reading = dict(unpacked(meta["reading"], arrays)) if "reading" in meta else None
             model._held_out = HeldOutScore.unpacked(meta["held_out"]) if "held_out" in meta else None
             columns = {k.removeprefix("trace."): v for k, v in arrays.items() if k.startswith("trace.")}
             model._trace = Trace.from_arrays(columns)

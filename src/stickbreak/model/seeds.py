@@ -138,12 +138,12 @@ def outcome_of_seeds(
     if moved:
         found.append(
             f"Topics whose words moved on from their seeds: {_shortened(moved)}. Give them more seeds, other ones, or "
-            "somewhat more seed_tokens (--seed-tokens)."
+            "somewhat more seed_tokens (--set seed_tokens=...)."
         )
     if bare:
         found.append(
             f"Seeded topics that hold little but their seeds: {_shortened(bare)}. Give fewer seed_tokens "
-            "(--seed-tokens), or words that more documents have."
+            "(--set seed_tokens=...), or words that more documents have."
         )
     return " ".join(found)
 

@@ -180,7 +180,7 @@ def check_labelled(given: Parameters) -> None:
     if given.representation != PARALLEL:
         raise InputError(
             f"labels are given, but representation is {given.representation!r}, in which all documents have weights of "
-            f"one law; set representation={PARALLEL!r} (--representation {PARALLEL})."
+            f"one law; set representation={PARALLEL!r} (--set representation={PARALLEL})."
         )
     if given.split_merge_trials:
         raise InputError(

@@ -3,7 +3,7 @@
 The folder holds `arrays.safetensors` and `model.json`; the latter gives the version of the format, the kind
 of thing that is saved, the arrays that belong to it (with a checksum) and its other values (`meta`, a
 vocabulary included). Arrays of a model that are mostly one number, as counts are mostly zero, are stored sparsely.
-Two files may lie beside them: `input.json`, how the documents were read, and `report.html`.
+The file `report.html` may lie beside them.
 """
 
 import errno
@@ -31,7 +31,7 @@ __all__ = ["FORMAT_VERSION", "MODEL", "check_target", "read_folder", "read_head"
 FORMAT_VERSION = 1
 _FORMAT = "stickbreak"
 MODEL, _ARRAYS = "model.json", "arrays.safetensors"
-_BESIDE = ("fit.toml", "input.json", "report.html")
+_BESIDE = ("report.html",)
 _HEAD = {"kind": str, "arrays": dict, "checksum": int, "meta": dict}  # what model.json must hold
 _BLOCK = 1 << 20  # numbers that are written, or bytes that are read, at once
 _DTYPES = {"bool": "BOOL"} | {

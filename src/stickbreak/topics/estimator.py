@@ -264,7 +264,7 @@ class TopicModel(FittedTopics):
             check_start(documents, int(self.n_topics))
         room = self.n_topics or self.max_topics or MOST_TOPICS
         if n_kept > room or n_kept == room == MOST_TOPICS:
-            name = "n_topics (--topics)" if self.n_topics is not None else "max_topics (--max-topics)"
+            name = "n_topics (--topics)" if self.n_topics is not None else "max_topics (--set max_topics=...)"
             raise InputError(
                 f"seeds, labels and rows of eta are {n_kept} topics, but the fit has {room} at most; give a larger "
                 f"{name}, or fewer of these."

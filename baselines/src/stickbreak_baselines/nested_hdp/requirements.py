@@ -56,7 +56,7 @@ def check_children(branching: Sequence[int], n_known: int, known: str) -> None:
     if n_known > branching[0]:
         raise InputError(
             f"{known} are {n_known}, but the root has {branching[0]} child{'ren' * (branching[0] != 1)}, with theirs; "
-            f"give a branching (--branching) that begins with {n_known} or more."
+            f"give a branching (--set branching=...) that begins with {n_known} or more."
         )
 
 

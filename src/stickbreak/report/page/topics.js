@@ -104,8 +104,8 @@ function searchDocuments() {
   const found = places.filter((i) => parts.every((part) => documentText[i].includes(part))).map((i) => documents[i]);
   const code = (text) => el("code", {}, text);
   const elsewhere = others > 0
-    ? [`${plural(others, "other document")} may: `, code("stickbreak search MODEL WORD"), " finds the topics of a word, ",
-        code("stickbreak documents MODEL INPUT --topic NUMBER"), " their documents."]
+    ? [`${plural(others, "other document")} may: `, code("stickbreak ask MODEL search WORD"), " finds the topics of a word, ",
+        code("stickbreak ask MODEL documents INPUT --topic NUMBER"), " their documents."]
     : ["Try less of it."];
   byId("document-count").replaceChildren(...(
     found.length && parts.length ? [`${whole(found.length)} of the ${n} in this report.`]
