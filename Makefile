@@ -38,8 +38,8 @@ demo: $(VENV)/run.stamp
 
 # Kernels are compiled before the workers would each compile their own: by two processes, while the rest of the
 # environment is installed and the source is checked. A file stays whole: its tests share fits.
-FIRST = topics variational hybrid gibbs lda
-SECOND = tree pachinko hierarchical-pachinko nested-crp nested-hdp online-hdp split-merge-online vectors
+FIRST = topics variational
+SECOND = gibbs hybrid tree vectors
 # Some environments forbid Python to keep what it compiles of our own source: then each of hundreds of processes would
 # compile it again.
 test: export PYTHONDONTWRITEBYTECODE :=

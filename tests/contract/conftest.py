@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ from scipy import sparse
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from stickbreak.corpus import Corpus, planted_lda
-from stickbreak.methods import estimator_of
+from stickbreak.methods import OWN, estimator_of, methods
+
+FOLDER = Path(__file__).parent
 
 
 @dataclass(frozen=True)
@@ -130,12 +133,27 @@ KINDS: dict[str, Callable[[Corpus], Any]] = {
 }
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave the baselines to `make test-long`."""
+    names = {method.estimator for method in methods().values()} - {method.estimator for method in OWN.values()}
+    for item in items:
+        params = getattr(getattr(item, "callspec", None), "params", {})
+        if item.path.parent == FOLDER and any(getattr(p, "name", p) in names for p in params.values() if _named(p)):
+            item.add_marker(pytest.mark.long)
+
+
+def _named(value: Any) -> bool:
+    return isinstance(value, str | Entry)
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Give every test of this folder the estimators, and the kinds of X where it asks for them."""
     if "check" in metafunc.fixturenames:
-        failing = {entry.name: entry.failing_checks for entry in (*ESTIMATORS, *SPARSE)}
+        own = {method.estimator for method in OWN.values()}  # five of them; what baselines share, these show
+        entries = [entry for entry in (*ESTIMATORS, *SPARSE) if entry.name in own]
+        failing = {entry.name: entry.failing_checks for entry in entries}
         mark = parametrize_with_checks(
-            [entry.make() for entry in (*ESTIMATORS, *SPARSE)],
+            [entry.make() for entry in entries],
             expected_failed_checks=lambda estimator: failing[type(estimator).__name__],
         ).mark
         names, checks = mark.args
