@@ -20,7 +20,7 @@ LOCK := uv pip compile --quiet --universal --python-version 3.11 \
 help:
 	@echo "make demo      topics of the documentation of Python's standard library, with a report, in demo/"
 	@echo "make test      format, lint, types, spelling and tests, a worker for each core (another number: WORKERS=4; 0: this process)"
-	@echo "make test-all  also clusters, browsers, pages, trials by chance, long laws (make test-long: these alone)"
+	@echo "make test-all  also clusters, browsers, pages, trials by chance, long laws, baselines (make test-long: these alone)"
 	@echo "make check     what make test does, without the tests"
 	@echo "make fuzz      trials by chance of files, saved models, kills and numbers, for many hours (a short run:"
 	@echo "               make fuzz INPUTS=10000 LOADS=1000; another one: SEED=1; failing inputs are kept in fuzz-failures/)"
@@ -50,7 +50,7 @@ test: $(VENV)/run.stamp
 	wait $$first && wait $$second
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not long"
 
-# The rest: clusters, browsers, pages, trials by chance, long laws. A desk needs it before a release, and CI always.
+# The rest: clusters, browsers, pages, trials by chance, long laws, baselines. A desk needs it before a release, and CI always.
 test-long: export PYTHONDONTWRITEBYTECODE :=
 test-long: $(VENV)/run.stamp $(VENV)/dev.stamp
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m long
