@@ -373,5 +373,3 @@ def test_what_labels_do_not_go_with_is_refused(
     corpus, labels = planted
     with pytest.raises(InputError, match=message):
         GibbsHDP(**{**SHORT, **options}).fit(corpus, labels=labels)
-    with pytest.raises(InputError, match="take a TopicModel"):
-        GibbsHDP(**SHORT, n_laps=2).fit(corpus[:50], labels=labels[:50]).update(corpus[50:60])
