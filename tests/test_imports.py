@@ -207,7 +207,7 @@ def test_fit_loads_no_tool_of_the_report_or_of_the_readers(fresh_python):
 def test_a_worker_that_counts_loads_neither_scikit_learn_nor_pandas(fresh_python):
     code = (
         "import json, sys\n"
-        "import stickbreak.fitting.dask_jobs, stickbreak.counting.job\n"
+        "import stickbreak.fitting.cluster, stickbreak.counting.job\n"
         "from stickbreak.corpus.text_counter import count_all\n"
         "from stickbreak.corpus import TextOptions\n"
         "count_all(['the ship sails'], TextOptions())\n"

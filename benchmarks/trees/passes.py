@@ -20,14 +20,13 @@ from benchmarks.harness.peers import add_documents
 from benchmarks.harness.records import Record, Records
 from benchmarks.harness.tables import table
 from benchmarks.harness.units import processor_seconds
-from stickbreak.backoff_tree.blocks import LEAVES, Blocks
+from stickbreak.backoff_tree.blocks import Blocks, leaves_in
 from stickbreak.backoff_tree.laps import TreeLaps, TreeSettings
 from stickbreak.backoff_tree.sampler import TreeSampler
 from stickbreak.backoff_tree.shape import TreeShape, shape_of
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.fitting.shelves import InMemory
 
 ONE = Engine(ThreadExecutor(1))
 # Their sums along a path, to begin with: of documents, of words.
@@ -38,7 +37,7 @@ def laps_of(corpus: Corpus, shape: TreeShape, stages: tuple[int, ...], n_passes:
     """Return a fit before its first pass."""
     deltas = (np.full(shape.depth, total / shape.depth) for total in DISCOUNTS)
     settings = TreeSettings(shape, *deltas, stages=stages, stage_sweeps=n_passes, learn=("alpha", "eta"))
-    work = TreeLaps(Blocks(corpus, ONE, InMemory(LEAVES)), settings, seed, ONE)
+    work = TreeLaps(Blocks(corpus, ONE, leaves_in(None)), settings, seed, ONE)
     work.sampler.begin()
     return work
 

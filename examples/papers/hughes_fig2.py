@@ -14,8 +14,7 @@ from benchmarks.harness.records import Record
 from scipy.optimize import minimize
 from scipy.special import gammaln
 
-from stickbreak.variational.bound import POINT, SURROGATE
-from stickbreak.variational.objective import expected_log_normaliser, stick_term
+from stickbreak.variational.objective import POINT, SURROGATE, expected_log_normaliser, stick_term
 
 from .study import Claim, Study, Verdict, main
 

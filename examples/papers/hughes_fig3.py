@@ -17,7 +17,7 @@ from stickbreak import VariationalHDP
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.engine import engine
 from stickbreak.variational.documents import DocumentTopics
-from stickbreak.variational.local_step import LocalSettings, local_step
+from stickbreak.variational.local_step import LocalSettings, ascend_documents
 from stickbreak.variational.words import Batch
 
 from .study import TINY, Claim, Study, Verdict, in_all, main, number
@@ -60,7 +60,7 @@ def measure(key: Record) -> Record:
 
         def values(start: DocumentTopics | None, restarts: int) -> list[float]:
             settings = LocalSettings(*limits, restarts=restarts, accelerate=False)
-            visit = local_step(batch, parameters, 0.5, start, settings, executor)
+            visit = ascend_documents(batch, parameters, 0.5, start, settings, executor)
             return [float(value) for value in visit.value]
 
         rng = np.random.default_rng(1)

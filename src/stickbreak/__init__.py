@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from stickbreak.sampling import GibbsHDP
     from stickbreak.topics import TopicModel
     from stickbreak.variational import GaussianDPMixture, GaussianHDP, VariationalHDP
-    from stickbreak.variational.vectors.model import VectorModel
+    from stickbreak.variational.vector_model import VectorModel
 
     __version__: str
 

@@ -6,19 +6,17 @@ from collections import Counter
 
 import numpy as np
 
-from stickbreak.backoff_tree.blocks import LEAVES, Blocks
+from stickbreak.backoff_tree.blocks import Blocks, leaves_in
 from stickbreak.backoff_tree.kernels import documents as document_kernels
-from stickbreak.backoff_tree.kernels.crowded import set_shares
 from stickbreak.backoff_tree.kernels.lists import entry_mass
-from stickbreak.backoff_tree.kernels.trees import open_document, write_path
-from stickbreak.backoff_tree.lists import directories
+from stickbreak.backoff_tree.kernels.products import set_shares
+from stickbreak.backoff_tree.kernels.trees import Taken, open_document, write_path
 from stickbreak.backoff_tree.shape import TreeShape
-from stickbreak.backoff_tree.state import Discounts, Scratch, WordLeaves
+from stickbreak.backoff_tree.state import Discounts, Scratch, Trees, WordLeaves, directories
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.fitting.shelves import InMemory
 from stickbreak.numerics.kernel_random import open_stream
 
 ONE = Engine(ThreadExecutor(1))
@@ -55,40 +53,31 @@ class Pair:
     """A document's tree and a word's tree as the kernels see them; `shares`: looked at level by level."""
 
     def __init__(self, shape, document, delta_doc, word, delta_word, scale, *, shares=False):
-        self.shape, self.below = shape, shape.below
-        self.doc = Discounts.of(delta_doc, shape)
         self.word = Discounts.of(delta_word, shape)
         self.lists = word_lists(word)
         self.directory = directories(self.lists, scale, self.word, shape, ONE)
+        doc = Discounts.of(delta_doc, shape)
+        self.trees = Trees(shape.below, shape.nodes, doc, self.word, self.lists, self.directory)
         z = np.array([y for y in document.elements()], np.int32)
         self.n_tokens = z.size
         self.shares, self.scratch = shares, Scratch.of(max(1, z.size), shape, crowded=shares)
         s = self.scratch
-        open_document(z, 0, z.size, s.node, s.path, s.trail, s.finder)
+        open_document(z, 0, z.size, s.node, s.path, s.trail, shape.nodes)
         if shares:
-            set_shares(
-                s.node, shape.depth, self.doc.given, self.doc.rate, self.word.rate, self.word.from_here,
-                self.directory.offset, s.share, s.queue, False,
-            )  # fmt: skip
+            set_shares(self.trees, s, False)
 
     def seed(self, key):
         open_stream(self.scratch.rng, key, 0)
 
     def draw(self, own_entry=-1, gone=0, lost=0.0):
         """Return a leaf and the mean mass."""
-        s, a, b = self.scratch, self.lists, self.directory
-        level, start = np.int64(b.level[0]), np.int64(0)
-        return document_kernels.draw_leaf(
-            s.node, self.below, s.finder, self.doc.delta, self.doc.given, self.doc.rate, self.word.delta,
-            self.word.rate, self.word.from_here, 0, 0, np.int64(a.size[0]), a.leaf, a.mass, level, b.offset, b.row,
-            start, s.own, own_entry, gone, lost, s.queue, s.candidate, s.weight, s.share, s.sums,
-            self.shares, s.rng,
-        )  # fmt: skip
+        word, taken = document_kernels.word_at(0, self.trees), Taken(own_entry, gone, float(lost))
+        return document_kernels.draw_leaf(self.trees, self.scratch, word, taken, self.shares)
 
     def draw_without(self, z, scale):
         """Draw as a token of the word at leaf z does, which does not count."""
         s, a = self.scratch, self.lists
-        write_path(s.own, np.int64(z), s.finder)
+        write_path(s.own, np.int64(z), self.trees.finder)
         entry = a.leaf[: a.size[0]].tolist().index(z)
         gone = int(a.n[entry] == 1)
         return self.draw(entry, gone, entry_mass(1, z, scale, self.word.given) if gone else scale[z])
@@ -115,7 +104,7 @@ def tokens_of(corpus):
 
 def blocks_of(corpus):
     """Documents of a sampler, in memory."""
-    return Blocks(corpus, ONE, InMemory(LEAVES))
+    return Blocks(corpus, ONE, leaves_in(None))
 
 
 def leaves_of(sampler):

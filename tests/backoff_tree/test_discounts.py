@@ -13,10 +13,8 @@ from stickbreak.backoff_tree.discounts import (
     sample_of_groups,
     word_likelihood,
 )
-from stickbreak.backoff_tree.learning import learn
-from stickbreak.backoff_tree.sampler import TreeSampler
-from stickbreak.backoff_tree.shape import TreeShape
-from stickbreak.backoff_tree.taxonomy import taxonomy_of
+from stickbreak.backoff_tree.sampler import TreeSampler, learn
+from stickbreak.backoff_tree.shape import TreeShape, taxonomy_of
 from stickbreak.corpus import planted_lda
 
 from .problems import ONE, blocks_of, leaves_of, random_counts, random_delta, random_shape, tokens_of

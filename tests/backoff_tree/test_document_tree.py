@@ -1,19 +1,22 @@
 """The tree of a document in its table: tokens in and out equal a tree made anew."""
 
+from collections import Counter
+
 import numpy as np
 
-from stickbreak.backoff_tree.kernels.crowded import set_shares, write_shares
-from stickbreak.backoff_tree.kernels.shapes import node_of
+from stickbreak.backoff_tree.kernels.products import set_shares, write_shares
 from stickbreak.backoff_tree.kernels.trees import (
     add_token,
     clear_document,
+    node_of,
     open_document,
     take_token,
     write_path,
 )
 from stickbreak.backoff_tree.shape import TreeShape
-from stickbreak.backoff_tree.state import Discounts, Scratch
+from stickbreak.backoff_tree.state import Discounts, Scratch, Trees, directories
 
+from .problems import ONE, word_lists
 from .reference import Document, Tree
 
 
@@ -47,15 +50,15 @@ def test_ten_thousand_tokens_in_and_out_equal_the_twin(seed):
     shape, room = TreeShape((2, 3, 2, 4)), 30
     s = Scratch.of(room, shape)
     z = rng.integers(48, size=room).astype(np.int32)
-    open_document(z, 0, room, s.node, s.path, s.trail, s.finder)
+    open_document(z, 0, room, s.node, s.path, s.trail, shape.nodes)
     twin = Document(Tree(shape.branching, [0.1] * 4), z.tolist())
     for step in range(10_000):
         i = int(rng.integers(room))
-        write_path(s.path, np.int64(z[i]), s.finder)
+        write_path(s.path, np.int64(z[i]), shape.nodes)
         take_token(s.node, s.path, s.trail)
         twin.take(int(z[i]))
         z[i] = rng.integers(48)
-        write_path(s.path, np.int64(z[i]), s.finder)
+        write_path(s.path, np.int64(z[i]), shape.nodes)
         add_token(s.node, s.path, s.trail)
         twin.add(int(z[i]))
         if step % 10 == 0:
@@ -69,23 +72,23 @@ def test_shares_follow_the_tokens_of_a_crowded_document(seed):
     rng, shape, room = np.random.default_rng(seed), TreeShape((2, 3, 2)), 40
     s = Scratch.of(room, shape, crowded=True)
     document, word = (Discounts.of(rng.uniform(0.05, 0.2, 3), shape) for _ in range(2))
-    discounts = document.given, document.rate, word.rate, word.from_here
-    offset = np.concatenate(([0], np.cumsum(shape.n_nodes + 1)))
+    words = word_lists(Counter([0]))
+    trees = Trees(shape.below, shape.nodes, document, word, words, directories(words, np.ones(12), word, shape, ONE))
     z = rng.integers(12, size=room).astype(np.int32)
-    open_document(z, 0, room, s.node, s.path, s.trail, s.finder)
-    set_shares(s.node, 3, *discounts, offset, s.share, s.queue, False)
+    open_document(z, 0, room, s.node, s.path, s.trail, shape.nodes)
+    set_shares(trees, s, False)
     for _ in range(300):
         i = int(rng.integers(room))
         for change in (take_token, add_token):
-            write_path(s.path, np.int64(z[i]), s.finder)
+            write_path(s.path, np.int64(z[i]), shape.nodes)
             change(s.node, s.path, s.trail)
-            write_shares(s.node, s.path, s.trail, *discounts, offset, s.share)
+            write_shares(trees, s)
             z[i] = rng.integers(4) if change is take_token else z[i]  # some leaves become empty
         again = np.zeros_like(s.share)
-        set_shares(s.node, 3, *discounts, offset, again, s.queue, False)
+        set_shares(trees, s._replace(share=again), False)
         np.testing.assert_array_equal(s.share, again)
     assert (s.share[:, 1] > 0).sum() < s.share.shape[0] - 8, "no leaf became empty"
-    set_shares(s.node, 3, *discounts, offset, s.share, s.queue, True)
+    set_shares(trees, s, True)
     assert not s.share.any()
 
 
@@ -94,7 +97,7 @@ def test_a_cleared_tree_takes_as_many_leaves_as_it_has_room_for():
     s = Scratch.of(9, shape)
     clear_document(s.node, 9, 3)
     for z in range(0, 27, 3):
-        write_path(s.path, np.int64(z), s.finder)
+        write_path(s.path, np.int64(z), shape.nodes)
         add_token(s.node, s.path, s.trail)
     assert nodes(s.node)[1:3] == (9, 9)
 

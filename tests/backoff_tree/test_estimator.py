@@ -232,7 +232,7 @@ def test_documents_that_make_no_sense_are_refused(fitted, corpus):
 def test_what_would_be_dense_is_refused(fitted, corpus, monkeypatch):
     with pytest.raises(InputError, match="sparse weights"):
         fitted.expected_weights(corpus)
-    monkeypatch.setattr("stickbreak.backoff_tree.fitted._MOST_NUMBERS", 60)
+    monkeypatch.setattr("stickbreak.backoff_tree.estimator._MOST_NUMBERS", 60)
     with pytest.raises(InputError, match="at most 2 leaves at a time"):
         fitted.topic_word_  # noqa: B018
     assert fitted.word_distributions(fitted.leaves_[:2]).shape == (2, 30)

@@ -13,8 +13,7 @@ from scipy import sparse
 
 from stickbreak.backoff_tree.sampler import TreeSampler
 from stickbreak.backoff_tree.seeding import KnownWords
-from stickbreak.backoff_tree.shape import TreeShape
-from stickbreak.backoff_tree.taxonomy import taxonomy_of
+from stickbreak.backoff_tree.shape import TreeShape, taxonomy_of
 
 from ..sampling.laws import largest_z
 from .problems import ONE, blocks_of, leaves_of, random_delta, small_corpus, tokens_of

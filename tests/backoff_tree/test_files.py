@@ -16,16 +16,13 @@ import stickbreak
 from stickbreak import BackoffTreeTopics
 from stickbreak.backoff_tree import blocks as cutting
 from stickbreak.backoff_tree import requirements
-from stickbreak.backoff_tree.blocks import LEAVES, Blocks
-from stickbreak.backoff_tree.counting import counts_of_block
-from stickbreak.backoff_tree.passes import sampled
+from stickbreak.backoff_tree.blocks import Blocks, counts_of_block, leaves_in, sampled
 from stickbreak.backoff_tree.sampler import TreeSampler
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.corpus import Corpus, open_corpus, planted_lda, write_corpus
 from stickbreak.exceptions import InputError, ReadError, WriteError
-from stickbreak.fitting import shelves
+from stickbreak.fitting.batch_store import BatchFile
 from stickbreak.fitting.engine import use_workers
-from stickbreak.fitting.shelves import InMemory, OnDisk
 
 from .fits import assert_same
 from .problems import ONE, leaves_of, small_corpus
@@ -60,7 +57,7 @@ def cut(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_blocks_files_and_threads_change_no_bit(
     model: BackoffTreeTopics, corpus: Corpus, tmp_path: Path, threads: int
 ) -> None:
-    assert len(Blocks(corpus, ONE, OnDisk(LEAVES, tmp_path)).sizes) > 30
+    assert len(Blocks(corpus, ONE, leaves_in(tmp_path)).sizes) > 30
     for scratch in (None, tmp_path / "new"):
         assert_same(BackoffTreeTopics(**SETTINGS, n_jobs=threads, scratch=scratch).fit(corpus), model)
 
@@ -87,8 +84,9 @@ def test_jobs_travel_and_are_small(model: BackoffTreeTopics, corpus: Corpus, tmp
 
 def after_two_passes(corpus: Corpus, folder: Path | None) -> TreeSampler:
     """A sampler with its leaves in memory, or in files."""
-    shelf = InMemory(LEAVES) if folder is None else OnDisk(LEAVES, folder)
-    found = TreeSampler(Blocks(corpus, ONE, shelf), TreeShape((2, 3)), [0.2, 0.2], [0.2, 0.2], 0, at_once=False)
+    found = TreeSampler(
+        Blocks(corpus, ONE, leaves_in(folder)), TreeShape((2, 3)), [0.2, 0.2], [0.2, 0.2], 0, at_once=False
+    )
     found.begin()
     for _ in range(2):
         found.sweep(ONE)
@@ -100,19 +98,19 @@ def test_what_travels_is_bounded_by_the_tokens(corpus: Corpus, tmp_path: Path) -
     """A pass sends the counts of words at leaves, and gets a number for each document; counting, a block's pairs."""
     sampler = after_two_passes(corpus, tmp_path)
     task, job = sampler._pass(ONE), sampler.blocks.jobs()[3]
-    counts, fixed = task.trees.counts, 8 * (corpus.n_words + 1) + 8 * 6 + 2_500
+    counts, fixed = task.of_words.counts, 8 * (corpus.n_words + 1) + 8 * 6 + 2_500
     assert len(pickle.dumps(task)) < 8 * counts.leaf.size + fixed
     start, _ = job.tokens()
     assert len(pickle.dumps(sampled(task, job))) < 8 * (start.size - 1) + 500
-    assert len(pickle.dumps(counts_of_block(corpus.n_words, job)[1])) < 8 * start[-1] + fixed
+    assert len(pickle.dumps(counts_of_block(corpus.n_words, job))) < 8 * start[-1] + fixed
 
 
 @pytest.mark.usefixtures("cut")
 def test_trees_of_words_arrive_as_they_were(corpus: Corpus, tmp_path: Path) -> None:
-    trees = after_two_passes(corpus, tmp_path)._pass(ONE).trees
+    trees = after_two_passes(corpus, tmp_path)._pass(ONE).of_words
     sent = pickle.loads(pickle.dumps(trees))
-    for one, other in ((trees.words, sent.words), (trees.directory, sent.directory), (trees.discounts, sent.discounts)):
-        for left, right in zip(one, other, strict=True):
+    for name in ("of_documents", "of_words", "words", "directory"):
+        for left, right in zip(getattr(trees.trees, name), getattr(sent.trees, name), strict=True):
             np.testing.assert_array_equal(left, right)
 
 
@@ -204,16 +202,16 @@ def test_a_damaged_file_ends_the_fit_in_one_sentence(corpus: Corpus, tmp_path: P
 def test_a_full_scratch_folder_ends_the_fit_and_it_goes_on_from_its_checkpoint(
     model: BackoffTreeTopics, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings, left, whole = {**SETTINGS, "scratch": tmp_path / "scratch"}, [150], shelves.whole
+    settings, left, written = {**SETTINGS, "scratch": tmp_path / "scratch"}, [150], BatchFile.written
 
-    def full(path: str) -> Any:
+    def full(path: str, arrays: Any) -> Any:
         left[0] -= 1
         if left[0] < 0:
             raise WriteError(f"cannot write {path}: the disk is full; free some space or choose another place")
-        return whole(path)
+        return written(path, arrays)
 
     with monkeypatch.context() as within:
-        within.setattr(shelves, "whole", full)
+        within.setattr(BatchFile, "written", full)
         with pytest.raises(WriteError, match="the disk is full"):
             BackoffTreeTopics(**settings).fit(corpus, checkpoint=tmp_path / "c")
     assert not list((tmp_path / "scratch").iterdir())

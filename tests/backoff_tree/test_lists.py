@@ -7,12 +7,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stickbreak.backoff_tree.backoff import solve_backoff, word_smoothing
-from stickbreak.backoff_tree.counting import listed, merged
+from stickbreak.backoff_tree.blocks import listed, merged
 from stickbreak.backoff_tree.kernels import lists as list_kernels
-from stickbreak.backoff_tree.lists import Totals, directories, lists_of, with_room
 from stickbreak.backoff_tree.shape import TreeShape
-from stickbreak.backoff_tree.state import Discounts, WordCounts
+from stickbreak.backoff_tree.state import (
+    Discounts,
+    Totals,
+    Trees,
+    WordCounts,
+    directories,
+    lists_of,
+    solve_backoff,
+    with_room,
+    word_smoothing,
+)
 from stickbreak.corpus import planted_lda
 
 from .problems import ONE, counters, random_delta, random_shape, small_corpus, tokens_of, word_lists
@@ -122,6 +130,7 @@ def test_ten_thousand_changes_equal_a_rebuild(seed):
     counts, discounts = listed(tokens.word, z, tokens.n_words), Discounts.of(delta, shape)
     lists = with_room(counts, Totals.of(counts, 60).of_word)
     found = directories(lists, scale, discounts, shape, ONE)
+    trees = Trees(shape.below, shape.nodes, discounts, discounts, lists, found)
     assert set(found.level) >= {1, 2}, "directories of one level only"
     taken = 0
     for _ in range(10_000):
@@ -129,9 +138,7 @@ def test_ten_thousand_changes_equal_a_rebuild(seed):
         w, new = int(tokens.word[i]), int(rng.integers(60))
         taken += int(lists.n[lists.start[w] : lists.start[w] + lists.size[w]].min() == 1)
         for step, leaf in ((-1, z[i]), (1, new)):
-            list_kernels.change_leaf(
-                w, np.int64(leaf), step, scale, discounts.given, *lists[:1], *lists[1:], shape.nodes, *found
-            )
+            list_kernels.change_leaf(w, np.int64(leaf), step, scale, trees)
         z[i] = new
     assert taken > 1000
     fresh = word_lists(counters(tokens, z))

@@ -25,7 +25,7 @@ def cut(monkeypatch: pytest.MonkeyPatch) -> None:
     """Several blocks, whose counts are added up by the workers."""
     monkeypatch.setattr(cutting, "BLOCK_TOKENS", (500, 1 << 20))
     monkeypatch.setattr(fitting_cluster, "FAN_IN", 2)
-    monkeypatch.setattr(fitting_cluster, "MUCH", 0)
+    monkeypatch.setattr(fitting_cluster, "LARGE", 0)
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stickbreak.backoff_tree import learning
+from stickbreak.backoff_tree import sampler as learning
 from stickbreak.backoff_tree.laps import TreeLaps, TreeSettings
 from stickbreak.backoff_tree.sampler import TreeSampler
 from stickbreak.backoff_tree.shape import TreeShape

@@ -8,8 +8,7 @@ import pytest
 from tests.prediction import sequences
 
 from stickbreak import BackoffTreeTopics
-from stickbreak.backoff_tree.kernels import lacking as lacking_kernels
-from stickbreak.backoff_tree.ranking import ranked_words
+from stickbreak.backoff_tree.kernels.documents import lacking_leaf
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError
 from stickbreak.prediction.words import top_word_indices
@@ -115,8 +114,7 @@ def test_twin_draws_the_same_leaves(seed, resample, branching):
 def test_leaf_that_lacks_nothing_is_never_drawn_for_what_it_lacks(uniform):
     missing = np.concatenate(([0.0], np.cumsum([0.0, 0.3, 0.0, 0.0, 0.1, 0.0])))
     draws = [
-        lacking_kernels.lacking_leaf(first, last, missing, sequences.state_before(uniform))
-        for first, last in ((0, 6), (0, 3), (3, 6))
+        lacking_leaf(first, last, missing, sequences.state_before(uniform)) for first, last in ((0, 6), (0, 3), (3, 6))
     ]
     assert draws == ([4, 1, 4] if uniform else [1, 1, 4])
 
@@ -187,4 +185,4 @@ def test_ranking_needs_no_word_at_every_leaf():
     counts = np.zeros((4, 5), dtype=int)
     counts[:, 3] = 2
     model = BackoffTreeTopics(branching=(2, 2), n_laps=2, random_state=0).fit(Corpus.from_counts(counts))
-    np.testing.assert_array_equal(ranked_words(model._model, 4), [[3, 0, 1, 2]] * model.n_topics_)
+    np.testing.assert_array_equal(model._model.ranked_words(4), [[3, 0, 1, 2]] * model.n_topics_)

@@ -9,8 +9,7 @@ import pytest
 import stickbreak
 from stickbreak import BackoffTreeTopics
 from stickbreak.backoff_tree.discounts import Entries, word_likelihood
-from stickbreak.backoff_tree.shape import TreeShape, shape_of
-from stickbreak.backoff_tree.taxonomy import Taxonomy, taxonomy_of
+from stickbreak.backoff_tree.shape import Taxonomy, TreeShape, shape_of, taxonomy_of
 from stickbreak.corpus import planted_lda
 from stickbreak.exceptions import InputError
 

@@ -98,7 +98,7 @@ def test_options_of_left_to_right_that_make_no_sense_are_refused(refuse, model, 
 
 
 def test_tree_is_scored_without_a_table_of_its_topics(run, documents, tmp_path, monkeypatch):
-    monkeypatch.setattr("stickbreak.backoff_tree.fitted._MOST_NUMBERS", 20)
+    monkeypatch.setattr("stickbreak.backoff_tree.estimator._MOST_NUMBERS", 20)
     tree = stickbreak.BackoffTreeTopics(n_topics=1_259_712, n_laps=2, random_state=0).fit(read(documents))
     tree.save(tmp_path / "tree")
     scores = json.loads(run("evaluate", tmp_path / "tree", documents, "--left-to-right", "1", "--json").stdout)

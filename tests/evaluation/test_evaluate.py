@@ -80,7 +80,7 @@ def test_evaluate_says_what_a_model_without_the_method_can_do(model, corpus):
 
 def test_evaluate_scores_a_tree_without_a_table_of_its_topics(tree, documents, monkeypatch):
     expected = coherence(tree.topic_word_, documents, 5)
-    monkeypatch.setattr("stickbreak.backoff_tree.fitted._MOST_NUMBERS", 20)
+    monkeypatch.setattr("stickbreak.backoff_tree.estimator._MOST_NUMBERS", 20)
     with pytest.raises(InputError, match="at a time"):
         tree.topic_word_  # noqa: B018
     found = evaluate(tree, documents, n_words=5, n_particles=2)

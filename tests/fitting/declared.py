@@ -38,16 +38,16 @@ class Declared(NamedTuple):
 
 NAMES = Bytes(1_000)  # a job names rows and files
 DECLARED = {
-    "backoff_tree.counting.counts_of_block": Declared(NAMES, Bytes(2_000, token=8)),  # pairs of word and leaf
-    "backoff_tree.passes.sampled": Declared(NAMES, Bytes(1_000, document=8)),
+    "backoff_tree.blocks.counts_of_block": Declared(NAMES, Bytes(2_000, token=8)),  # pairs of word and leaf
+    "backoff_tree.blocks.sampled": Declared(NAMES, Bytes(1_000, document=8)),
     "counting.job.count_job": Declared(Bytes(5_000), NAMES),  # pieces of files; parts are files
     "hybrid.minibatches.sample_minibatch": Declared(Bytes(1_000, document=8), Bytes(3_000, token=16, shared=1)),
     "model.topic_estimator._rows": Declared(NAMES, Bytes(1_000, document=1_600)),  # a weight for each topic, up to 200
     "prediction.left_to_right._scored": Declared(NAMES, Bytes(1_000, document=64)),
     "sampling.laps.sweep_chain": Declared(Bytes(5_000, token=16), Bytes(5_000, token=16)),  # the state of a chain
-    "variational.hyperparameters.statistics_at": Declared(NAMES, Bytes(2_000, shared=2)),
-    "variational.visits.visit_batch": Declared(NAMES, Bytes(300_000, shared=2)),  # up to 500 documents of deletes
-    "variational.stochastic.visit_batch": Declared(NAMES, Bytes(4_000, shared=2)),
+    "variational.hdp.statistics_at": Declared(NAMES, Bytes(2_000, shared=2)),
+    "variational.batch_update.update_batch": Declared(NAMES, Bytes(300_000, shared=2)),  # 500 documents of deletes
+    "variational.stochastic.sum_up_batch": Declared(NAMES, Bytes(4_000, shared=2)),
 }
 """The job functions of all families, by module and name."""
 

@@ -1,17 +1,12 @@
-"""What tests of fits in files do to them: a disk that fills up, and a process that is killed."""
+"""What tests of fits in files do to them: a process that is killed."""
 
-import contextlib
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from stickbreak.corpus import Corpus, write_corpus
-from stickbreak.fitting import block_files
 
 CHILD = """
 import sys
@@ -21,22 +16,6 @@ from stickbreak.corpus import open_corpus
     open_corpus(sys.argv[1]), checkpoint=sys.argv[3], callback=lambda row: print(row.get("lap", 0), flush=True)
 )
 """
-
-
-@contextlib.contextmanager
-def disk_with_room_for(n_files: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Let the next files of blocks be written, and then no more."""
-    left = [n_files]
-
-    def full(*given: Any) -> Any:
-        left[0] -= 1
-        if left[0] < 0:
-            raise OSError(28, "No space left on device")
-        return open(*given)
-
-    with monkeypatch.context() as within:
-        within.setattr(block_files, "open", full, raising=False)
-        yield
 
 
 def killed_after_laps(n_laps: int, family: str, settings: dict[str, Any], corpus: Corpus, folder: Path) -> int:

@@ -2,7 +2,6 @@
 
 import contextlib
 import gc
-import importlib
 import os
 import signal
 import threading
@@ -15,9 +14,8 @@ import pytest
 
 import stickbreak
 from stickbreak.corpus import Corpus
-from stickbreak.exceptions import ClusterError, InputError, WriteError
+from stickbreak.exceptions import ClusterError, InputError, ReadError, WriteError
 from stickbreak.fitting import cluster as cluster_of_room
-from stickbreak.fitting import dask_jobs, parcels
 from stickbreak.fitting.cluster import DaskWorkers
 from stickbreak.fitting.engine import Engine, use_workers
 from stickbreak.fitting.executor import ThreadExecutor
@@ -67,14 +65,11 @@ def test_processes_sample_the_same_bits(client: Any, corpus: Corpus) -> None:
     assert np.array_equal(found.trace_["objective"], model.trace_["objective"])
 
 
-def test_what_travels_is_counted(client: Any, tmp_path: Path) -> None:
+def test_what_travels_arrives_as_it_was(client: Any, tmp_path: Path) -> None:
     workers = DaskWorkers(client, tmp_path)
     found = workers.run(sums, [np.zeros(1000), np.zeros(500)], np.ones(2000))
     np.testing.assert_array_equal(np.concatenate(found), 2000.0)
     assert all(each.flags.writeable for each in found)  # kernels are compiled for such arrays
-    assert workers.n_steps == 1
-    assert 8 * 3500 < workers.bytes_sent < 8 * 3500 + 1000
-    assert 8 * 1500 < workers.bytes_returned < 8 * 1500 + 500
 
 
 def test_results_come_in_order_although_a_worker_is_killed(own_client: Any, tmp_path: Path) -> None:
@@ -90,13 +85,12 @@ def test_results_come_in_order_although_a_worker_is_killed(own_client: Any, tmp_
 
 
 def seen(shared: Any, job: Any) -> Any:
-    """Return a table, after a while, and what was in the folder of the step."""
+    """Return a table, after a while, and how many files were in the scratch folder."""
     time.sleep(0.2)
-    (folder,) = job.iterdir()
-    return shared * 2.0, sorted(file.name for file in folder.iterdir() if not file.name.startswith("result"))
+    return shared * 2.0, len(list(job.iterdir()))
 
 
-def test_what_is_large_is_in_files_that_go_with_the_step(own_client: Any, tmp_path: Path) -> None:
+def test_what_jobs_share_is_in_a_file_that_goes_with_them(own_client: Any, tmp_path: Path) -> None:
     workers, table = DaskWorkers(own_client, tmp_path), np.arange(20_000.0)
     victim = next(iter(own_client.run(os.getpid).values()))
     killer = threading.Timer(0.5, os.kill, (victim, signal.SIGKILL))
@@ -105,10 +99,8 @@ def test_what_is_large_is_in_files_that_go_with_the_step(own_client: Any, tmp_pa
     killer.join()
     for each, files in found:
         np.testing.assert_array_equal(each, 2.0 * table)
-        assert files == ["shared"]
+        assert files == 1
     assert not list(tmp_path.iterdir())
-    assert 8 * 20_000 < workers.bytes_sent < 8 * 20_000 + 5_000
-    assert 8 * 200_000 < workers.bytes_returned < 8 * 200_000 + 5_000
 
 
 def test_the_files_of_a_step_that_fails_are_removed(client: Any, tmp_path: Path) -> None:
@@ -118,35 +110,37 @@ def test_the_files_of_a_step_that_fails_are_removed(client: Any, tmp_path: Path)
 
 
 def blind(hidden: bool) -> None:
-    """Let a worker see no folder of a step, or let it see them again."""
-    if hidden:
-        parcels.open = absent  # type: ignore[attr-defined]
-        dask_jobs._seen = lambda path: ""
-    else:
-        del parcels.open
-        importlib.reload(dask_jobs)
+    """Let a worker see no file that jobs share, or let it see them again."""
+    cluster_of_room.Path = Unseen if hidden else Path  # type: ignore[misc]
 
 
-def absent(*given: Any) -> None:
-    raise FileNotFoundError
+class Unseen:
+    """The path of a file that is not there."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def read_bytes(self) -> bytes:
+        raise FileNotFoundError(2, "No such file or directory")
 
 
-def test_workers_that_do_not_see_the_scratch_folder_are_sent_all(client: Any, tmp_path: Path) -> None:
+def test_workers_that_do_not_see_the_scratch_folder_say_what_to_do(client: Any, tmp_path: Path) -> None:
     workers, table = DaskWorkers(client, tmp_path), np.arange(20_000.0)
     client.run(blind, True)
     try:
-        for _ in range(2):
-            found = workers.run(sums, [table, table + 1], table)
-            np.testing.assert_array_equal(found, [table + table.sum(), table + table.sum() + 1])
+        with pytest.raises(
+            ReadError, match=r"cannot read .*shared-.* \(No such file.*give cluster\(\) a scratch folder"
+        ):
+            workers.run(sums, [table, table + 1], table)
     finally:
         client.run(blind, False)
-    assert workers.n_steps == 2
+    np.testing.assert_array_equal(workers.run(sums, [table], table), [table + table.sum()])
 
 
-def halves(shared: float, job: int) -> tuple[int, Any]:
-    """Return the number of the job, and a part of a sum; take so long that a worker can be killed meanwhile."""
+def halves(shared: float, job: int) -> Any:
+    """Return a part of a sum; take so long that a worker can be killed meanwhile."""
     time.sleep(0.1)
-    return job, np.full(10_000, job * shared)
+    return np.full(10_000, job * shared)
 
 
 def total(parts: Any) -> Any:
@@ -155,39 +149,23 @@ def total(parts: Any) -> Any:
     return np.sum(parts, axis=0)
 
 
-@pytest.mark.parametrize("much", [0, 1 << 27])
-def test_many_and_large_parts_are_added_by_the_workers(
-    own_client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, much: int
-) -> None:
+def test_many_parts_are_added_by_the_workers(own_client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster_of_room, "FAN_IN", 3)
-    monkeypatch.setattr(cluster_of_room, "MUCH", much)
     workers = DaskWorkers(own_client, tmp_path)
     victim = next(iter(own_client.run(os.getpid).values()))
     killer = threading.Timer(0.4, os.kill, (victim, signal.SIGKILL))
     killer.start()
-    results, parts = workers.run_summed(halves, range(14), 0.5, total)
+    (part,) = workers.run_summed(halves, range(14), 0.5, total)
     killer.join()
-    assert results == list(range(14))
-    assert len(parts) == (1 if much == 0 else 14)
-    np.testing.assert_array_equal(np.sum(parts, axis=0), 0.5 * sum(range(14)))
-    assert 80_000 * len(parts) < workers.bytes_returned < 81_000 * len(parts) + 2_000
-    assert workers.n_steps == 1
+    np.testing.assert_array_equal(part, 0.5 * sum(range(14)))
     own_client.wait_for_workers(2, timeout=600)
-    assert workers.n_at_once == 2
-    assert len(workers.run_summed(halves, range(3), 1.0, total)[1]) == 3  # too few
+    assert len(workers.run_summed(halves, range(3), 1.0, total)) == 3  # too few
 
 
 def test_threads_leave_parts_apart() -> None:
     with ThreadExecutor(2) as threads:
-        results, parts = Engine(threads).run_summed(halves, range(4), 1.0, total)
-    assert results == [part[0] for part in parts] == [0, 1, 2, 3]
-
-
-def test_each_worker_has_jobs(client: Any, tmp_path: Path) -> None:
-    with ThreadExecutor(2) as threads:
-        assert Engine(threads).at_once(3) == 3
-        assert Engine(threads, DaskWorkers(client, tmp_path)).at_once(3) == 4
-        assert Engine(threads, DaskWorkers(client, tmp_path)).at_once(30) == 30
+        parts = Engine(threads).run_summed(halves, range(4), 1.0, total)
+    assert [part[0] for part in parts] == [0, 1, 2, 3]
 
 
 def test_a_call_ends_where_all_workers_have_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -352,7 +330,5 @@ def test_a_scheduler_that_has_gone_is_an_error_of_the_cluster(
 
     workers = DaskWorkers(client, tmp_path)
     monkeypatch.setattr(client, "map", closed)
-    monkeypatch.setattr(client, "nthreads", closed)
     with pytest.raises(ClusterError, match="the scheduler of the cluster has gone"):
         workers.run(sums, [1, 2], np.ones(2))
-    assert workers.n_at_once == 0

@@ -43,20 +43,14 @@ class Travelling:
             found.append(pickle.loads(returned))
         return found
 
-    n_at_once = 1
-
     def run_summed(
         self, work: Callable[[Any, Any], Any], jobs: Sequence[Any], shared: Any, add: Callable[[Any], Any]
-    ) -> tuple[list[Any], list[Any]]:
+    ) -> list[Any]:
         """Add parts in groups of three, and what they come to again."""
-        found = self.run(work, jobs, shared)
-        parts, told = [part for _, part in found], pickle.dumps(add)
+        parts, told = self.run(work, jobs, shared), pickle.dumps(add)
         while len(parts) > 1:
             parts = [pickle.loads(told)(parts[first : first + 3]) for first in range(0, len(parts), 3)]
-        return [result for result, _ in found], parts
-
-    def release(self) -> None:
-        pass
+        return parts
 
     def place(self, corpus: Corpus) -> Place:
         if corpus.place is not None:

@@ -24,7 +24,7 @@ from stickbreak import (
 from stickbreak.evaluation import Evaluation, evaluate
 from stickbreak.model.topic_estimator import TopicEstimator
 from stickbreak.report import ReportData, build_report
-from stickbreak.variational.vectors.model import VectorModel
+from stickbreak.variational.vector_model import VectorModel
 
 
 def a_fit_returns_its_own_class(corpus: Corpus, vectors: GroupedVectors, table: NDArray[np.float64]) -> None:

@@ -7,9 +7,10 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
+from stickbreak.fitting.batch_store import BatchStore
 from stickbreak.variational.hdp import HDP
-from stickbreak.variational.moves import trial
-from stickbreak.variational.moves.trial import Trial
+from stickbreak.variational.moves import trials
+from stickbreak.variational.moves.trials import Trial
 
 from . import reference
 from .problems import (
@@ -38,9 +39,9 @@ class Following(Recorder):
 
     def note(self, index, observed):
         super().note(index, observed)
-        visit = observed
-        self.docs[index] = documents_of_visit(visit)
-        self.r[index], self.theta[index] = responsibilities(visit), thetas(visit)
+        result = observed
+        self.docs[index] = documents_of_visit(result)
+        self.r[index], self.theta[index] = responsibilities(result), thetas(result)
 
     def attach(self, moves):
         """Follow whatever these moves apply."""
@@ -86,7 +87,7 @@ class Following(Recorder):
         topic = self.names.index(accepted[-1])
         assert topic == work.topic
         empty = work.target is None  # no document holds the topic
-        new_r, new_theta = ([], []) if empty else (responsibilities(work.visit), thetas(work.visit))
+        new_r, new_theta = ([], []) if empty else (responsibilities(work.result), thetas(work.result))
         where = [] if empty else [(piece.batch, int(row)) for piece in work.target.pieces for row in piece.rows]
         assert len(set(where)) == len(where) == len(new_r)
         target = dict(zip(where, zip(new_r, new_theta, strict=True), strict=True))
@@ -116,8 +117,8 @@ class Following(Recorder):
     @contextmanager
     def watched(self):
         """Follow trials from their first visits on, and what learning does to theta, which no move is told of."""
-        local_step, learn, first_visits = HDP.local_step, HDP.learn, trial.first_visits
-        revisit, take_lap, visits = trial.revisit, trial.take_lap, []
+        local_step, learn, first_updates = HDP.local_step, HDP.learn, trials.first_updates
+        update_batches, take_lap, visits = trials.update_batches, trials.take_lap, []
 
         def visited(*arguments):
             visits.append(local_step(*arguments))
@@ -125,18 +126,18 @@ class Following(Recorder):
 
         def begun(schedule, model, parameters, names):
             visits.clear()
-            state, info = first_visits(schedule, model, parameters, names)
+            state, info = first_updates(schedule, model, parameters, names)
             inner = Following()
             inner.names = names.tolist()
-            for b, visit in enumerate(visits):
-                inner.note(b, visit)
+            for b, result in enumerate(visits):
+                inner.note(b, result)
             self.tried = state, inner
             return state, info
 
-        def again(schedule, state, group, **options):
-            done = revisit(schedule, state, group, **options)
-            for b, visit in zip(group, visits[-len(group) :], strict=True):
-                self.tried[1].note(b, visit)
+        def again(schedule, state, group, moves, **options):
+            done = update_batches(schedule, state, group, moves, **options)
+            for b, result in zip(group, visits[-len(group) :], strict=True):
+                self.tried[1].note(b, result)
             return done
 
         def lap(found, schedule, merges):
@@ -153,8 +154,8 @@ class Following(Recorder):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(HDP, "local_step", visited)
             patch.setattr(HDP, "learn", learned)
-            for name, followed in (("first_visits", begun), ("revisit", again), ("take_lap", lap)):
-                patch.setattr(trial, name, followed)
+            for name, followed in (("first_updates", begun), ("update_batches", again), ("take_lap", lap)):
+                patch.setattr(trials, name, followed)
             yield
 
     def q(self):
@@ -210,7 +211,7 @@ def arrays_of(thing, name="state"):
             for field in thing.__dataclass_fields__
             for k, v in arrays_of(getattr(thing, field), f"{name}.{field}").items()
         }
-    if isinstance(thing, list | tuple):
+    if isinstance(thing, list | tuple | BatchStore):
         out = {f"{name}.size": len(thing)}
         for i, part in enumerate(thing):
             out |= arrays_of(part, f"{name}[{i}]")

@@ -94,10 +94,10 @@ def made_move(kind, *, fresh=None, **settings):
 class Seeing:
     """Shows a move the visits themselves; they do not travel."""
 
-    def observe(self, visit, executor):
-        return visit
+    def observe(self, result, executor):
+        return result
 
-    def wanted(self, visit):
+    def wanted(self, result):
         return np.zeros(0, np.int64)
 
 
@@ -107,19 +107,19 @@ class Together:
     def __init__(self, observers):
         self.observers = observers
 
-    def observe(self, visit, executor):
-        return [None if one is None else one.observe(visit, executor) for one in self.observers]
+    def observe(self, result, executor):
+        return [None if one is None else one.observe(result, executor) for one in self.observers]
 
-    def wanted(self, visit):
-        wanted = [one.wanted(visit) for one in self.observers if one is not None]
+    def wanted(self, result):
+        wanted = [one.wanted(result) for one in self.observers if one is not None]
         return np.unique(np.concatenate([np.zeros(0, np.int64), *wanted]))
 
 
-def shown(move, index, visit):
+def shown(move, index, result):
     """Show a move one visit."""
     observer = move.observer()
     if observer is not None:
-        move.note(index, observer.observe(visit, ThreadExecutor()))
+        move.note(index, observer.observe(result, ThreadExecutor()))
 
 
 class Recorder(Move):
@@ -156,39 +156,39 @@ def run_laps(made, start, moves, n_laps):
     return state, infos
 
 
-def documents_of_visit(visit):
+def documents_of_visit(result):
     """The visited documents as (words of the corpus, counts)."""
-    batch = visit.batch
+    batch = result.batch
     parts = [slice(batch.indptr[d], batch.indptr[d + 1]) for d in range(batch.n_documents)]
     return [(batch.words[batch.word[p]], batch.count[p]) for p in parts]
 
 
-def responsibilities(visit):
+def responsibilities(result):
     """r of every visited document, (U_d, K) each, from the normalisers that the visit kept."""
-    batch, docs, n_topics = visit.batch, visit.documents, visit.prior.values.size - 1
+    batch, docs, n_topics = result.batch, result.documents, result.prior.values.size - 1
     out = []
     for d in range(batch.n_documents):
         part = slice(batch.indptr[d], batch.indptr[d + 1])
         own = slice(docs.indptr[d], docs.indptr[d + 1])
         weight = np.zeros(n_topics)
-        weight[docs.topic[own]] = visit.weight[own]
-        out.append(weight * visit.weights[batch.word[part]] * (visit.ratio[part] / batch.count[part])[:, None])
+        weight[docs.topic[own]] = result.weight[own]
+        out.append(weight * result.weights[batch.word[part]] * (result.ratio[part] / batch.count[part])[:, None])
     return out
 
 
-def thetas(visit):
+def thetas(result):
     """Theta of every visited document, (D_b, K + 1)."""
-    theta = np.tile(visit.prior.values, (visit.batch.n_documents, 1))
-    theta[:, :-1] += visit.documents.dense(visit.prior.values.size - 1)
+    theta = np.tile(result.prior.values, (result.batch.n_documents, 1))
+    theta[:, :-1] += result.documents.dense(result.prior.values.size - 1)
     return theta
 
 
 def gathered(recorder):
     """(docs, r, theta) of the corpus in batch order."""
     visits = [recorder.visits[b] for b in sorted(recorder.visits)]
-    docs = [doc for visit in visits for doc in documents_of_visit(visit)]
-    r = [x for visit in visits for x in responsibilities(visit)]
-    return docs, r, np.concatenate([thetas(visit) for visit in visits])
+    docs = [doc for result in visits for doc in documents_of_visit(result)]
+    r = [x for result in visits for x in responsibilities(result)]
+    return docs, r, np.concatenate([thetas(result) for result in visits])
 
 
 def direct_objective(docs, r, theta, state, model):

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from stickbreak.corpus import Corpus, toy_bars
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.variational.bound import BOUNDS, POINT
 from stickbreak.variational.local_step import LocalSettings
 from stickbreak.variational.memoized import first_lap, laps
 from stickbreak.variational.moves import MOVES, Birth, Delete, Merge, Refine, Reorder
+from stickbreak.variational.objective import BOUNDS, POINT
 
 from .following import Following, arrays_of
 from .problems import begin, made_move, ragged_corpus, schedule

@@ -8,17 +8,19 @@ from stickbreak import GaussianHDP, VariationalHDP
 from stickbreak.corpus import toy_bars
 from stickbreak.exceptions import InputError
 from stickbreak.likelihoods import DirichletMultinomial
-from stickbreak.variational.bound import (
+from stickbreak.variational.global_step import optimise_sticks, stick_objective, sticks_of
+from stickbreak.variational.hdp import HDP
+from stickbreak.variational.objective import (
     POINT,
+    allocation_term,
+    expected_log_normaliser,
     expected_squares,
     point_gain,
     point_slopes,
     quadratic_gain,
     quadratic_slopes,
+    stick_term,
 )
-from stickbreak.variational.global_step import optimise_sticks, stick_objective, sticks_of
-from stickbreak.variational.hdp import HDP
-from stickbreak.variational.objective import allocation_term, expected_log_normaliser, stick_term
 from stickbreak.variational.state import Summary, expected_beta
 
 from . import reference

@@ -5,11 +5,10 @@ import pytest
 from scipy.special import gammaln, psi
 
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.variational.document_prior import DirichletPrior
 from stickbreak.variational.documents import DocumentTopics
-from stickbreak.variational.gathering import Gathering, Piece, untouched
-from stickbreak.variational.local_step import summarise
-from stickbreak.variational.moves.reinference import joined_summary
+from stickbreak.variational.local_step import DirichletPrior, summarise
+from stickbreak.variational.model import Gathering, Piece, untouched
+from stickbreak.variational.moves.delete import joined_summary
 from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.words import Batch
 
@@ -40,8 +39,8 @@ def visited(seed=1, *, fractional=True):
     return corpus, visit_of(corpus, parameters)
 
 
-def piece_of(visit, rows):
-    return Piece.from_visit(7, visit, rows, rows, visit.batch.selected(rows))
+def piece_of(result, rows):
+    return Piece.from_result(7, result, rows, rows, result.batch.selected(rows))
 
 
 def shares(piece):
@@ -56,9 +55,9 @@ def shares(piece):
     return out
 
 
-def twin_of(visit, rows, n_words, change=lambda r, theta: (r, theta)):
-    docs, r = documents_of_visit(visit), responsibilities(visit)
-    picked, theta = [docs[d] for d in rows], thetas(visit)[rows]
+def twin_of(result, rows, n_words, change=lambda r, theta: (r, theta)):
+    docs, r = documents_of_visit(result), responsibilities(result)
+    picked, theta = [docs[d] for d in rows], thetas(result)[rows]
     new_r, new_theta = change([r[d] for d in rows], theta)
     return reference.statistics(picked, new_r, new_theta, n_words)
 
@@ -67,32 +66,32 @@ ROWS = np.array([1, 2, 5, 9, 14])
 
 
 def test_piece_holds_the_responsibilities_of_the_visit():
-    _, visit = visited()
-    piece = piece_of(visit, ROWS)
-    r, docs = responsibilities(visit), documents_of_visit(visit)
+    _, result = visited()
+    piece = piece_of(result, ROWS)
+    r, docs = responsibilities(result), documents_of_visit(result)
     for i, d in enumerate(ROWS):
         np.testing.assert_allclose(shares(piece)[i], docs[d][1][:, None] * r[d], rtol=1e-13)
-    np.testing.assert_array_equal(piece.documents.dense(N_TOPICS), visit.documents.dense(N_TOPICS)[ROWS])
+    np.testing.assert_array_equal(piece.documents.dense(N_TOPICS), result.documents.dense(N_TOPICS)[ROWS])
 
 
 @pytest.mark.parametrize("rows", [ROWS, np.arange(16), np.array([0, 8, 15])], ids=["some", "all", "empty ones"])
 def test_piece_summary_equals_the_twin(rows):
-    corpus, visit = visited()
-    assert_summary_equal(summary_of(piece_of(visit, rows)), twin_of(visit, rows, corpus.n_words), rtol=1e-11)
+    corpus, result = visited()
+    assert_summary_equal(summary_of(piece_of(result, rows)), twin_of(result, rows, corpus.n_words), rtol=1e-11)
 
 
 def test_summary_of_the_whole_batch_is_the_one_that_is_stored():
-    _, visit = visited()
-    found, want = summary_of(piece_of(visit, np.arange(16))), summarise(visit, ThreadExecutor())
+    _, result = visited()
+    found, want = summary_of(piece_of(result, np.arange(16))), summarise(result, ThreadExecutor())
     assert found.n_documents == want.n_documents
     for name in ("S", "N", "H", "T", "G", "Q", "Q0", "words"):
         np.testing.assert_allclose(getattr(found, name), getattr(want, name), rtol=1e-11, atol=1e-11, err_msg=name)
 
 
 def test_selected_documents_of_a_piece_are_those_documents():
-    _, visit = visited()
-    piece = piece_of(visit, np.arange(16)).selected(ROWS)
-    direct = piece_of(visit, ROWS)
+    _, result = visited()
+    piece = piece_of(result, np.arange(16)).selected(ROWS)
+    direct = piece_of(result, ROWS)
     np.testing.assert_array_equal(piece.rows, ROWS)
     for name in ("share_ptr", "share"):
         np.testing.assert_array_equal(getattr(piece, name), getattr(direct, name))
@@ -102,28 +101,28 @@ def test_selected_documents_of_a_piece_are_those_documents():
 
 @pytest.mark.parametrize("new_index", [[0, 1, 1, 2, 3], [3, 2, 0, 2, 1], [1, 0, 1, 0, 1], [4, 0, 2, 1, 3]], ids=str)
 def test_relabelled_piece_is_pooled_as_the_twin_says(new_index):
-    corpus, visit = visited()
+    corpus, result = visited()
     new_index = np.array(new_index)
     to = np.zeros((N_TOPICS, new_index.max() + 1))
     to[np.arange(N_TOPICS), new_index] = 1.0
-    piece = piece_of(visit, ROWS).relabelled(new_index)
+    piece = piece_of(result, ROWS).relabelled(new_index)
 
     def pool(r, theta):
         return [x @ to for x in r], np.concatenate([theta[:, :-1] @ to, theta[:, -1:]], axis=1)
 
-    assert_summary_equal(summary_of(piece), twin_of(visit, ROWS, corpus.n_words, pool), rtol=1e-11)
-    np.testing.assert_allclose(piece.prior.values.sum(), visit.prior.values.sum())
+    assert_summary_equal(summary_of(piece), twin_of(result, ROWS, corpus.n_words, pool), rtol=1e-11)
+    np.testing.assert_allclose(piece.prior.values.sum(), result.prior.values.sum())
 
 
 def test_relabelled_piece_may_lose_a_topic_that_none_holds():
-    corpus, visit = visited()
-    held = visit.documents.dense(N_TOPICS) > 0
+    corpus, result = visited()
+    held = result.documents.dense(N_TOPICS) > 0
     topic = int(np.argmin(held.sum(axis=0)))
     rows = np.flatnonzero(~held[:, topic])
     assert rows.size > 4
     new_index = np.insert(np.arange(N_TOPICS - 1), topic, -1)
-    piece = piece_of(visit, rows).relabelled(new_index)
-    twin = twin_of(visit, rows, corpus.n_words, lambda r, theta: reference.without_topic(r, theta, topic))
+    piece = piece_of(result, rows).relabelled(new_index)
+    twin = twin_of(result, rows, corpus.n_words, lambda r, theta: reference.without_topic(r, theta, topic))
     assert_summary_equal(summary_of(piece), twin, rtol=1e-11)
 
 
@@ -138,17 +137,17 @@ def test_relabelled_prior_pools_and_drops(new_index, want):
 
 
 def test_gathering_holds_every_document_once():
-    _, visit = visited()
+    _, result = visited()
     for rows in (ROWS, np.zeros(0, np.int64), np.arange(16)):
         gathering = Gathering()
-        gathering.add(3, visit, rows)
+        gathering.add(3, result, rows)
         (others,) = gathering.others
         assert sum(piece.n_documents for piece in gathering.pieces) == rows.size
-        np.testing.assert_array_equal(others.lengths, np.delete(visit.batch.lengths, rows))
+        np.testing.assert_array_equal(others.lengths, np.delete(result.batch.lengths, rows))
         for topic in range(N_TOPICS):
             held, rest = gathering.split(topic)
             assert gathering.n_holding(topic) == sum(piece.n_documents for piece in held)
-            dense = visit.documents.dense(N_TOPICS)[rows]
+            dense = result.documents.dense(N_TOPICS)[rows]
             assert sum(piece.n_documents for piece in held) == (dense[:, topic] > 0).sum()
             assert all(piece.holds(topic).all() for piece in held)
             assert sum(group.lengths.size for group in rest) + sum(p.n_documents for p in held) == 16
@@ -156,13 +155,13 @@ def test_gathering_holds_every_document_once():
 
 def test_exchange_puts_new_documents_in_the_place_of_old_ones():
     """The target leaves, also in part of a piece; the others lose the topic; what was never gathered stays so."""
-    _, visit = visited()
+    _, result = visited()
     gathering = Gathering()
-    gathering.add(7, visit, np.arange(16))
+    gathering.add(7, result, np.arange(16))
     topic = 0
     held, rest = gathering.split(topic)
     new_index = np.insert(np.arange(N_TOPICS - 1), topic, -1)
-    new = [piece_of(visit, held[0].rows)]
+    new = [piece_of(result, held[0].rows)]
     gathering.exchange(held, new, new_index)
     assert gathering.changed
     rows = np.concatenate([piece.rows for piece in gathering.pieces])
@@ -174,24 +173,24 @@ def test_exchange_puts_new_documents_in_the_place_of_old_ones():
 
 
 def test_exchange_tells_documents_of_different_batches_apart():
-    _, visit = visited()
+    _, result = visited()
     gathering = Gathering()
-    gathering.add(0, visit, ROWS)
-    gathering.add(1, visit, ROWS)
+    gathering.add(0, result, ROWS)
+    gathering.add(1, result, ROWS)
     first = gathering.pieces[0]
     gathering.exchange([first.selected(np.array([0, 3]))], [], np.arange(N_TOPICS))
     assert [(piece.batch, piece.rows.tolist()) for piece in gathering.pieces] == [(0, [2, 5, 14]), (1, ROWS.tolist())]
 
 
 def test_dropped_theta_raises_the_others_as_the_twin_says():
-    corpus, visit = visited()
-    held = visit.documents.dense(N_TOPICS) > 0
+    corpus, result = visited()
+    held = result.documents.dense(N_TOPICS) > 0
     topic = int(np.argmin(held.sum(axis=0)))
     rows = np.flatnonzero(~held[:, topic])
-    groups = [untouched(piece_of(visit, part)) for part in (rows[:3], rows[3:])]
+    groups = [untouched(piece_of(result, part)) for part in (rows[:3], rows[3:])]
     dropped = [group.prior.dropped(topic, group.lengths) for group in groups]
     rise, Q0 = np.array([change.T for change in dropped]), sum(change.Q0 for change in dropped)
-    theta = thetas(visit)[rows]
+    theta = thetas(result)[rows]
     before, after = theta.sum(axis=1), np.delete(theta, topic, axis=1).sum(axis=1)
     each = psi(before) - psi(after)
     np.testing.assert_allclose(rise, [each[:3].sum(), each[3:].sum()], rtol=1e-9)

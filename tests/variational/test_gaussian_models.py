@@ -13,10 +13,8 @@ from stickbreak import GaussianDPMixture, GaussianHDP, GroupedVectors
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.fitting.progress import lap_text
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, ZeroMeanGaussian
-from stickbreak.variational import local_step
+from stickbreak.variational import local_step, vector_model, vectors
 from stickbreak.variational.moves import merge
-from stickbreak.variational.vectors import batch as vectors
-from stickbreak.variational.vectors import estimator as vector_fitting
 
 ORACLE = json.loads((Path(__file__).parents[1] / "data" / "ef_dpm.json").read_text(encoding="utf-8"))
 FAMILIES = {"ZeroMeanGauss": ZeroMeanGaussian, "NormalWishart": Gaussian}
@@ -362,7 +360,7 @@ def test_merges_alone_leave_no_idle_component():
 
 def test_a_fit_waits_for_pairs_that_had_no_place_in_a_lap(monkeypatch):
     monkeypatch.setattr(merge, "MAX_PAIRS", 1)
-    monkeypatch.setattr(vector_fitting, "FIRST_MOVES", 1)
+    monkeypatch.setattr(vector_model, "FIRST_MOVES", 1)
     X, _ = mixture(0)
     options = {"n_components": 12, "random_state": 0, "moves": ("merge",), "tolerance": 1.0, "n_laps": 200}
     assert GaussianDPMixture(**options).fit(X).n_components_ == 4

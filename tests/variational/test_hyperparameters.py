@@ -14,10 +14,10 @@ from stickbreak import VariationalHDP
 from stickbreak.corpus import Corpus, toy_bars
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.hyperparameters import LEARNABLE
-from stickbreak.variational import hyperparameters
-from stickbreak.variational.bound import BOUNDS
-from stickbreak.variational.hyperparameters import GAMMA_LIMITS, best_gamma
+from stickbreak.variational import hdp
+from stickbreak.variational.hdp import GAMMA_LIMITS, best_gamma
 from stickbreak.variational.moves import Merge, Reorder
+from stickbreak.variational.objective import BOUNDS
 
 from . import reference
 from .problems import (
@@ -60,7 +60,7 @@ def test_learned_alpha_is_the_maximum_of_the_whole_objective_over_alpha_and_thet
         return -direct_objective(docs, r, optimal_theta(before, model.alpha), before, model)
 
     best = minimize_scalar(recomputed, bounds=np.log([1e-3, 1e3]), method="bounded", options={"xatol": 1e-8})
-    found = hyperparameters.best_alpha(state, state.model.alpha, state.model.bound, ThreadExecutor())
+    found = hdp.best_alpha(state, state.model.alpha, state.model.bound, ThreadExecutor())
     np.testing.assert_allclose(found.alpha, np.exp(best.x), rtol=1e-4)
     assert recomputed(np.log(found.alpha)) <= best.fun + 1e-9 * abs(best.fun)
     assert abs(found.alpha - alpha) > 0.01 * alpha
@@ -71,8 +71,7 @@ def test_slope_of_alpha_equals_central_differences(bound):
     _, state, *_ = stopped(bound)
     for alpha in (0.1, 1.0, 7.0):
         low, at, high = (
-            hyperparameters._at_alpha(state, alpha * factor, state.model.bound, ThreadExecutor())
-            for factor in (0.9999, 1, 1.0001)
+            hdp._at_alpha(state, alpha * factor, state.model.bound, ThreadExecutor()) for factor in (0.9999, 1, 1.0001)
         )
         np.testing.assert_allclose((high.value - low.value) / (2e-4 * alpha), at.slope, rtol=1e-5)
 

@@ -9,7 +9,7 @@ from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.likelihoods.kernels.word_weights import expected_word_weights
 from stickbreak.variational.documents import DocumentTopics
 from stickbreak.variational.kernels import statistics as statistics_kernels
-from stickbreak.variational.local_step import LocalSettings, better_of, local_step, summarise, track_pairs
+from stickbreak.variational.local_step import LocalSettings, ascend_documents, better_of, summarise, track_pairs
 from stickbreak.variational.objective import rises
 from stickbreak.variational.state import GlobalParameters
 
@@ -31,7 +31,7 @@ PLAIN = LocalSettings(accelerate=False)  # sweep by sweep as the twin
 
 
 def visit_of(corpus, parameters, start=None, settings=None, alpha=ALPHA):
-    return local_step(batch_of(corpus), parameters, alpha, start, settings or LocalSettings(), ThreadExecutor())
+    return ascend_documents(batch_of(corpus), parameters, alpha, start, settings or LocalSettings(), ThreadExecutor())
 
 
 def compressed(n_dk):
@@ -71,15 +71,15 @@ def test_batch_keeps_the_counts_over_the_words_that_occur():
 def test_local_step_equals_the_twin_cold_and_warm(n_topics, seed, fractional):
     corpus = ragged_corpus(seed, fractional=fractional)
     cold = random_parameters(corpus.n_words, n_topics, seed)
-    visit = visit_of(corpus, cold, settings=PLAIN)
+    result = visit_of(corpus, cold, settings=PLAIN)
     r, n_dk, sweeps = twins(corpus, cold, settings=PLAIN)
-    np.testing.assert_array_equal(visit.sweeps, sweeps)
-    np.testing.assert_allclose(visit.documents.dense(n_topics), n_dk, rtol=1e-9, atol=1e-12)
-    for found, want in zip(responsibilities(visit), r, strict=True):
+    np.testing.assert_array_equal(result.sweeps, sweeps)
+    np.testing.assert_allclose(result.documents.dense(n_topics), n_dk, rtol=1e-9, atol=1e-12)
+    for found, want in zip(responsibilities(result), r, strict=True):
         np.testing.assert_allclose(found, want, rtol=0, atol=1e-10)
     warm = random_parameters(corpus.n_words, n_topics, seed + 100)
-    again = visit_of(corpus, warm, visit.documents, PLAIN)
-    r, n_dk, sweeps = twins(corpus, warm, visit.documents, PLAIN)
+    again = visit_of(corpus, warm, result.documents, PLAIN)
+    r, n_dk, sweeps = twins(corpus, warm, result.documents, PLAIN)
     np.testing.assert_array_equal(again.sweeps, sweeps)
     np.testing.assert_allclose(again.documents.dense(n_topics), n_dk, rtol=1e-9, atol=1e-12)
 
@@ -98,18 +98,18 @@ def test_local_step_stops_at_the_most_sweeps_and_at_the_tolerance():
 def test_local_step_of_an_empty_document_is_the_prior():
     corpus = ragged_corpus(0)
     parameters = random_parameters(corpus.n_words, 4)
-    visit = visit_of(corpus, parameters)
+    result = visit_of(corpus, parameters)
     empty = np.flatnonzero(corpus.document_lengths == 0)
     assert empty.size >= 3
-    assert (np.diff(visit.documents.indptr)[empty] == 0).all()
-    np.testing.assert_array_equal(visit.sweeps[empty], 0)
-    np.testing.assert_allclose(thetas(visit)[empty], np.tile(prior_of(parameters), (empty.size, 1)))
+    assert (np.diff(result.documents.indptr)[empty] == 0).all()
+    np.testing.assert_array_equal(result.sweeps[empty], 0)
+    np.testing.assert_allclose(thetas(result)[empty], np.tile(prior_of(parameters), (empty.size, 1)))
 
 
 def test_local_step_gives_all_tokens_to_topics():
     corpus = ragged_corpus(7, fractional=True)
-    visit = visit_of(corpus, random_parameters(corpus.n_words, 6, 3))
-    np.testing.assert_allclose(visit.documents.dense(6).sum(axis=1), corpus.document_lengths, rtol=1e-12)
+    result = visit_of(corpus, random_parameters(corpus.n_words, 6, 3))
+    np.testing.assert_allclose(result.documents.dense(6).sum(axis=1), corpus.document_lengths, rtol=1e-12)
 
 
 def test_local_step_shrinks_without_changing_anything():
@@ -117,11 +117,11 @@ def test_local_step_shrinks_without_changing_anything():
     corpus = ragged_corpus(5, n_documents=30)
     n_topics = 12
     parameters = random_parameters(corpus.n_words, n_topics, 5, concentration=0.05)
-    visit = visit_of(corpus, parameters, settings=TIGHT)
-    used = np.diff(visit.documents.indptr)[corpus.document_lengths > 0]
+    result = visit_of(corpus, parameters, settings=TIGHT)
+    used = np.diff(result.documents.indptr)[corpus.document_lengths > 0]
     assert used.min() < n_topics / 2
     _, n_dk, _ = twins(corpus, parameters, settings=TIGHT)
-    np.testing.assert_allclose(visit.documents.dense(n_topics), n_dk, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(result.documents.dense(n_topics), n_dk, rtol=1e-12, atol=1e-12)
 
 
 def test_local_step_raises_the_document_objective_at_every_sweep():
@@ -130,19 +130,19 @@ def test_local_step_raises_the_document_objective_at_every_sweep():
     before = None
     settings = {"alpha": ALPHA, "gamma": 10.0, "eta": 0.1}
     for sweeps in range(1, 12):
-        visit = visit_of(corpus, parameters, settings=LocalSettings(1e-15, sweeps, accelerate=False))
+        result = visit_of(corpus, parameters, settings=LocalSettings(1e-15, sweeps, accelerate=False))
         value = reference.objective_terms(
-            documents_of_visit(visit), responsibilities(visit), thetas(visit),
+            documents_of_visit(result), responsibilities(result), thetas(result),
             parameters.tau, parameters.rho, parameters.omega, **settings,
         )["total"]  # fmt: skip
         assert before is None or value >= before - 1e-10 * abs(before)
         before = value
 
 
-def document_objectives(visit, parameters):
+def document_objectives(result, parameters):
     """The part of the objective of each document at fixed globals, up to terms of the globals alone."""
     out, nothing = [], {"alpha": ALPHA, "gamma": 10.0, "eta": 0.1}
-    for doc, r, theta in zip(documents_of_visit(visit), responsibilities(visit), thetas(visit), strict=True):
+    for doc, r, theta in zip(documents_of_visit(result), responsibilities(result), thetas(result), strict=True):
         terms = reference.objective_terms(
             [doc], [r], theta[None], parameters.tau, parameters.rho, parameters.omega, **nothing
         )
@@ -192,12 +192,12 @@ def test_local_step_holds_when_every_word_weight_underflows():
     tau[2:4, 1] += [1.0, 6.0]
     tau[0, 2] += 3.0  # words 4 and 5 belong to nobody
     parameters = GlobalParameters(tau, tau.sum(axis=0), np.array([0.4, 0.3, 0.2]), np.array([9.0, 8.0, 7.0]))
-    visit = visit_of(corpus, parameters, settings=TIGHT)
+    result = visit_of(corpus, parameters, settings=TIGHT)
     r, n_dk, _ = twins(corpus, parameters, settings=TIGHT)
-    np.testing.assert_allclose(visit.documents.dense(3), n_dk, rtol=1e-9, atol=1e-12)
-    for found, want in zip(responsibilities(visit), r, strict=True):
+    np.testing.assert_allclose(result.documents.dense(3), n_dk, rtol=1e-9, atol=1e-12)
+    for found, want in zip(responsibilities(result), r, strict=True):
         np.testing.assert_allclose(found, want, rtol=0, atol=1e-10)
-    assert visit.documents.dense(3)[2].sum() == pytest.approx(2.0)
+    assert result.documents.dense(3)[2].sum() == pytest.approx(2.0)
 
 
 @pytest.mark.parametrize("eta", [1e-3, 0.1, 3.0])
@@ -230,10 +230,10 @@ def test_expected_word_weights_hold_for_an_empty_topic_under_a_tiny_eta():
 def test_summarise_equals_the_twin(n_topics, concentration, fractional):
     """S, N, H per topic, T, G, Q and Q0, with empty documents and with topics that have left documents."""
     corpus = ragged_corpus(6, fractional=fractional)
-    visit = visit_of(corpus, random_parameters(corpus.n_words, n_topics, 9, concentration=concentration))
-    r = responsibilities(visit)
-    twin = reference.statistics(documents_of_visit(visit), r, thetas(visit), corpus.n_words)
-    summary = summarise(visit, ThreadExecutor())
+    result = visit_of(corpus, random_parameters(corpus.n_words, n_topics, 9, concentration=concentration))
+    r = responsibilities(result)
+    twin = reference.statistics(documents_of_visit(result), r, thetas(result), corpus.n_words)
+    summary = summarise(result, ThreadExecutor())
     assert_summary_equal(summary, twin, rtol=1e-11)
     np.testing.assert_allclose(summary.S.sum(axis=0), summary.N, rtol=1e-11, atol=1e-11)
 
@@ -241,33 +241,33 @@ def test_summarise_equals_the_twin(n_topics, concentration, fractional):
 def test_summarise_of_a_warm_visit_equals_the_twin():
     corpus = ragged_corpus(8)
     first = visit_of(corpus, random_parameters(corpus.n_words, 5, 1))
-    visit = visit_of(corpus, random_parameters(corpus.n_words, 5, 2), first.documents)
-    twin = reference.statistics(documents_of_visit(visit), responsibilities(visit), thetas(visit), corpus.n_words)
-    assert_summary_equal(summarise(visit, ThreadExecutor()), twin, rtol=1e-11)
+    result = visit_of(corpus, random_parameters(corpus.n_words, 5, 2), first.documents)
+    twin = reference.statistics(documents_of_visit(result), responsibilities(result), thetas(result), corpus.n_words)
+    assert_summary_equal(summarise(result, ThreadExecutor()), twin, rtol=1e-11)
 
 
 def test_summarise_accepts_a_batch_of_empty_documents():
     corpus = Corpus.from_counts(np.zeros((3, 4)))
     parameters = random_parameters(4, 2)
-    visit = visit_of(corpus, parameters)
-    twin = reference.statistics(documents_of_visit(visit), responsibilities(visit), thetas(visit), 4)
-    assert_summary_equal(summarise(visit, ThreadExecutor()), twin, rtol=1e-12)
+    result = visit_of(corpus, parameters)
+    twin = reference.statistics(documents_of_visit(result), responsibilities(result), thetas(result), 4)
+    assert_summary_equal(summarise(result, ThreadExecutor()), twin, rtol=1e-12)
 
 
 @pytest.mark.parametrize(("seed", "concentration"), [(0, 0.5), (1, 0.05)])
 def test_track_pairs_equals_the_twin_for_every_pair(seed, concentration):
     corpus, n_topics = ragged_corpus(seed, n_documents=16), 6
-    visit = visit_of(corpus, random_parameters(corpus.n_words, n_topics, seed, concentration=concentration))
-    docs, r, theta = documents_of_visit(visit), responsibilities(visit), thetas(visit)
+    result = visit_of(corpus, random_parameters(corpus.n_words, n_topics, seed, concentration=concentration))
+    docs, r, theta = documents_of_visit(result), responsibilities(result), thetas(result)
     left, right = np.triu_indices(n_topics, 1)
-    pairs = track_pairs(visit, left, right, ThreadExecutor())
-    own = summarise(visit, ThreadExecutor()).H
+    pairs = track_pairs(result, left, right, ThreadExecutor())
+    own = summarise(result, ThreadExecutor()).H
     for i, (a, b) in enumerate(zip(left, right, strict=True)):
         want, found = reference.pair_statistics(docs, r, theta, a, b), pairs.union(i)
         for name in "TGQ":
             np.testing.assert_allclose(getattr(found, name), want[name], rtol=1e-10, err_msg=name)
         np.testing.assert_allclose(own[a] + own[b] + found.H, want["H"], rtol=0, atol=1e-10)
-        swapped = track_pairs(visit, np.array([b]), np.array([a]), ThreadExecutor()).union(0)
+        swapped = track_pairs(result, np.array([b]), np.array([a]), ThreadExecutor()).union(0)
         np.testing.assert_allclose(swapped, found, rtol=1e-12)
 
 

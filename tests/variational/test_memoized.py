@@ -96,11 +96,11 @@ class ParameterWatcher(Recorder):
 
     def note(self, index, observed):
         super().note(index, observed)
-        visit = observed
+        result = observed
         p = self.state.parameters
         np.testing.assert_allclose(p.tau, self.state.totals.S + 0.1, rtol=1e-9)
         np.testing.assert_allclose(p.tau_sum, p.tau.sum(axis=0), rtol=1e-9)
-        np.testing.assert_allclose(visit.prior.values, 0.5 * reference.expected_beta(p.rho), rtol=1e-9)
+        np.testing.assert_allclose(result.prior.values, 0.5 * reference.expected_beta(p.rho), rtol=1e-9)
 
 
 def test_every_visit_sees_the_topics_of_the_totals_of_that_moment():

@@ -6,8 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stickbreak.variational.global_step import optimise_sticks, stick_objective
-from stickbreak.variational.natural_gradient import ascend, excess, natural_gradient, precondition
+from stickbreak.variational.global_step import (
+    ascend,
+    excess,
+    natural_gradient,
+    optimise_sticks,
+    precondition,
+    stick_objective,
+)
 from stickbreak.variational.state import expected_beta
 
 

@@ -6,10 +6,9 @@ from scipy.optimize import minimize
 from scipy.special import gammaln, psi
 
 from stickbreak.likelihoods import DirichletMultinomial
-from stickbreak.variational.bound import BOUNDS
 from stickbreak.variational.global_step import stick_objective
 from stickbreak.variational.hdp import HDP
-from stickbreak.variational.objective import allocation_term, expected_log_normaliser, objective, stick_term
+from stickbreak.variational.objective import BOUNDS, allocation_term, expected_log_normaliser, objective, stick_term
 from stickbreak.variational.state import Summary, expected_beta
 
 from . import reference

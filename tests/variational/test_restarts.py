@@ -12,7 +12,7 @@ from stickbreak.variational import local_step as local_step_module
 from stickbreak.variational import memoized
 from stickbreak.variational.documents import DocumentTopics
 from stickbreak.variational.kernels.ascent import RESTART_HOPE
-from stickbreak.variational.local_step import LocalSettings, better_of, local_step, summarise
+from stickbreak.variational.local_step import LocalSettings, ascend_documents, better_of, summarise
 from stickbreak.variational.memoized import RESTART_LAPS, first_lap, laps
 from stickbreak.variational.moves import Merge
 from stickbreak.variational.state import GlobalParameters
@@ -89,7 +89,7 @@ def test_restarts_equal_the_twin(seed, fractional):
     """The same topics are left out, and the ascent goes on from there."""
     corpus, parameters = overlapping(seed, fractional=fractional)
     limits = LocalSettings(1e-4, 100, accelerate=False)
-    visit = visit_of(corpus, parameters, settings=restarted(limits))
+    result = visit_of(corpus, parameters, settings=restarted(limits))
     r, _, sweeps = twins(corpus, parameters, settings=limits)
     prior = prior_of(parameters)
     want, tried, accepted = [], 0, 0
@@ -105,8 +105,8 @@ def test_restarts_equal_the_twin(seed, fractional):
             _, n_k, _ = reference.local_step(doc, parameters.tau, prior, n_k, left, **rest)
         want.append(n_k)
     assert accepted > 0
-    np.testing.assert_array_equal(visit.restarts, [tried, accepted])
-    np.testing.assert_allclose(visit.documents.dense(8), want, rtol=1e-8, atol=1e-10)
+    np.testing.assert_array_equal(result.restarts, [tried, accepted])
+    np.testing.assert_allclose(result.documents.dense(8), want, rtol=1e-8, atol=1e-10)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -148,10 +148,10 @@ def test_value_after_restarts_is_the_documents_part_of_the_objective(max_sweeps)
 
 def test_statistics_after_restarts_are_those_of_the_responsibilities():
     corpus, parameters = overlapping(1, fractional=True)
-    visit = visit_of(corpus, parameters, settings=restarted(LocalSettings()))
-    assert visit.restarts[1] > 0
-    twin = reference.statistics(documents_of_visit(visit), responsibilities(visit), thetas(visit), corpus.n_words)
-    assert_summary_equal(summarise(visit, ThreadExecutor()), twin, rtol=1e-11)
+    result = visit_of(corpus, parameters, settings=restarted(LocalSettings()))
+    assert result.restarts[1] > 0
+    twin = reference.statistics(documents_of_visit(result), responsibilities(result), thetas(result), corpus.n_words)
+    assert_summary_equal(summarise(result, ThreadExecutor()), twin, rtol=1e-11)
 
 
 def twin_topics():
@@ -214,12 +214,12 @@ def test_restart_leaves_a_topic_that_alone_explains_a_word():
     parameters = GlobalParameters(tau, tau.sum(axis=0), np.array([0.4, 0.4, 0.4]), np.full(3, 30.0))
     corpus = Corpus.from_counts(np.array([[9.0, 8.0, 0.0, 0.01], [5.0, 0.0, 0.0, 0.002]]))
     start = compressed(np.array([[17.0, 0.01, 0.0], [4.0, 0.002, 1.0]]))
-    visit = visit_of(corpus, parameters, start, restarted(LocalSettings(1e-4, 2)))
-    n_dk = visit.documents.dense(3)
+    result = visit_of(corpus, parameters, start, restarted(LocalSettings(1e-4, 2)))
+    n_dk = result.documents.dense(3)
     np.testing.assert_allclose(n_dk[:, 1], [0.01, 0.002])
     np.testing.assert_allclose(n_dk.sum(axis=1), corpus.document_lengths)
-    assert np.isfinite(visit.value).all()
-    np.testing.assert_array_equal(visit.restarts, [3, 1])  # of the second document, the copy of its first topic goes
+    assert np.isfinite(result.value).all()
+    np.testing.assert_array_equal(result.restarts, [3, 1])  # of the second document, the copy of its first topic goes
 
 
 @pytest.mark.parametrize("n_topics", [1, 4])
@@ -248,7 +248,7 @@ def test_restarts_are_the_same_to_the_last_bit_for_1_and_2_threads(monkeypatch):
     for n_jobs in (1, 2):
         with ThreadExecutor(n_jobs) as executor:
             batch = batch_of(corpus)
-            visits.append(local_step(batch, parameters, ALPHA, None, restarted(LocalSettings()), executor))
+            visits.append(ascend_documents(batch, parameters, ALPHA, None, restarted(LocalSettings()), executor))
     one, two = visits
     assert one.restarts[1] > 0
     for name in ("ratio", "weight", "entropy", "value", "sweeps", "restarts"):
@@ -270,15 +270,15 @@ def test_laps_tell_the_restarts():
 def test_restarts_run_in_every_fifth_lap_unless_enough_are_accepted(monkeypatch, accepted, every_lap):
     """More than 2 of 1000; the share stays as it was in laps without restarts."""
     ran = []
-    original = memoized.revisit
+    original = memoized.update_batches
 
-    def revisit(*args, restarts, **options):
+    def update_batches(*args, restarts, **options):
         ran.append(restarts)
         done = original(*args, restarts=restarts, **options)
         of_each = np.array([1000, accepted]) if restarts else np.zeros(2, np.int64)
         return [visited._replace(restarts=of_each) for visited in done]
 
-    monkeypatch.setattr(memoized, "revisit", revisit)
+    monkeypatch.setattr(memoized, "update_batches", update_batches)
     corpus = ragged_corpus(1)
     made, _ = schedule(corpus, 1, settings=LocalSettings(restarts=5))
     state, _ = first_lap(made, begin(corpus, 4, 1))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stickbreak.variational.sparse_rows import NARROW, SparseRows, topic_type
+from stickbreak.variational.state import NARROW, SparseRows, topic_type
 
 
 def table_of(seed, n_rows=7, n_topics=5, density=0.4):

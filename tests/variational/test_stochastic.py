@@ -8,11 +8,11 @@ import pytest
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.numerics.streams import stream
 from stickbreak.variational import VariationalHDP
-from stickbreak.variational.local_step import LocalSettings, local_step, summarise
+from stickbreak.variational.global_step import natural_gradient
+from stickbreak.variational.local_step import LocalSettings, ascend_documents, summarise
 from stickbreak.variational.memoized import first_lap
-from stickbreak.variational.natural_gradient import natural_gradient
 from stickbreak.variational.state import GlobalParameters, Summary
-from stickbreak.variational.stochastic import StepRule, StreamState, laps, learn_from, scaled, take_step, visit
+from stickbreak.variational.stochastic import StepRule, StreamState, infer, laps, learn_from, scaled, take_step
 
 from . import reference
 from .problems import (
@@ -35,7 +35,7 @@ REPLACE = StepRule(decay=0.0)  # every step has size 1
 
 def found_in(corpus, parameters, executor):
     """The memoized schedule's local step and summary of a whole corpus."""
-    found = local_step(batch_of(corpus), parameters, ALPHA, None, LocalSettings(), executor)
+    found = ascend_documents(batch_of(corpus), parameters, ALPHA, None, LocalSettings(), executor)
     return found, summarise(found, executor)
 
 
@@ -59,7 +59,7 @@ def test_visit_is_the_local_step_of_the_memoized_schedule():
     made, _ = schedule(corpus)
     parameters = random_parameters(corpus.n_words, 4)
     state = StreamState.from_parameters(parameters, made.model)
-    summary, visited = visit(batch_of(corpus), state, made.model, made.settings, made.executor)
+    summary, visited = infer(batch_of(corpus), state, made.model, made.settings, made.executor)
     found, expected = found_in(corpus, parameters, made.executor)
     np.testing.assert_array_equal(summary.words, expected.words)
     np.testing.assert_array_equal(visited.sweeps, found.sweeps)
@@ -145,7 +145,7 @@ def test_scaled_statistics_average_to_those_of_the_corpus():
     state = StreamState.from_parameters(random_parameters(corpus.n_words, 4), made.model)
     total, mean = Summary.zeros(corpus.n_words, 4), Summary.zeros(corpus.n_words, 4)
     for load, selection in zip(made.batches, rows, strict=True):
-        summary, _ = visit(load(), state, made.model, made.settings, made.executor)
+        summary, _ = infer(load(), state, made.model, made.settings, made.executor)
         total.add(summary)
         whole = scaled(summary, 17)
         assert whole.n_documents == 17
@@ -165,7 +165,7 @@ def test_objective_of_a_lap_is_that_of_its_factors_and_the_globals_at_its_end():
     docs, r, theta = [], [], []
     for b in stream(1, "order of the batches in lap 1").permutation(3):
         batch = made.batches[b]()
-        found = local_step(batch, shadow.parameters(made.model), ALPHA, None, made.settings, made.executor)
+        found = ascend_documents(batch, shadow.parameters(made.model), ALPHA, None, made.settings, made.executor)
         docs += documents_of_visit(found)
         r += responsibilities(found)
         theta.append(thetas(found))

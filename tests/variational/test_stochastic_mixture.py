@@ -7,12 +7,11 @@ from sklearn.utils.estimator_checks import check_estimator
 from stickbreak import GaussianDPMixture, GaussianHDP
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.likelihoods import Gaussian
+from stickbreak.variational.global_step import STICK_RULES, precondition
 from stickbreak.variational.local_step import LocalSettings, summarise
-from stickbreak.variational.natural_gradient import STICK_RULES, precondition
 from stickbreak.variational.state import GlobalParameters, Summary
 from stickbreak.variational.stochastic import StepRule, StreamState, learn_from
-from stickbreak.variational.vectors.batch import VectorBatch
-from stickbreak.variational.vectors.mixture import DPMixture
+from stickbreak.variational.vectors import DPMixture, VectorBatch
 
 from .test_gaussian_models import mixture, nearest
 from .test_vectors import dense_r, direct_objective
@@ -136,9 +135,9 @@ def test_objective_is_that_of_the_factors_of_the_lap_under_the_globals_at_its_en
     likelihood, sticks = found.likelihood_, (found.rho_, found.omega_)
     model, batch = DPMixture(likelihood, 1.0), VectorBatch(likelihood, X, np.arange(201))
     parameters = GlobalParameters.of(likelihood, found.statistics_, found.counts_, *sticks)
-    visit = model.local_step(batch, parameters, None, LocalSettings(), ThreadExecutor())
+    result = model.local_step(batch, parameters, None, LocalSettings(), ThreadExecutor())
     globals_ = (found.statistics_, found.counts_), *sticks
-    direct = direct_objective(model, [batch], [dense_r(visit)], globals_) / 200
+    direct = direct_objective(model, [batch], [dense_r(result)], globals_) / 200
     assert found.objective_ == pytest.approx(direct, rel=1e-9)
 
 

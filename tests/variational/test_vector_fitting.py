@@ -11,10 +11,9 @@ from stickbreak.exceptions import InputError
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.likelihoods import Gaussian, ZeroMeanGaussian
+from stickbreak.variational import vector_model
 from stickbreak.variational.moves import names_of
-from stickbreak.variational.vectors import estimator as vector_fitting
-from stickbreak.variational.vectors.proposals import VECTOR_PROPOSALS
-from stickbreak.variational.vectors.stored import Vectors
+from stickbreak.variational.vectors import VECTOR_PROPOSALS, Vectors
 
 from .test_gaussian_models import SMALL, mixture
 
@@ -33,8 +32,8 @@ def test_a_start_stands_where_the_components_of_the_model_are(likelihood):
 
 
 def test_a_start_counts_all_vectors(monkeypatch):
-    monkeypatch.setattr(vector_fitting, "SAMPLE", 50)
-    monkeypatch.setattr(vector_fitting, "SAMPLE_PER_COMPONENT", 5)
+    monkeypatch.setattr(vector_model, "SAMPLE", 50)
+    monkeypatch.setattr(vector_model, "SAMPLE_PER_COMPONENT", 5)
     X, _ = mixture(0)
     model = GaussianDPMixture(n_laps=1, **SMALL).fit(X)
     start = model._begin(Vectors(X, None), 0, Engine(ThreadExecutor(1)), print, lambda: False)

@@ -7,18 +7,16 @@ from scipy.special import gammaln, logsumexp, psi
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, ZeroMeanGaussian
 from stickbreak.variational import memoized
+from stickbreak.variational import vectors as vectors_module
 from stickbreak.variational.documents import DocumentCounts, DocumentTopics
-from stickbreak.variational.gathering import Piece
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.hdp import HDP
 from stickbreak.variational.local_step import LocalSettings, summarise, track_pairs
-from stickbreak.variational.model import Schedule
+from stickbreak.variational.model import Piece, Schedule
 from stickbreak.variational.moves import Delete, Merge, Move, Reorder, base, merge, run_move
 from stickbreak.variational.objective import expected_log_normaliser, stick_term
 from stickbreak.variational.state import GlobalParameters, expected_beta
-from stickbreak.variational.vectors import batch as vectors_module
-from stickbreak.variational.vectors.batch import VectorBatch
-from stickbreak.variational.vectors.mixture import DPMixture, expected_log_weights
+from stickbreak.variational.vectors import DPMixture, VectorBatch, expected_log_weights
 
 from .problems import Seeing, shown
 
@@ -51,13 +49,13 @@ def model_of(kind, likelihood):
     return HDP(likelihood, ALPHA, GAMMA) if kind == "hdp" else DPMixture(likelihood, GAMMA)
 
 
-def dense_r(visit):
+def dense_r(result):
     """The responsibilities of a visit, (n, K)."""
-    docs, n_components = visit.documents, visit.weights.shape[1]
-    group = np.repeat(np.arange(visit.batch.n_documents), np.diff(visit.batch.indptr))
-    weight = np.zeros((visit.batch.n_documents, n_components))
-    weight[docs.rows, docs.topic] = visit.weight
-    return weight[group] * visit.weights * visit.ratio[:, None]
+    docs, n_components = result.documents, result.weights.shape[1]
+    group = np.repeat(np.arange(result.batch.n_documents), np.diff(result.batch.indptr))
+    weight = np.zeros((result.batch.n_documents, n_components))
+    weight[docs.rows, docs.topic] = result.weight
+    return weight[group] * result.weights * result.ratio[:, None]
 
 
 def direct_objective(model, batches, r, globals_, theta=None):
@@ -87,15 +85,15 @@ def test_local_step_of_a_mixture_is_the_softmax(family):
     values, offsets = vectors()
     likelihood = family.from_data(values)
     p = globals_of(likelihood, values, 5)
-    visit = model_of("dp", likelihood).local_step(
+    result = model_of("dp", likelihood).local_step(
         batch_of("dp", likelihood, values, offsets), p, None, LocalSettings(), ThreadExecutor()
     )
     expected = likelihood.expected_log(likelihood.posterior(p.tau, p.tau_sum), values)
     joint = expected + expected_log_weights(p.rho, p.omega)
     r = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
-    np.testing.assert_allclose(dense_r(visit), r, atol=2e-11)
-    assert (dense_r(visit)[r < 1e-13] == 0).all()
-    np.testing.assert_allclose(dense_r(visit).sum(axis=1), 1.0, rtol=1e-13)
+    np.testing.assert_allclose(dense_r(result), r, atol=2e-11)
+    assert (dense_r(result)[r < 1e-13] == 0).all()
+    np.testing.assert_allclose(dense_r(result).sum(axis=1), 1.0, rtol=1e-13)
 
 
 def test_small_responsibilities_of_a_mixture_stay_and_smallest_go():
@@ -144,15 +142,15 @@ def test_local_step_of_groups_is_a_fixed_point(family):
     values, offsets = vectors()
     likelihood = family.from_data(values)
     p, batch = globals_of(likelihood, values, 4), batch_of("hdp", likelihood, values, offsets)
-    visit = model_of("hdp", likelihood).local_step(batch, p, None, TIGHT, ThreadExecutor())
-    r, expected = dense_r(visit), likelihood.expected_log(likelihood.posterior(p.tau, p.tau_sum), values)
+    result = model_of("hdp", likelihood).local_step(batch, p, None, TIGHT, ThreadExecutor())
+    r, expected = dense_r(result), likelihood.expected_log(likelihood.posterior(p.tau, p.tau_sum), values)
     prior = ALPHA * expected_beta(p.rho)
     for g in range(batch.n_documents):
         part = slice(offsets[g], offsets[g + 1])
         theta = prior[:-1] + r[part].sum(axis=0)
         joint = expected[part] + psi(theta)
         np.testing.assert_allclose(r[part], np.exp(joint - logsumexp(joint, axis=1, keepdims=True)), atol=1e-8)
-    np.testing.assert_allclose(visit.documents.dense(4).sum(axis=1), np.diff(offsets))
+    np.testing.assert_allclose(result.documents.dense(4).sum(axis=1), np.diff(offsets))
 
 
 @pytest.mark.parametrize("kind", MODELS)
@@ -162,16 +160,16 @@ def test_summary_and_pairs_equal_the_direct_sums(family, kind, monkeypatch):
     monkeypatch.setattr(vectors_module, "SHARD_VECTORS", 4)
     values, offsets = vectors(1)
     likelihood = family.from_data(values)
-    visit = model_of(kind, likelihood).local_step(
+    result = model_of(kind, likelihood).local_step(
         batch_of(kind, likelihood, values, offsets), globals_of(likelihood, values, 5), None, TIGHT, ThreadExecutor()
     )
-    found, R = summarise(visit, ThreadExecutor()), dense_r(visit)
+    found, R = summarise(result, ThreadExecutor()), dense_r(result)
     terms = np.where(R > 0, R * np.log(np.where(R > 0, R, 1.0)), 0.0)
     np.testing.assert_allclose(found.S, likelihood.statistics(values, R), rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(found.N, R.sum(axis=0), atol=1e-10)
     np.testing.assert_allclose(found.H, -terms.sum(axis=0), atol=1e-9)
     left, right = np.array([0, 1, 2]), np.array([3, 2, 4])
-    pairs = track_pairs(visit, left, right, ThreadExecutor())
+    pairs = track_pairs(result, left, right, ThreadExecutor())
     both = R[:, left] + R[:, right]
     union = -np.where(both > 0, both * np.log(np.where(both > 0, both, 1.0)), 0.0).sum(axis=0)
     np.testing.assert_allclose(pairs.H, union + (terms[:, left] + terms[:, right]).sum(axis=0), atol=1e-9)
@@ -185,9 +183,9 @@ def test_a_vector_that_no_component_of_its_group_explains_brings_its_own():
     p = GlobalParameters(likelihood.statistics(values, R), R.sum(axis=0), *sticks_of(np.array([0.5, 0.4]), 9.0))
     batch = VectorBatch(likelihood, values, np.array([0, 3, 5]))
     start = DocumentTopics(np.array([0, 1, 2]), np.array([0, 0], np.int32), np.array([3.0, 2.0]))
-    visit = HDP(likelihood, ALPHA, GAMMA).local_step(batch, p, start, LocalSettings(), ThreadExecutor())
-    np.testing.assert_allclose(visit.documents.dense(2), [[2, 1], [1, 1]], atol=1e-6)
-    np.testing.assert_allclose(dense_r(visit), R, atol=1e-6)
+    result = HDP(likelihood, ALPHA, GAMMA).local_step(batch, p, start, LocalSettings(), ThreadExecutor())
+    np.testing.assert_allclose(result.documents.dense(2), [[2, 1], [1, 1]], atol=1e-6)
+    np.testing.assert_allclose(dense_r(result), R, atol=1e-6)
 
 
 class Recorder(Move):
@@ -237,12 +235,12 @@ def test_objective_equals_the_direct_sum_after_a_lap(family, kind):
     state, _ = memoized.first_lap(made, start)
     recorder = Recorder()
     next(memoized.laps(made, state, [recorder], 1))
-    visit, p = recorder.visits[0], state.parameters
+    result, p = recorder.visits[0], state.parameters
     theta = None
     if kind == "hdp":
-        theta = [np.tile(visit.prior.values, (visit.batch.n_documents, 1))]
-        theta[0][:, :-1] += visit.documents.dense(visit.weights.shape[1])
-    direct = direct_objective(made.model, batches, [dense_r(visit)], ((p.tau, p.tau_sum), p.rho, p.omega), theta)
+        theta = [np.tile(result.prior.values, (result.batch.n_documents, 1))]
+        theta[0][:, :-1] += result.documents.dense(result.weights.shape[1])
+    direct = direct_objective(made.model, batches, [dense_r(result)], ((p.tau, p.tau_sum), p.rho, p.omega), theta)
     assert state.objective == pytest.approx(direct, rel=1e-11)
 
 
@@ -317,8 +315,8 @@ def test_float32_differs_by_rounding_alone():
     found = []
     for dtype in (np.float64, np.float32):
         batch = VectorBatch(likelihood, values.astype(dtype), offsets)
-        visit = HDP(likelihood, ALPHA, GAMMA).local_step(batch, p, None, TIGHT, ThreadExecutor())
-        found.append(summarise(visit, ThreadExecutor()))
+        result = HDP(likelihood, ALPHA, GAMMA).local_step(batch, p, None, TIGHT, ThreadExecutor())
+        found.append(summarise(result, ThreadExecutor()))
     assert not np.array_equal(found[0].S, found[1].S)
     np.testing.assert_allclose(found[1].S, found[0].S, atol=1e-3)
     assert found[1].S.dtype == np.float64
@@ -355,8 +353,8 @@ def test_merges_of_every_pair_give_hopeless_pairs_new_sticks_and_wait_for_those_
         move.begin(state)
         assert len(move._pairs) == 2
         for b, load in enumerate(made.batches):
-            visit = made.model.local_step(load(), state.parameters, None, made.settings, made.executor)
-            shown(move, b, visit)
+            result = made.model.local_step(load(), state.parameters, None, made.settings, made.executor)
+            shown(move, b, result)
         before = len(asked)
         candidate = next(iter(move.candidates(state)))
         found[every_pair] = move.evaluate(state, state.standing(), made, candidate).objective
@@ -373,12 +371,12 @@ def test_statistics_of_vectors_in_float32_agree_with_the_counts(kind):
     likelihood = Gaussian(5.0, np.eye(3), np.zeros(3), 0.1)
     batch, executor = batch_of(kind, likelihood, values, offsets), ThreadExecutor()
     parameters = globals_of(likelihood, values.astype(np.float64), 4)
-    visit = model_of(kind, likelihood).local_step(batch, parameters, None, TIGHT, executor)
-    assert visit.weights.dtype == np.float64
-    found = summarise(visit, executor)
+    result = model_of(kind, likelihood).local_step(batch, parameters, None, TIGHT, executor)
+    assert result.weights.dtype == np.float64
+    found = summarise(result, executor)
     np.testing.assert_allclose(found.S[-1], found.N, rtol=1e-12)
     rows = np.arange(batch.n_documents)
-    piece = Piece.from_visit(0, visit, rows, rows, batch)
+    piece = Piece.from_result(0, result, rows, rows, batch)
     S, _ = batch.gathered_statistics(piece.documents, piece.share_ptr, piece.share, 4)
     np.testing.assert_allclose(S[-1], found.N, rtol=1e-12)
     np.testing.assert_allclose(S, found.S, rtol=1e-10, atol=1e-10)

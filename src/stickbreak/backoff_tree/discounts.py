@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stickbreak.backoff_tree.kernels.sequential import count_before
+from stickbreak.backoff_tree.kernels.trees import count_before
 from stickbreak.backoff_tree.shape import Shape
 from stickbreak.backoff_tree.state import Scratch
 from stickbreak.numerics.arrays import Float, Int, Int32
@@ -46,24 +46,14 @@ class Entries:
 def document_likelihood(start: Int, leaf: Int32, key: np.uint64, shape: Shape) -> Callable[[Float], float]:
     """Return the log likelihood of the leaves of documents, nats per token, of discounts.            math.md (T7)
 
-    Parameters
-    ----------
-    start : ndarray of shape (D + 1,)
-        Document d has the tokens start[d] .. start[d + 1] - 1, at least one.
-    leaf : ndarray of shape (N,)
-    key : int
-        Of the random order of the tokens in each document.
-    shape : TreeShape
-
-    Returns
-    -------
-    callable
-        From discounts of levels (depth,) to the mean over tokens of log P(z | the tokens of the document before it).
+    `start` (D + 1,): document d has the tokens start[d] .. start[d + 1] - 1, at least one. `leaf` (N,). `key`: of the
+    random order of the tokens in each document. Returns a function from discounts of levels (depth,) to the mean over
+    tokens of log P(z | the tokens of the document before it).
     """
     lengths, leaf = np.diff(start), leaf.copy()
     own, used = np.zeros(leaf.size), np.zeros((leaf.size, shape.depth))
     tree = Scratch.of(int(lengths.max()), shape)
-    count_before(start, leaf, key, tree.node, tree.path, tree.trail, tree.finder, tree.rng, own, used)
+    count_before(start, leaf, key, shape.nodes, tree, own, used)
     before = np.arange(leaf.size) - np.repeat(start[:-1], lengths)
     later = before > 0
     own, rates = own[later], (used / shape.sizes_above(leaf.astype(np.int64)))[later]
@@ -78,18 +68,8 @@ def document_likelihood(start: Int, leaf: Int32, key: np.uint64, shape: Shape) -
 def word_likelihood(entries: Entries, prob: Float, shape: Shape) -> Callable[[Float], float]:
     """Return the leave-one-out log likelihood of the leaves of words, nats per token, of discounts. math.md (T8)
 
-    Parameters
-    ----------
-    entries : Entries
-        Of words.
-    prob : ndarray of shape (L,)
-        P*(z), held fixed; 0 where no word has a token.
-    shape : TreeShape
-
-    Returns
-    -------
-    callable
-        From discounts of levels (depth,) to the mean over tokens of log P(z | the other tokens of the word).
+    `entries`: of words. `prob` (L,): P*(z), held fixed; 0 where no word has a token. Returns a function from discounts
+    of levels (depth,) to the mean over tokens of log P(z | the other tokens of the word).
     """
     n, last, several = entries.n, entries.n == 1, entries.total > 1
     here = prob[entries.leaf]
@@ -121,11 +101,7 @@ def beam_search(value: Callable[[Float], float], delta: Float) -> tuple[Float, f
     when no candidate is better than the best, or after thirty rounds. Discounts outside what is allowed, a sum above
     0.95 or one below 0.0001, are brought inside first.
 
-    Parameters
-    ----------
-    value : callable
-        From discounts to what is to be large.
-    delta : ndarray of shape (depth,)
+    `value`: from discounts to what is to be large. `delta` (depth,).
     """
     delta = np.maximum(delta * min(1.0, MOST / delta.sum()), _LEAST)
     known = {tuple(delta.tolist()): value(delta)}
@@ -148,12 +124,7 @@ def beam_search(value: Callable[[Float], float], delta: Float) -> tuple[Float, f
 def sample_of_groups(start: Int, most: int, rng: np.random.Generator) -> Int:
     """Return groups, in random order, that hold about `most` members together; all, if they hold fewer.
 
-    Parameters
-    ----------
-    start : ndarray of shape (groups + 1,)
-        Members of group g are start[g] .. start[g + 1] - 1.
-    most : int
-    rng : Generator
+    `start` (groups + 1,): members of group g are start[g] .. start[g + 1] - 1.
     """
     order = rng.permutation(start.size - 1)
     total = np.cumsum(np.diff(start)[order])

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from stickbreak.backoff_tree.blocks import Blocks
 from stickbreak.backoff_tree.discounts import MOST
-from stickbreak.backoff_tree.learning import learn
-from stickbreak.backoff_tree.sampler import TreeSampler
+from stickbreak.backoff_tree.sampler import TreeSampler, learn
 from stickbreak.backoff_tree.seeding import KnownWords
 from stickbreak.backoff_tree.shape import Shape, shape_of
 from stickbreak.backoff_tree.state import WordCounts
@@ -41,14 +40,7 @@ class TreeSettings:
 class TreeLaps:
     """A sampler on its way: `run_fit` drives it.
 
-    Parameters
-    ----------
-    blocks : Blocks
-    settings : TreeSettings
-    seed : int
-    engine : Engine
-    known : KnownWords, optional
-        Pseudo-tokens of seeds.
+    `known`: pseudo-tokens of seeds.
     """
 
     window = 0
@@ -136,10 +128,7 @@ class TreeLaps:
     def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], done: int) -> None:
         """Take up what `snapshot` returned.
 
-        Raises
-        ------
-        KeyError, ValueError
-            If it cannot be of these tokens.
+        Raises KeyError, ValueError if it cannot be of these tokens.
         """
         sampler, shape = self.sampler, shape_of(values["branching"], 0)
         for delta in (arrays["delta_doc"], arrays["delta_word"]):

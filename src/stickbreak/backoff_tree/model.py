@@ -1,45 +1,100 @@
-"""A fitted tree: the words' trees of the last leaves, asked about documents and leaves."""
+"""A fitted tree: the words' trees of the last leaves, asked about documents and leaves.
+
+Beside the model itself: the words of leaves that top words are read from, and the rule of the left-to-right likelihood.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from stickbreak.backoff_tree.backoff import Backoff, solve_backoff
-from stickbreak.backoff_tree.counting import merged
-from stickbreak.backoff_tree.kernels import fixed as fixed_kernels
-from stickbreak.backoff_tree.leaf_words import LeafWords
-from stickbreak.backoff_tree.lists import Totals, directories, lists_of
+from stickbreak.backoff_tree.blocks import merged
+from stickbreak.backoff_tree.kernels import documents as document_kernels
 from stickbreak.backoff_tree.shape import Shape
-from stickbreak.backoff_tree.state import Directory, Discounts, Scratch, WordCounts
+from stickbreak.backoff_tree.state import (
+    Backoff,
+    Discounts,
+    Scratch,
+    Totals,
+    Trees,
+    WordCounts,
+    directories,
+    lists_of,
+    solve_backoff,
+)
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens, refuse_fractions
 from stickbreak.fitting.executor import Executor, shards
 from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.numerics.streams import key_of
+from stickbreak.prediction.left_to_right import Particles, Sequences
+from stickbreak.prediction.words import relevance
 
 # passes over a new document: before the first that counts, and those that count for its shares and for its score
 N_BURN, N_SHARES, N_SCORE = 10, 50, 100
 _SHARD_TOKENS, _BLOCK_TOKENS = 16_384, 200_000
+_RANKED_NUMBERS = 1 << 22  # of a table of words of leaves that are ranked at a time
+
+
+@dataclass(frozen=True, slots=True)
+class LeafWords:
+    """A sparse table of K leaves and W words; the words of leaf k stand at start[k] .. start[k + 1] - 1.
+
+    `start` (K + 1,). `word` (entries,): ascending within a leaf. `count` (entries,): tokens of the word at the leaf.
+    `probability` (entries,): P(w | z), smoothing included. math.md (T6). `word_tokens` (W,): tokens of each word at all
+    leaves.
+    """
+
+    start: Int
+    word: Int32
+    count: Int32
+    probability: Float
+    word_tokens: Float
+
+    @property
+    def counts(self) -> sparse.csr_array:
+        """Tokens of each word at each leaf, (K, W)."""
+        return sparse.csr_array((self.count, self.word, self.start), shape=(self.start.size - 1, self.word_tokens.size))
+
+    def at_leaf(self, k: int) -> tuple[Int, Float]:
+        """Return the words that have tokens at a leaf, with P(w | z)."""
+        here = slice(self.start[k], self.start[k + 1])
+        return self.word[here].astype(np.int64), self.probability[here]
+
+    def below(self, low: int, high: int) -> tuple[Int, Float]:
+        """Return the words that have tokens at leaves low .. high - 1, with their share of the tokens there."""
+        here = slice(self.start[low], self.start[high])
+        tokens = np.bincount(self.word[here], weights=self.count[here], minlength=self.word_tokens.size)
+        words = np.flatnonzero(tokens)
+        return words, tokens[words] / tokens.sum()
+
+    def best(self, found: tuple[Int, Float], n: int) -> tuple[Int, Float]:
+        """Return the n words, with their probabilities, that say most about a node.                 math.md (T14)"""
+        words, probability = found
+        order = np.argsort(-relevance(probability, np.log(self.word_tokens[words])), kind="stable")[:n]
+        return words[order], probability[order]
+
+
+class Lacking(NamedTuple):
+    """What the words' probabilities lack to one at leaves without tokens, and which words have it.   math.md (T11)"""
+
+    peak: float  # C of (T6)
+    missing: Float  # (L + 1,)  running sums over leaves
+    spread: Float  # (L,)  what an entry of a document there adds, beside n_z times that of the leaf itself
+    share: Float  # (W,)  of a word; of one that the fit never saw its probability
+    known: float  # probability that a word is one that the fit has seen
 
 
 class TreeModel:
     """The trees of the words, held fixed.
 
-    Parameters
-    ----------
-    counts : WordCounts
-        Of the documents, with one token at least.
-    shape : TreeShape
-    delta_doc, delta_word : ndarray of shape (depth,)
-    smoothing_share : float or None
-        Of the words, at the leaf with the most smoothing; None where C is solved.                    math.md (T6)
-    executor : Executor
-        Of the work of the constructor.
-    pseudo : WordCounts, optional
-        Pseudo-tokens of seeds, which the trees have, too.                                        math.md (T16)
+    `counts`: of the documents, with one token at least. `delta_doc`, `delta_word` (depth,). `smoothing_share`: of the
+    words, at the leaf with the most smoothing; None where C is solved.                    math.md (T6). `executor`: of
+    the work of the constructor. `pseudo`: pseudo-tokens of seeds, which the trees have, too. math.md (T16).
     """
 
     def __init__(
@@ -55,12 +110,12 @@ class TreeModel:
         self.shape, self.own_tokens = shape, Totals.of(counts, shape.n_leaves).n_tokens
         if pseudo is not None:
             counts = merged(counts, [pseudo], shape.n_leaves, executor)
-        self.of_documents = Discounts.of(delta_doc, shape)
-        self.of_words = Discounts.of(delta_word, shape)
+        of_documents, self.of_words = Discounts.of(delta_doc, shape), Discounts.of(delta_word, shape)
         self.words = lists_of(counts)
         self.n_tokens, n_words, of_word = Totals.of(counts, shape.n_leaves)
         self.backoff: Backoff = solve_backoff(self.n_tokens, n_words, self.of_words, shape, smoothing_share)
-        self.directory: Directory = directories(self.words, self.backoff.scale, self.of_words, shape, executor)
+        directory = directories(self.words, self.backoff.scale, self.of_words, shape, executor)
+        self.trees = Trees(shape.below, shape.nodes, of_documents, self.of_words, self.words, directory)
         self.word_tokens: Float = of_word.astype(np.float64)
 
     def samples(self, tokens: Tokens, n_passes: int, executor: Executor) -> Int32:
@@ -70,10 +125,9 @@ class TreeModel:
 
         def work(part: tuple[int, int]) -> None:
             scratch = Scratch.of(int(tokens.lengths[part[0] : part[1]].max(initial=1)), self.shape)
-            fixed_kernels.sample_documents(
-                *part, tokens.start, tokens.word, self.shape.below, self.of_documents, self.of_words,
-                self.words, self.directory, key, N_BURN, samples, scratch,
-            )  # fmt: skip
+            document_kernels.sample_documents(
+                *part, tokens.start, tokens.word, self.trees, key, N_BURN, samples, scratch
+            )
 
         executor.map(work, shards(tokens.lengths, _SHARD_TOKENS))
         return samples
@@ -94,14 +148,22 @@ class TreeModel:
     def log_predictive(self, observed: Corpus, held_out: Corpus, executor: Executor) -> tuple[float, float]:
         """Return the log probability of held-out words, and their number.                            math.md (T11)"""
         total, first = 0.0, 0
-        missing, share = self.missing(), self.word_tokens / self.word_tokens.sum()
-        unknown, given_away = self.word_tokens == 0, self.given_away()
+        lacking, unknown, given_away = self.lacking(), self.word_tokens == 0, self.given_away()
         for tokens in self._blocks(observed):
             counts = held_out[first : first + tokens.n_documents].counts
             first += tokens.n_documents
             samples, prob = self.samples(tokens, N_SCORE, executor), np.zeros(counts.nnz)
             held_start, held_word = counts.indptr.astype(np.int64), counts.indices
-            self._predict(tokens, samples, held_start, held_word, missing, share, prob, executor)
+
+            def work(
+                part: tuple[int, int], tokens: Tokens = tokens, samples: Int32 = samples, prob: Float = prob,
+                held: tuple[Int, Int32] = (held_start, held_word),
+            ) -> None:  # fmt: skip
+                longest = int(tokens.lengths[part[0] : part[1]].max(initial=1))
+                scratch = Scratch.of(samples.shape[0] * longest, self.shape)
+                document_kernels.predict_words(*part, tokens.start, samples, *held, self.trees, lacking, scratch, prob)
+
+            executor.map(work, shards(tokens.lengths, _SHARD_TOKENS))
             prob *= 1.0 - given_away
             new = unknown[held_word]
             prob[new] = given_away / max(1, int(unknown.sum()))
@@ -116,25 +178,21 @@ class TreeModel:
         lack = np.where(self.n_tokens > 0, 0.0, 1.0 - self.backoff.smoothing / self.backoff.peak)
         return np.concatenate(([0.0], np.cumsum(lack)))
 
+    def lacking(self) -> Lacking:
+        """Return what the words' probabilities lack, as kernels ask for it."""
+        shape, documents, missing = self.shape, self.trees.of_documents, self.missing()
+        spread: Float = -documents.given[-1] * np.diff(missing)
+        for h in range(shape.depth):
+            lack = np.diff(missing[shape.first_leaves(h)])
+            spread += np.repeat(documents.delta[h] / shape.sizes(h) * lack, shape.sizes(h))
+        words, u = self.word_tokens, self.given_away()
+        known = words > 0
+        share = np.where(known, words / words.sum(), u / max(1, int((~known).sum())))
+        return Lacking(self.backoff.peak, missing, spread, share, 1.0 - u)
+
     def given_away(self) -> float:
         """Return the probability u that a word is one of those that the fit never saw.             math.md (T11)"""
         return 1.0 / (1.0 + float(self.word_tokens.sum())) if (self.word_tokens == 0).any() else 0.0
-
-    def _predict(
-        self, tokens: Tokens, samples: Int32, held_start: Int, held_word: Int32, missing: Float, share: Float,
-        prob: Float, executor: Executor,
-    ) -> None:  # fmt: skip
-        """Write the mean probabilities of held-out words over samples."""
-
-        def work(part: tuple[int, int]) -> None:
-            longest = int(tokens.lengths[part[0] : part[1]].max(initial=1))
-            scratch = Scratch.of(samples.shape[0] * longest, self.shape)
-            fixed_kernels.predict_words(
-                *part, tokens.start, samples, held_start, held_word, self.shape.below, self.of_documents,
-                self.of_words, self.words, self.directory, self.backoff.peak, missing, share, scratch, prob,
-            )  # fmt: skip
-
-        executor.map(work, shards(tokens.lengths, _SHARD_TOKENS))
 
     def _blocks(self, corpus: Corpus) -> Iterator[Tokens]:
         """Yield the tokens of known words of documents, in blocks that need little memory."""
@@ -157,7 +215,7 @@ class TreeModel:
         """Return the words that have tokens at each leaf, with P(w | z); other words have less there."""
         words, rate = self.words, self.of_words.rate
         smoothing = np.empty(words.leaf.size)
-        fixed_kernels.smooth_entries(
+        document_kernels.smooth_entries(
             0, words.size.size, words.start, words.size, words.leaf, self.shape.nodes, rate, smoothing
         )
         kept = self.kept()
@@ -195,3 +253,39 @@ class TreeModel:
             out += rate * used[inverse].toarray()
         kept = sparse.csc_array((self.kept(), words.leaf, words.start), shape=(L, words.size.size))
         return (out + sparse.csr_array(kept)[leaves].toarray()) / self.backoff.peak
+
+    def ranked_words(self, n_words: int) -> Int:
+        """Return the words of highest P(w | z) of all leaves with tokens, the highest first, ties by word: (K, n)."""
+        leaves, W = np.flatnonzero(self.n_tokens), self.word_tokens.size
+        top, size = np.empty((leaves.size, min(n_words, W)), np.int64), max(1, _RANKED_NUMBERS // W)
+        for begin in range(0, leaves.size, size):
+            part = slice(begin, begin + size)
+            order = np.argsort(-self.word_distributions(leaves[part]), axis=1, kind="stable")
+            top[part] = order[:, : top.shape[1]]
+        return top
+
+
+class TreeRule:
+    """Leaves with the sequential rule of the documents' tree: p(z | leaves before) is mass(z) / n.  math.md (T12)
+
+    Nothing dense is made but some numbers for each leaf.
+    """
+
+    def __init__(self, model: TreeModel) -> None:
+        self._model, self._lacking = model, model.lacking()
+
+    @property
+    def numbers_per_word(self) -> int:
+        """Doubles that are gathered for each different word of a shard: none."""
+        return 0
+
+    def log_probabilities(self, documents: Sequences, particles: Particles) -> tuple[Float, Float]:
+        """Return both estimates of the log probability of each document, (D,) and (D,).        math.md (T12)"""
+        model = self._model
+        printed, unbiased = (np.empty(documents.content.size) for _ in range(2))
+        scratch = Scratch.of(int(np.diff(documents.start).max(initial=1)), model.shape)
+        document_kernels.score_documents(
+            (documents.start, documents.word, documents.content), particles.key, particles.n, particles.resample,
+            model.trees, self._lacking, scratch, printed, unbiased,
+        )  # fmt: skip
+        return printed, unbiased

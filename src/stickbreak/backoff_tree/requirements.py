@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from stickbreak.backoff_tree.blocks import BLOCK_TOKENS
 from stickbreak.backoff_tree.laps import TreeSettings
-from stickbreak.backoff_tree.learning import LEARNABLE
+from stickbreak.backoff_tree.sampler import LEARNABLE
 from stickbreak.backoff_tree.shape import Shape, shape_of
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
@@ -45,12 +45,7 @@ class Parameters(Protocol):
 
 
 def check_parameters(given: Parameters) -> None:
-    """Refuse what no fit could make sense of, whatever its documents.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse what no fit could make sense of, whatever its documents."""
     settings = tree_settings(given)
     if len(settings.stages) * settings.stage_sweeps >= given.n_laps:
         raise InputError(
@@ -60,12 +55,7 @@ def check_parameters(given: Parameters) -> None:
 
 
 def tree_settings(given: Parameters) -> TreeSettings:
-    """Return what the parameters of a fit stand for.
-
-    Raises
-    ------
-    InputError
-    """
+    """Return what the parameters of a fit stand for."""
     check_names("learn", given.learn, LEARNABLE)
     shape = shape_of(given.branching, int(given.n_topics))
     alpha, eta = discounts("alpha", given.alpha, shape), discounts("eta", given.eta, shape)
@@ -85,18 +75,8 @@ def tree_settings(given: Parameters) -> TreeSettings:
 def check_sizes(corpus: Corpus, settings: TreeSettings, *, blocks: int, in_files: bool) -> None:
     """Refuse more documents or leaves than the memory can carry.
 
-    Parameters
-    ----------
-    corpus : Corpus
-    settings : TreeSettings
-    blocks : int
-        Blocks of documents that are worked on at a time.
-    in_files : bool
-        Whether the leaves of the tokens are in files.
-
-    Raises
-    ------
-    InputError
+    `blocks`: blocks of documents that are worked on at a time. `in_files`: whether the leaves of the tokens are in
+    files.
     """
     shape, N = settings.shape, float(corpus.n_tokens)
     n_first = shape.cut(min((*settings.stages, shape.depth))).n_leaves
@@ -116,10 +96,7 @@ def check_sizes(corpus: Corpus, settings: TreeSettings, *, blocks: int, in_files
 def discounts(name: str, given: Any, shape: Shape) -> Float:
     """Return a discount for each level from a sum, or from one discount each.
 
-    Raises
-    ------
-    InputError
-        If they do not fit the tree, are not positive, or do not sum to less than 1.
+    Raises InputError if they do not fit the tree, are not positive, or do not sum to less than 1.
     """
     try:
         delta = np.asarray(given, dtype=np.float64)
@@ -138,12 +115,7 @@ def discounts(name: str, given: Any, shape: Shape) -> Float:
 
 
 def checked_leaves(given: ArrayLike, n_tokens: Int) -> Int:
-    """Return leaves as an array, refuse what is not a list of leaves that have tokens.
-
-    Raises
-    ------
-    InputError
-    """
+    """Return leaves as an array, refuse what is not a list of leaves that have tokens."""
     try:
         chosen = np.atleast_1d(np.asarray(given))
     except ValueError:  # rows of several lengths

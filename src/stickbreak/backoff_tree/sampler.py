@@ -1,22 +1,27 @@
-"""The sampler: leaves of all tokens, the trees of the words, pass after pass."""
+"""The sampler: leaves of all tokens, the trees of the words, pass after pass; and how its discounts are learned."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from stickbreak.backoff_tree.backoff import Backoff, solve_backoff
-from stickbreak.backoff_tree.blocks import Blocks
-from stickbreak.backoff_tree.counting import count_tokens, merged
-from stickbreak.backoff_tree.lists import Totals
-from stickbreak.backoff_tree.passes import Pass, WordTrees, sampled
+from stickbreak.backoff_tree.blocks import Blocks, Pass, WordTrees, count_tokens, merged, sampled
+from stickbreak.backoff_tree.discounts import (
+    Entries,
+    beam_search,
+    document_likelihood,
+    sample_of_groups,
+    word_likelihood,
+)
 from stickbreak.backoff_tree.seeding import KnownWords
 from stickbreak.backoff_tree.shape import Shape
-from stickbreak.backoff_tree.state import Discounts, WordCounts
+from stickbreak.backoff_tree.state import Backoff, Discounts, Totals, WordCounts, solve_backoff
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.numerics.streams import key_of
 
+LEARNABLE = ("alpha", "eta")
+SAMPLE = 20_000  # tokens of a sample, about
 _ALONE = Engine(ThreadExecutor(1))
 
 
@@ -25,29 +30,12 @@ class TreeSampler:
 
     A pseudo-Gibbs procedure: the conditionals of the model are not those of one joint distribution (math.md (T5)).
 
-    Parameters
-    ----------
-    blocks : Blocks
-        The documents; it holds the leaves of their tokens.
-    shape : TreeShape
-    delta_doc, delta_word : ndarray of shape (depth,)
-        Discounts of each level, for documents and words; each sums to less than 1.
-    seed : int
-    at_once : bool
-        Whether each draw changes the words' trees at once (serial), or all are merged after the pass (parallel).
-    known : KnownWords, optional
-        Pseudo-tokens, which the trees of the words have beside the tokens.
-    smoothing_share : float, optional
-        Of the words, at the leaf with the most smoothing. The default solves C.                     math.md (T6)
-
-    Attributes
-    ----------
-    n_passes : int
-        Passes done.
-    settled : bool
-        Whether a pass was made since tokens were last put at leaves at random: by the start, or by growth.
-    backoff : Backoff
-        That of the last pass, or of the last `solve`.
+    `blocks`: the documents; it holds the leaves of their tokens. `delta_doc`, `delta_word` (depth,): discounts of each
+    level, for documents and words; each sums to less than 1. `at_once`: whether each draw changes the words' trees at
+    once (serial), or all are merged after the pass (parallel). `known`: pseudo-tokens, which the trees of the words
+    have beside the tokens. `smoothing_share`: of the words, at the leaf with the most smoothing. The default solves C.
+    math.md (T6). `n_passes`: passes done. `settled`: whether a pass was made since tokens were last put at leaves at
+    random: by the start, or by growth. `backoff`: that of the last pass, or of the last `solve`.
     """
 
     backoff: Backoff
@@ -119,7 +107,7 @@ class TreeSampler:
         # each draw of a serial pass changes the trees for the next: that is one thread's work
         for first, found in self.blocks.run(_ALONE if self.at_once else engine, sampled, task):
             for index, (kept, of_documents) in enumerate(found, start=first):
-                self.blocks.leaves.take(index, kept)
+                self.blocks.leaves.put(index, kept)
                 log_p.append(of_documents)
         self.settled = True
         return float(np.concatenate(log_p).sum() / self.blocks.n_tokens)
@@ -128,21 +116,16 @@ class TreeSampler:
         """Return what the jobs of the next pass share: trees made of the leaves, so drift of rounding ends here."""
         (counts, totals), backoff, shape = self.counts(engine), self.solve(engine), self.shape
         room = np.minimum(totals.of_word, shape.n_leaves) if self.at_once else None
-        trees = WordTrees.of(counts, shape, self.of_words(), backoff.scale, engine, room=room)
+        discounts = self.of_documents(), self.of_words()
+        trees = WordTrees.of(counts, shape, discounts, backoff.scale, engine, room=room)
         key = key_of(self.seed, self.n_passes, "tree")
-        return Pass(trees, self.of_documents(), backoff.peak, int(totals.of_word.sum()), key, self.at_once)
+        return Pass(trees, backoff.peak, int(totals.of_word.sum()), key, self.at_once)
 
     def expand(self, shape: Shape, delta_doc: float, delta_word: float, most: float) -> None:
         """Make leaves nodes of a tree with a level more; their tokens go to leaves below at random.     math.md (T9)
 
-        Parameters
-        ----------
-        shape : Shape
-            The tree with the new level.
-        delta_doc, delta_word : float
-            Discounts of the new level.
-        most : float
-            All discounts of a kind are scaled down to sum to at most so much along a path.
+        `shape`: the tree with the new level. `delta_doc`, `delta_word`: discounts of the new level. `most`: all
+        discounts of a kind are scaled down to sum to at most so much along a path.
         """
         before, self.shape, self.settled = self.shape, shape, False
         purpose = f"expand {before.depth} {shape.n_leaves // before.n_leaves}"
@@ -160,3 +143,45 @@ class TreeSampler:
     def n_used(self, engine: Engine) -> int:
         """Return the number of leaves with tokens."""
         return int(np.count_nonzero(self.counts(engine)[1].n_tokens))
+
+
+def learn(sampler: TreeSampler, name: str, engine: Engine, *, search: bool = True) -> float:
+    """Set the discounts of documents ("alpha") or words ("eta") by beam search; return their likelihood.
+
+    Without `search` they stay: leaves at random would only ask for as much smoothing as there can be.
+
+    Documents or words are sampled again each time, by the pass; P* is that of the present leaves.
+
+    Returns nats per token of the sample.
+    """
+    key = key_of(sampler.seed, sampler.n_passes, f"learn {name}")
+    rng, shape = np.random.Generator(np.random.Philox(key=int(key))), sampler.shape
+    if name == "alpha":
+        likelihood = document_likelihood(*_of_documents(sampler.blocks, rng), key, shape)
+        if not search:
+            return likelihood(sampler.delta_doc)
+        sampler.delta_doc, value = beam_search(likelihood, sampler.delta_doc)
+        return value
+    counts, totals = sampler.counts(engine)
+    entries = Entries.of(*_of_words(counts, totals, rng), shape)
+    likelihood = word_likelihood(entries, np.where(totals.n_tokens > 0, sampler.solve(engine).prob, 0.0), shape)
+    if not search:
+        return likelihood(sampler.delta_word)
+    sampler.delta_word, value = beam_search(likelihood, sampler.delta_word)
+    return value
+
+
+def _of_documents(blocks: Blocks, rng: np.random.Generator) -> tuple[Int, Int32]:
+    """Return where the tokens of some documents begin, and the leaf of each."""
+    chosen, lengths = sample_of_groups(blocks.start, SAMPLE, rng), np.diff(blocks.start)
+    chosen = chosen[lengths[chosen] > 0]
+    return np.concatenate(([0], np.cumsum(lengths[chosen]))), np.concatenate(blocks.of_documents(chosen))
+
+
+def _of_words(counts: WordCounts, totals: Totals, rng: np.random.Generator) -> tuple[Int, Int32]:
+    """Return word, numbered again, and leaf of all tokens of some words."""
+    chosen = sample_of_groups(np.concatenate(([0], np.cumsum(totals.of_word))), SAMPLE, rng)
+    chosen = chosen[totals.of_word[chosen] > 0]
+    where = np.concatenate([np.arange(counts.start[w], counts.start[w + 1]) for w in chosen])
+    leaf = np.repeat(counts.leaf[where], counts.n[where])
+    return np.repeat(np.arange(chosen.size), totals.of_word[chosen]), leaf

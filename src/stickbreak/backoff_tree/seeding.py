@@ -9,9 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from stickbreak.backoff_tree.blocks import Blocks, Job
-from stickbreak.backoff_tree.shape import Shape
+from stickbreak.backoff_tree.shape import Shape, Taxonomy
 from stickbreak.backoff_tree.state import WordCounts
-from stickbreak.backoff_tree.taxonomy import Taxonomy
 from stickbreak.corpus.tokens import written_out
 from stickbreak.exceptions import InputError
 from stickbreak.model.seeds import Seeds, known_words
@@ -76,10 +75,7 @@ class KnownWords:
 def leaves_of(names: Sequence[str], shape: Shape) -> Int:
     """Return the leaf of each seed: that of its path in a tree of paths, else evenly from left to right.
 
-    Raises
-    ------
-    InputError
-        If there are fewer leaves, or a name is not the path of one.
+    Raises InputError if there are fewer leaves, or a name is not the path of one.
     """
     if not isinstance(shape, Taxonomy):
         if len(names) > shape.n_leaves:

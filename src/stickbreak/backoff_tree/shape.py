@@ -1,17 +1,18 @@
-"""The shape of a tree: how many children the nodes of each level have. L leaves; level 0 is the root."""
+"""The shape of a tree: how many children its nodes have, or the paths of its leaves. L leaves; level 0 is the root."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import zip_longest
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stickbreak.backoff_tree.taxonomy import Taxonomy, taxonomy_of
 from stickbreak.exceptions import InputError
 from stickbreak.numerics.arrays import Float, Int, Int32
 
@@ -165,6 +166,170 @@ class TreeShape:
         return (z * np.int32(k) + rng.integers(k, size=z.size, dtype=np.int32)).astype(np.int32)
 
 
+@dataclass(frozen=True)
+class Taxonomy:
+    """A tree whose nodes have any number of children, and whose leaves are at any level.      math.md (T15)
+
+    Leaves are numbered from left to right. A leaf above the last level is, for the counts, a node with one child on
+    each level below it, down to the last: a discount that such a node takes goes back to the same leaf.
+
+    Parameters
+    ----------
+    branching : tuple of str
+        The path of each leaf from left to right, as `taxonomy_of` orders them.
+
+    Examples
+    --------
+    >>> tree = taxonomy_of(["science/physics/optics", "arts", "science/biology"])
+    >>> tree.branching
+    ('science/physics/optics', 'science/biology', 'arts')
+    >>> tree.n_nodes.tolist(), tree.sizes(1).tolist()
+    ([1, 2, 3, 3], [2, 1])
+    """
+
+    branching: tuple[str, ...]
+
+    @cached_property
+    def _names(self) -> list[list[str]]:
+        return [path.split("/") for path in self.branching]
+
+    @cached_property
+    def depth(self) -> int:
+        """Number of interior levels: the deepest leaves are at level `depth`."""
+        return max(map(len, self._names))
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves L."""
+        return len(self.branching)
+
+    @property
+    def as_values(self) -> list[str]:
+        """The paths as plain values, of which `shape_of` makes this tree."""
+        return list(self.branching)
+
+    @property
+    def table_bytes(self) -> int:
+        """Bytes that tables of the nodes take in memory: those of kernels, and the rates of documents and words."""
+        return 28 * (self.depth + 1) * self.n_leaves
+
+    @cached_property
+    def places(self) -> dict[str, tuple[int, int]]:
+        """Level and number of each node by its path; that of the root is "" (empty)."""
+        return {
+            "/".join(names[:h]): (h, int(self.nodes[h, z]))
+            for z, names in enumerate(self._names)
+            for h in range(len(names) + 1)
+        }
+
+    @cached_property
+    def _leaf_level(self) -> Int:
+        return np.array([len(names) for names in self._names])
+
+    @cached_property
+    def nodes(self) -> Int32:
+        """Node of each leaf at each level, as kernels look it up, (depth + 1, L)."""
+        found = np.zeros((self.depth + 1, self.n_leaves), np.int32)
+        together = np.ones(self.n_leaves - 1, dtype=bool)  # whether a leaf and the next have the node above in common
+        # no path goes on below another, so two that have ended are apart already
+        for h, names in enumerate(zip_longest(*self._names), start=1):
+            column = np.array(names, dtype=object)
+            together &= column[1:] == column[:-1]
+            np.cumsum(~together, out=found[h, 1:])
+        return found
+
+    @cached_property
+    def below(self) -> Int:
+        """First leaf of each node of each level, as kernels look it up, (depth + 1, L + 1); L where nodes end."""
+        found = np.full((self.depth + 1, self.n_leaves + 1), self.n_leaves, np.int64)
+        for h, node in enumerate(self.nodes):
+            first = np.flatnonzero(np.diff(node, prepend=-1))
+            found[h, : first.size] = first
+        return found
+
+    @cached_property
+    def n_nodes(self) -> Int:
+        """Nodes of each level, (depth + 1,)."""
+        return self.nodes[:, -1].astype(np.int64) + 1
+
+    def node_of(self, leaf: Int | Int32, level: int) -> Int:
+        """Return the node of leaves at a level."""
+        return self.nodes[level][leaf].astype(np.int64)
+
+    def first_leaf(self, level: int, node: int) -> int:
+        """Return the first leaf below a node; L for the node after the last."""
+        return int(self.below[level, node])
+
+    def first_leaves(self, level: int) -> Int:
+        """Return the first leaf of each node of a level, and L, (nodes + 1,)."""
+        return self.below[level, : self.n_nodes[level] + 1]
+
+    def first_child(self, level: int, node: int) -> int:
+        """Return the number of the first child of a node, among the nodes of the next level."""
+        first = self.first_leaf(level, node)
+        return int(self.nodes[level + 1, first]) if first < self.n_leaves else int(self.n_nodes[level + 1])
+
+    def sizes(self, level: int) -> Int:
+        """Return the number of leaves below each node of a level."""
+        return np.diff(self.first_leaves(level))
+
+    def sizes_above(self, leaf: Int) -> Int:
+        """Return the number of leaves below the node of each interior level above leaves, (n, depth)."""
+        return np.stack([self.sizes(h)[self.node_of(leaf, h)] for h in range(self.depth)], axis=1)
+
+    def n_children(self, level: int) -> Int:
+        """Return the number of children of each node of a level."""
+        return np.bincount(self.nodes[level, self.first_leaves(level + 1)[:-1]])
+
+    def rates(self, delta: Float) -> Float:
+        """Return discounts by the leaves below each node, (depth, L); 0 where there is no node."""
+        found = np.zeros((self.depth, self.n_leaves))
+        for h in range(self.depth):
+            found[h, : self.n_nodes[h]] = delta[h] / self.sizes(h)
+        return found
+
+    def sums_below(self, values: Float, level: int) -> Float:
+        """Return the sums over the leaves below each node of a level."""
+        return np.add.reduceat(values, self.first_leaves(level)[:-1])
+
+    def leaf_levels(self, leaf: Int) -> Int:
+        """Return the level at which leaves are."""
+        return self._leaf_level[leaf]
+
+    def is_leaf(self, level: int, node: int) -> bool:
+        """Whether a node is a leaf of the taxonomy."""
+        return bool(self._leaf_level[self.first_leaf(level, node)] <= level)
+
+    def name_of(self, level: int, node: int) -> str | None:
+        """Return the name of a node, without those above it; the root has none."""
+        return self._names[self.first_leaf(level, node)][level - 1] if level else None
+
+    def levels_below(self, level: int, node: int) -> int:
+        """Return the number of levels below a node, down to its deepest leaf."""
+        first, last = self.first_leaf(level, node), self.first_leaf(level, node + 1)
+        return max(0, int(self._leaf_level[first:last].max()) - level)
+
+    def branching_from(self, level: int) -> tuple[int, ...]:
+        """Return nothing: the nodes of a level may have different numbers of children."""
+        return ()
+
+    def cut(self, depth: int) -> Self:
+        """Return the first levels alone: nodes that were above others become leaves."""
+        return type(self)(tuple(dict.fromkeys("/".join(names[:depth]) for names in self._names)))
+
+    def expanded(self, k: int) -> Self:
+        """Return the tree in which each leaf has become a node with k leaves, which are called 1, 2, ..., k."""
+        return type(self)(tuple(f"{path}/{i + 1}" for path in self.branching for i in range(int(k))))
+
+    def scattered(self, before: Sequence[str], z: Int32, rng: np.random.Generator) -> Int32:
+        """Return leaves of this tree for leaves of one with a level less, of this branching: below them, uniformly."""
+        number = {path: i for i, path in enumerate(before)}
+        parent = [number[path] if path in number else number[path.rpartition("/")[0]] for path in self.branching]
+        n = np.bincount(parent, minlength=len(before))
+        first = np.concatenate(([0], np.cumsum(n)[:-1]))
+        return (first[z] + rng.integers(n[z])).astype(np.int32)
+
+
 Shape = TreeShape | Taxonomy
 
 
@@ -225,3 +390,54 @@ def _tall(wished: int) -> tuple[int, ...]:
         if 2**twos * 3**threes < best[2]:
             best = (twos, threes, 2**twos * 3**threes)
     return (2,) * best[0] + (3,) * best[1]
+
+
+def taxonomy_of(paths: Sequence[Any]) -> Taxonomy:
+    """Return the tree of the paths of leaves, such as "science/physics/optics".
+
+    `paths`: the names from the root down, with a slash between them; white space around a name does not count. Children
+    stand in the order in which their paths come first. Raises InputError if that is not a tree: a path is empty, lacks
+    a name, comes twice, or goes on below a leaf.
+    """
+    root: dict[str, Any] = {}
+    for path in paths:
+        if not isinstance(path, str):
+            raise InputError(f"branching has the path {path!r}; give text for each leaf, such as 'science/physics'.")
+        names = [name.strip() for name in path.split("/")]
+        if not all(names):
+            raise InputError(f"branching has the path {path!r}, which lacks a name; write names with a slash between.")
+        _add(root, names)
+    found = tuple(_leaves(root))
+    if len(found) < 2:
+        raise InputError("branching has 1 path, but a tree has at least 2 leaves; give 2 paths or more.")
+    return Taxonomy(found)
+
+
+def _add(root: dict[str, Any], names: list[str]) -> None:
+    """Add a leaf to nested dictionaries, in which it is None."""
+    node, path = root, "/".join(names)
+    for h, name in enumerate(names[:-1]):
+        node = node.setdefault(name, {})
+        if node is None:
+            raise _both("/".join(names[: h + 1]), path)
+    if names[-1] not in node:
+        node[names[-1]] = None
+    elif node[names[-1]] is None:
+        raise InputError(f"branching has the path {path!r} twice; give each leaf once.")
+    else:
+        raise _both(path, f"{path}/{next(iter(node[names[-1]]))}")
+
+
+def _both(leaf: str, below: str) -> InputError:
+    return InputError(f"branching has {leaf!r} as a leaf and {below!r} below it; leave the first out, or rename it.")
+
+
+def _leaves(root: dict[str, Any]) -> Iterator[str]:
+    """Yield the paths of the leaves from left to right."""
+    waiting = list(reversed(root.items()))
+    while waiting:
+        path, node = waiting.pop()
+        if node is None:
+            yield path
+        else:
+            waiting.extend((f"{path}/{name}", below) for name, below in reversed(node.items()))

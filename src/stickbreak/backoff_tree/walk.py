@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from stickbreak.backoff_tree.leaf_words import LeafWords
-from stickbreak.backoff_tree.model import TreeModel
+from stickbreak.backoff_tree.model import LeafWords, TreeModel
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.numerics.arrays import Float, Int

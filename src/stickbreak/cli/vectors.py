@@ -17,7 +17,7 @@ from stickbreak.storage.urls import Location, UrlPath
 
 if TYPE_CHECKING:
     from stickbreak.corpus import GroupedVectors, PatchShape
-    from stickbreak.variational.vectors.shown import ShownComponent
+    from stickbreak.variational.vector_model import ShownComponent
 
 __all__ = ["SingleVectors", "Vectors"]
 

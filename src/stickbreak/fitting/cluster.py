@@ -1,38 +1,40 @@
-"""Dask as the workers of an engine: processes of this machine, or of a cluster."""
+"""Dask as the workers of an engine: processes of this machine, or of a cluster.
+
+Dask moves jobs and results, and runs the jobs of a lost worker again. What jobs share, if it is large, is in a file of
+the scratch folder, which each worker opens once: scattered by Dask, 20 MB took four times as long.
+"""
 
 from __future__ import annotations
 
+import os
 import pickle
+import secrets
 import tempfile
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 from stickbreak.corpus.corpus import Corpus
 from stickbreak.corpus.folder import place_of_folder, write_corpus
 from stickbreak.corpus.place import Place
-from stickbreak.exceptions import ClusterError, InputError, StickbreakError
-from stickbreak.fitting import dask_jobs
+from stickbreak.exceptions import ClusterError, InputError, ReadError, StickbreakError
 from stickbreak.fitting.checkpoint import identity_of_corpus
-from stickbreak.fitting.dask_jobs import Step
 from stickbreak.fitting.engine import use_workers
-from stickbreak.fitting.parcels import LARGE, Parcel, Unseen
+from stickbreak.storage.atomic import told_as_write_error
 from stickbreak.storage.own_folders import OwnFolder
 from stickbreak.storage.places import PathLike, place_of
 
 Shared = TypeVar("Shared")
 Job = TypeVar("Job")
 Result = TypeVar("Result")
-Part = TypeVar("Part")
 
-TRIES = 3  # of a step whose shared data were lost with the workers that held them
-FAN_IN = 8  # parts of a sum that a worker adds up at a time ...
-MUCH = 1 << 27  # ... where there are more of them, and more bytes: fewer are quicker to fetch than to add twice
+TRIES = 3  # of jobs that are lost with the workers that held what they share
+LARGE = 1 << 16  # bytes of what jobs share, from which on it is in a file
+FAN_IN = 8  # parts of a sum that a worker adds up at a time
 GIVEN_BACK_AT_ONCE = "MALLOC_TRIM_THRESHOLD_"  # with it, memory that is freed goes back to the system
 # one heap for all threads of a worker, which grows and shrinks by much at a time, and has all but the largest arrays
 KEPT = {"MALLOC_ARENA_MAX": 1, "MALLOC_TOP_PAD_": 1 << 26, "MALLOC_MMAP_THRESHOLD_": 1 << 25}
@@ -47,25 +49,13 @@ class DaskWorkers:
     ----------
     client : distributed.Client
     scratch : Path
-        A folder that all workers see: corpora that are not stored yet are written there, what fits work on, and what is
-        large on its way.
-
-    Attributes
-    ----------
-    n_steps : int
-        Steps so far. A step is a list of jobs that share something.
-    bytes_sent : int
-        What went out, in files or not: jobs, and what they share, which is counted once.
-    bytes_returned : int
-        The results.
+        A folder that all workers see: corpora that are not stored yet are written there, what fits work on, and what
+        the jobs of a step share.
     """
 
     def __init__(self, client: Any, scratch: Path) -> None:
         self._client, self.scratch = client, scratch
-        self._shelf: Path | None = scratch  # of what is large
-        self._last: list[Any] = []  # futures
         self._limits: list[int] = []  # bytes that workers may use, as long as there are some
-        self.n_steps = self.bytes_sent = self.bytes_returned = 0
         self._places: dict[tuple[Any, ...], Place] = {}
 
     def run(
@@ -77,8 +67,7 @@ class DaskWorkers:
     ) -> list[Result]:
         """Return [work(shared, job) for job in jobs], in order.
 
-        Dask runs the jobs of a lost worker again on another one, and sends what they share again where it went with
-        it: a job may be done twice, to the same result. `done` is called with the number of jobs that are done.
+        A job may be done twice, to the same result. `done` is called with the number of jobs that are done.
 
         Raises
         ------
@@ -87,26 +76,24 @@ class DaskWorkers:
         WriteError
             If the disk of the scratch folder is full.
         """
-        told = None if done is None else _Told(done)
+        progress = None if done is None else _Progress(done)
 
-        def results(step: Step) -> list[Result]:
-            futures = self._map(dask_jobs.done, step)
-            if told is not None:
-                _tell(told, futures)
-            return self._opened(self._gathered(futures), lasting=True)
+        def results(told: bytes | str) -> list[Result]:
+            futures = self._map(work, jobs, told)
+            if progress is not None:
+                progress.follow(futures)
+            return self._gathered(futures)
 
-        return self._step(work, jobs, shared, results, told) if jobs else []
+        return self._tried(results, len(jobs), shared, progress) if jobs else []
 
     def run_summed(
         self,
-        work: Callable[[Shared, Job], tuple[Result, Part]],
+        work: Callable[[Shared, Job], Result],
         jobs: Sequence[Job],
         shared: Shared,
-        add: Callable[[Sequence[Part]], Part],
-    ) -> tuple[list[Result], list[Part]]:
-        """Return the results of jobs, in order, and parts that add up to the parts of all jobs.
-
-        Where there are many and large parts, workers add them up, eight at a time, until there is one.
+        add: Callable[[Sequence[Result]], Result],
+    ) -> list[Result]:
+        """Return parts that add up to the results of all jobs; workers add up many, eight at a time, to one.
 
         Raises
         ------
@@ -114,85 +101,63 @@ class DaskWorkers:
             As `run`.
         """
 
-        def results(step: Step) -> tuple[list[Result], list[Part]]:
-            found = self._gathered(self._map(dask_jobs.done_apart, step))
-            own, parts = [result for result, _ in found], [part for _, part in found]
-            if len(parts) > FAN_IN and sum(part.size for part in parts) > MUCH:
-                told = pickle.dumps(add, protocol=pickle.HIGHEST_PROTOCOL)
-                while len(parts) > 1:
-                    groups = [parts[first : first + FAN_IN] for first in range(0, len(parts), FAN_IN)]
-                    paths = [step.path(f"sum-{len(parts)}-{number}") for number in range(len(groups))]
-                    tolds = [told] * len(groups)
-                    parts = self._gathered(self._client.map(dask_jobs.added, tolds, groups, paths, pure=False))
-            return self._opened(own, lasting=True), self._opened(parts)
+        def parts(told: bytes | str) -> list[Result]:
+            futures = self._map(work, jobs, told)
+            while len(futures) > (FAN_IN if len(futures) == len(jobs) else 1):
+                groups = [futures[first : first + FAN_IN] for first in range(0, len(futures), FAN_IN)]
+                futures = [self._client.submit(add, group, pure=False) for group in groups]
+            return self._gathered(futures)
 
-        return self._step(work, jobs, shared, results) if jobs else ([], [])
+        return self._tried(parts, len(jobs), shared) if jobs else []
 
-    def _step(
-        self,
-        work: Callable[..., Any],
-        jobs: Sequence[Any],
-        shared: Any,
-        results: Callable[[Step], Any],
-        told: _Told | None = None,
+    def _tried(
+        self, results: Callable[[bytes | str], Any], n_jobs: int, shared: Any, progress: _Progress | None = None
     ) -> Any:
-        """Return what `results` makes of the packed jobs of a step; again where workers are lost."""
+        """Return the results of jobs, given what they share or the file that has it; again where workers are lost."""
         from distributed import KilledWorker
         from distributed.client import ClosedClientError, FutureCancelledError
 
-        n_lost, reason = 0, ""
-        while n_lost < TRIES:
-            step = Step(self._shelf, work, jobs, shared)
-            try:
-                found = results(step)
-            except Unseen:
-                if self._shelf is None:
+        reason = ""
+        with self._travelling(shared) as told:
+            for _ in range(TRIES):
+                try:
+                    return results(told)
+                except StickbreakError:  # of a job
                     raise
-                self._shelf = None  # all is sent from now on
-            except StickbreakError:  # of a job
-                raise
-            except ClosedClientError:
-                raise ClusterError(
-                    "the scheduler of the cluster has gone; start it and its workers again. A fit with a checkpoint "
-                    "goes on with resume."
-                ) from None
-            except (FutureCancelledError, KilledWorker, TimeoutError, OSError) as error:
-                if told is not None and told.error is not None:  # of the callback, not of the cluster
-                    raise told.error from None
-                n_lost, reason = n_lost + 1, str(error) or "it did not answer in time"
-                time.sleep(0.5)
-            else:
-                self.n_steps += 1
-                self.bytes_sent += step.size
-                return found
-            finally:
-                step.end()
+                except ClosedClientError:
+                    raise ClusterError(
+                        "the scheduler of the cluster has gone; start it and its workers again. A fit with a "
+                        "checkpoint goes on with resume."
+                    ) from None
+                except (FutureCancelledError, KilledWorker, TimeoutError, OSError) as error:
+                    if progress is not None and progress.error is not None:  # of the callback, not of the cluster
+                        raise progress.error from None
+                    reason = str(error) or "it did not answer in time"
+                    time.sleep(0.5)
         raise ClusterError(
-            f"the cluster lost the work of {len(jobs)} jobs {TRIES} times ({reason:.200}); see that its workers have "
+            f"the cluster lost the work of {n_jobs} jobs {TRIES} times ({reason:.200}); see that its workers have "
             "enough memory and go on running. A fit with a checkpoint goes on with resume."
         )
 
-    def _map(self, function: Callable[..., Any], step: Step) -> list[Any]:
-        """Let workers do a function with each job of a step."""
-        shared: Any = step.shared
-        if not shared.ends and shared.size > LARGE:
-            with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", "Sending large graph", UserWarning)  # no smaller one can be sent
-                # a task, where scatter would never return when a worker has just gone
-                shared = self._client.submit(dask_jobs.itself, shared, pure=False)
-        n_jobs = len(step.jobs)
-        futures = self._client.map(
-            function, [step.token] * n_jobs, [shared] * n_jobs, step.jobs, step.paths, pure=False
-        )
-        # those of the step before go only now: to tell the scheduler so would have kept it for 10 ms from these
-        self._last = futures
-        return list(futures)
+    @contextmanager
+    def _travelling(self, shared: Any) -> Iterator[bytes | str]:
+        """Give what jobs share as it travels: pickled, or the path of a file with that, which is removed at the end."""
+        content = pickle.dumps(shared, protocol=pickle.HIGHEST_PROTOCOL)
+        if len(content) < LARGE:
+            yield content
+            return
+        path = self.scratch / f"shared-{secrets.token_hex(8)}"
+        try:
+            with told_as_write_error(path):
+                path.write_bytes(content)
+            del content
+            yield str(path)
+        finally:
+            with suppress(OSError):
+                os.unlink(path)
 
-    def _opened(self, parcels: Sequence[Parcel], *, lasting: bool = False) -> list[Any]:
-        """Return what jobs have found, and count its bytes."""
-        found = [parcel.opened(lasting=lasting) for parcel in parcels]
-        self.bytes_returned += sum(parcel.size for parcel in parcels)
-        return found
+    def _map(self, work: Callable[..., Any], jobs: Sequence[Any], told: bytes | str) -> list[Any]:
+        return list(self._client.map(_done_alone, jobs, work=work, told=told, pure=False))
 
     def _gathered(self, futures: list[Any]) -> list[Any]:
         """Return the results of futures; refuse to wait on where no worker is left, or all have too little memory."""
@@ -236,20 +201,6 @@ class DaskWorkers:
         except (OSError, ClosedClientError):
             return []
 
-    @property
-    def n_at_once(self) -> int:
-        """Number of jobs that workers do at the same time; 0 where the scheduler does not answer."""
-        from distributed.client import ClosedClientError
-
-        try:
-            return sum(self._client.nthreads().values())
-        except (OSError, ClosedClientError):
-            return 0
-
-    def release(self) -> None:
-        """Let the cluster forget the results of the last step."""
-        self._last = []
-
     def place(self, corpus: Corpus) -> Place:
         """Return where the documents of a corpus are stored; one that is not is written to the scratch folder."""
         if corpus.place is not None:
@@ -263,33 +214,48 @@ class DaskWorkers:
         return self._places[known]
 
 
-@dataclass(slots=True)
-class _Told:
+class _Progress:
     """Tells how many jobs are done, each number once, and keeps the error of who is told."""
 
-    done: Callable[[int], None]
-    highest: int = 0
-    error: Exception | None = None
+    def __init__(self, done: Callable[[int], None]) -> None:
+        self._done, self._highest = done, 0
+        self.error: Exception | None = None
 
-    def __call__(self, n_done: int) -> None:
-        if n_done > self.highest:
-            self.highest = n_done
-            try:
-                self.done(n_done)
-            except Exception as error:
-                self.error = error
-                raise
+    def follow(self, futures: list[Any]) -> None:
+        """Tell until all jobs are done, or one has failed: whoever gathers the results raises its error."""
+        from distributed import as_completed
+
+        ended: Any = as_completed
+        for n_done, future in enumerate(ended(futures), start=1):
+            if future.status != "finished":
+                return
+            if n_done > self._highest:
+                self._highest = n_done
+                try:
+                    self._done(n_done)
+                except Exception as error:
+                    self.error = error
+                    raise
 
 
-def _tell(told: _Told, futures: list[Any]) -> None:
-    """Tell how many jobs are done, until all are, or one has failed."""
-    from distributed import as_completed
+def _done_alone(job: Any, work: Callable[..., Any], told: bytes | str) -> Any:
+    """Do a job, in a worker, from where nothing travels on."""
+    with use_workers(None):
+        return work(_opened(told), job)
 
-    ended: Any = as_completed
-    for n_done, future in enumerate(ended(futures), start=1):
-        if future.status != "finished":
-            return  # whoever gathers the results raises its error
-        told(n_done)
+
+@lru_cache(maxsize=1)
+def _opened(told: bytes | str) -> Any:
+    """Return what the jobs of a step share; a worker opens it once."""
+    if isinstance(told, bytes):
+        return pickle.loads(told)
+    try:
+        return pickle.loads(Path(told).read_bytes())
+    except OSError as error:
+        raise ReadError(
+            f"a worker of the cluster cannot read {told} ({error.strerror}); give cluster() a scratch folder that all "
+            "workers see."
+        ) from None
 
 
 @contextmanager

@@ -27,7 +27,6 @@ from stickbreak.fitting.executor import Executor, ThreadExecutor
 Shared = TypeVar("Shared")
 Job = TypeVar("Job")
 Result = TypeVar("Result")
-Part = TypeVar("Part")
 
 
 class Workers(Protocol):
@@ -47,36 +46,23 @@ class Workers(Protocol):
 
     def run_summed(
         self,
-        work: Callable[[Shared, Job], tuple[Result, Part]],
+        work: Callable[[Shared, Job], Result],
         jobs: Sequence[Job],
         shared: Shared,
-        add: Callable[[Sequence[Part]], Part],
-    ) -> tuple[list[Result], list[Part]]:
-        """Return the results of jobs, in order, and parts that add up to theirs."""
-        ...
-
-    @property
-    def n_at_once(self) -> int:
-        """Number of jobs that they do at the same time."""
+        add: Callable[[Sequence[Result]], Result],
+    ) -> list[Result]:
+        """Return parts that add up to the results of all jobs."""
         ...
 
     def place(self, corpus: Corpus) -> Place:
         """Return where the documents of a corpus are stored, in a folder that all workers see."""
         ...
 
-    def release(self) -> None:
-        """Forget what the last jobs left with the workers."""
-        ...
-
 
 class Engine:
     """Threads of this process, and the workers of a cluster where there is one.
 
-    Parameters
-    ----------
-    threads : Executor
-    workers : Workers, optional
-        None: jobs run in the threads as well.
+    `workers`: none: jobs run in the threads as well.
     """
 
     def __init__(self, threads: Executor, workers: Workers | None = None) -> None:
@@ -105,16 +91,9 @@ class Engine:
     ) -> list[Result]:
         """Return [work(shared, job) for job in jobs], in order.
 
-        Parameters
-        ----------
-        work : callable
-            A top-level function of what is shared and of one job.
-        jobs : sequence
-            Small descriptions that can be pickled.
-        shared : object
-            What all jobs need; it can be pickled.
-        done : callable, optional
-            Called with the number of jobs that are done, as it grows.
+        `work`: a top-level function of what is shared and of one job. `jobs`: small descriptions that can be pickled.
+        `shared`: what all jobs need; it can be pickled. `done`: called with the number of jobs that are done, as it
+        grows.
         """
         if self.workers is not None:
             self.uses_workers = True
@@ -132,39 +111,20 @@ class Engine:
 
     def run_summed(
         self,
-        work: Callable[[Shared, Job], tuple[Result, Part]],
+        work: Callable[[Shared, Job], Result],
         jobs: Sequence[Job],
         shared: Shared,
-        add: Callable[[Sequence[Part]], Part],
-    ) -> tuple[list[Result], list[Part]]:
-        """Return the results of jobs, in order, and parts that add up to the parts of all jobs.
+        add: Callable[[Sequence[Result]], Result],
+    ) -> list[Result]:
+        """Return parts that add up to the results of all jobs.
 
-        Threads give each part as it is. Workers may add parts before they send them, in groups of any size: so sums
-        must be exact.
-
-        Parameters
-        ----------
-        work : callable
-            A top-level function of what is shared and of one job: returns its result, and its part of the sum.
-        jobs, shared
-            As of `run`.
-        add : callable
-            A function of several parts that can be pickled: returns their sum.
+        Threads give each result as it is. Workers may add some before they send them, in groups of any size: so sums
+        must be exact. `add`, a function of several parts that can be pickled, returns their sum.
         """
         if self.workers is not None:
             self.uses_workers = True
             return self.workers.run_summed(work, jobs, shared, add)
-        found = self._threads.map(lambda job: work(shared, job), jobs)
-        return [result for result, _ in found], [part for _, part in found]
-
-    @property
-    def n_at_once(self) -> int:
-        """Number of jobs that are done at the same time, at least 1."""
-        return self.n_threads if self.workers is None else max(1, self.workers.n_at_once)
-
-    def at_once(self, usual: int) -> int:
-        """Return how many jobs to give at once: a usual number, but two for each worker."""
-        return usual if self.workers is None else max(usual, 2 * self.workers.n_at_once)
+        return self._threads.map(lambda job: work(shared, job), jobs)
 
     def source(self, corpus: Corpus) -> Source:
         """Return the documents of a corpus as jobs name them: stored where all workers see them, or held here."""
@@ -189,13 +149,7 @@ def run_each(
     Jobs go to workers, or each to a thread. Where there are fewer than threads, they are done one after another, and
     each is given all threads. So the work must come to the same result with any number of threads.
 
-    Parameters
-    ----------
-    executor : Executor
-    work : callable
-        A top-level function of what is shared, of one job, and of the executor that it may use.
-    jobs : sequence
-    shared : object
+    `work`: a top-level function of what is shared, of one job, and of the executor that it may use.
     """
     if isinstance(executor, Engine) and executor.takes(len(jobs)):
         return executor.run(partial(_with_one_thread, work), jobs, shared)
@@ -228,15 +182,7 @@ def use_workers(workers: Workers | None) -> Iterator[None]:
 def engine(n_jobs: int | None) -> Iterator[Engine]:
     """Give the engine of a call: `n_jobs` threads, and the workers that are in use.
 
-    Parameters
-    ----------
-    n_jobs : int or None
-        Number of threads; None means 1, -1 all cores.
+    `n_jobs`: number of threads; None means 1, -1 all cores.
     """
-    workers = workers_now()
-    try:
-        with ThreadExecutor(n_jobs) as threads:
-            yield Engine(threads, workers)
-    finally:
-        if workers is not None:
-            workers.release()
+    with ThreadExecutor(n_jobs) as threads:
+        yield Engine(threads, workers_now())

@@ -37,10 +37,7 @@ class Executor(Protocol):
 class ThreadExecutor:
     """Threads of this process; the kernels release the interpreter lock.
 
-    Parameters
-    ----------
-    n_jobs : int or None
-        Number of threads; None means 1, -1 all cores (as in scikit-learn).
+    `n_jobs`: number of threads; None means 1, -1 all cores (as in scikit-learn).
     """
 
     def __init__(self, n_jobs: int | None = None) -> None:
@@ -106,13 +103,7 @@ def shards(sizes: NDArray[Any], target: int) -> list[tuple[int, int]]:
 def blocks(sizes: NDArray[Any], number: int, size: tuple[int, int]) -> list[tuple[int, int]]:
     """Cut documents into blocks, each a job with a file of its own, by their sizes alone: [(first, last), ...].
 
-    Parameters
-    ----------
-    sizes : ndarray of shape (D,)
-        Tokens or stored counts of each document.
-    number : int
-        About how many blocks, unless they would be too small or too large.
-    size : tuple of int
-        About the smallest and the largest size of a block.
+    `sizes` (D,): tokens or stored counts of each document. `number`: about how many blocks, unless they would be too
+    small or too large. `size`: about the smallest and the largest size of a block.
     """
     return shards(sizes, min(max(int(sizes.sum()) // number, size[0]), size[1]))

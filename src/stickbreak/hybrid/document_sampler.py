@@ -104,12 +104,7 @@ def in_own_words(start: Int, word: Int32) -> tuple[Int32, Tokens]:
 
     It takes no longer in a collection of many words.
 
-    Parameters
-    ----------
-    start : ndarray of shape (D + 1,)
-        Document d has the tokens start[d] .. start[d + 1] - 1.
-    word : ndarray of shape (N,)
-        The word of each token.
+    `start` (D + 1,): document d has the tokens start[d] .. start[d + 1] - 1. `word` (N,): the word of each token.
     """
     by_word = np.argsort(word, kind="stable").astype(np.int32)
     ordered = word[by_word]
@@ -132,18 +127,8 @@ def sample(
 ) -> Found:
     """Sample the documents of a minibatch.                                                   math.md (B2), (B6)
 
-    Parameters
-    ----------
-    tokens : Tokens
-    word : ndarray of shape (N,)
-        The place of each token's word in `weights`.
-    weights : Weights
-    alpha : float
-    tables : TableFactors
-    sweeps : Sweeps
-    key : uint64
-        Of the random numbers: document d has stream d of it.
-    executor : Executor
+    `word` (N,): the place of each token's word in `weights`. `key`: of the random numbers: document d has stream d of
+    it.
     """
     (found,) = sample_parts([Part(tokens.start, word, key)], weights, alpha, tables, sweeps, executor)
     return found

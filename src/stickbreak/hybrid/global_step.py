@@ -23,22 +23,9 @@ def take_step(
     kept: LEAST_TOKENS, or half of what a token adds now, so that what a step adds is there in the next. What is known
     of topics before is no less than that, and a step takes nothing of it.                           math.md (L17)
 
-    Parameters
-    ----------
-    state : HybridState
-        Changed in place.
-    tokens : Tokens
-        The minibatch, its words numbered by their places in `words`.
-    words : ndarray of shape (B,)
-        Its words.
-    found : Found
-        N and T, sums over the saved sweeps.
-    share : float
-        D / |M|, documents of all to those of the minibatch.
-    size : float
-        xi.
-    key : uint64
-        Of the random numbers of the rounding.
+    `state`: changed in place. `tokens`: the minibatch, its words numbered by their places in `words`. `words` (B,): its
+    words. `found`: n and T, sums over the saved sweeps. `share`: d / |M|, documents of all to those of the minibatch.
+    `size`: xi. `key`: of the random numbers of the rounding.
     """
     amount = size * share / found.z.shape[0]
     state.pairs.decay(1.0 - size)

@@ -67,18 +67,7 @@ class Steps:
 
         Documents without words count as seen; if there is no other, no step is taken.
 
-        Parameters
-        ----------
-        state : HybridState
-            Changed in place.
-        drawn : Drawn
-        n_documents : int
-
-        Returns
-        -------
-        log_p : float
-            What `Found.log_p` says.
-        n_tokens : int
+        `state`: changed in place. Returns `log_p`: what `Found.log_p` says.
         """
         rules, (words, tokens) = self.rules, drawn.tokens()
         if tokens.word.size == 0:
@@ -177,10 +166,7 @@ def packed(state: HybridState) -> Packed:
 def unpacked(arrays: Mapping[str, NDArray], values: Mapping[str, Any], n_words: int) -> HybridState:
     """Return the state that `packed` took apart.
 
-    Raises
-    ------
-    KeyError, ValueError
-        If it cannot be one of these words.
+    Raises KeyError, ValueError if it cannot be one of these words.
     """
     pairs = WordTopics.unpacked(arrays, arrays["tables"].size, float(values["scale"]))
     if pairs.n_words != n_words:

@@ -28,19 +28,9 @@ def learn_from(
 ) -> None:
     """Move the hyperparameters after a step; what they are then is in `state.learned`.
 
-    Parameters
-    ----------
-    state : HybridState
-        After the step; `learned` is changed.
-    names : collection of {"alpha", "gamma", "eta"}
-    priors : Priors
-        Under which the documents were sampled.
-    lengths : ndarray of shape (D_b,)
-        Tokens of the documents of the minibatch.
-    share : float
-        D / |M|, documents of all to those of the minibatch.
-    size : float
-        xi of the step.
+    `state`: after the step. `learned` is changed. `priors`: under which the documents were sampled. `lengths` (D_b,):
+    tokens of the documents of the minibatch. `share`: d / |M|, documents of all to those of the minibatch. `size`: xi
+    of the step.
     """
     alpha, gamma, eta = priors.alpha, priors.gamma, priors.eta
     closed, further = (share * part for part in table_statistics(alpha, lengths))

@@ -87,17 +87,8 @@ def sample_all(
 ) -> Found:
     """Sample the minibatches of a step, and return what they found together.
 
-    Parameters
-    ----------
-    asked : Asked
-    drawn : Drawn
-    keys : sequence of uint64
-        Of each minibatch.
-    tokens : Tokens
-        Of all of them, one minibatch after the other; the words are numbered by their places in `words`.
-    words : ndarray of shape (B,)
-    room : Room
-    executor : Executor
+    `keys`: of each minibatch. `tokens`: of all of them, one minibatch after the other; the words are numbered by their
+    places in `words`. `words` (B,).
     """
     if workers_of(executor) is not None and not isinstance(drawn.documents, Held):
         jobs = [Job(drawn.documents, rows, key) for rows, key in zip(drawn.rows, keys, strict=True)]

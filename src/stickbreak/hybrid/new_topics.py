@@ -19,17 +19,8 @@ def make_room(state: HybridState, n_words: int) -> None:
     The number of columns doubles when all are taken, and is cut down when three quarters are free: the memory follows
     the topics that are alive. What changes is changed in copies: a call that fails later takes up the former arrays.
 
-    Parameters
-    ----------
-    state : HybridState
-        Unbounded; it is given other arrays.
-    n_words : int
-        Words of the minibatch.
-
-    Raises
-    ------
-    InputError
-        If the topics do not fit into the memory.
+    `state`: unbounded; it is given other arrays. `n_words`: words of the minibatch. Raises InputError if the topics do
+    not fit into the memory.
     """
     gone = (state.tokens < VANISHED_TOKENS) | (state.tables == 0)
     vanished = np.flatnonzero(gone & ((state.tokens > 0) | (state.tables > 0)))
@@ -50,12 +41,7 @@ def make_room(state: HybridState, n_words: int) -> None:
 
 
 def check_columns(n_words: int, n_columns: int, what: str) -> None:
-    """Refuse more columns than the memory can carry: weights of the words of a minibatch, twice for the mean field.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse more columns than the memory can carry: weights of the words of a minibatch, twice for the mean field."""
     needed = 8.0 * 2.0 * n_words * n_columns
     check_bytes(f"{what}: with {n_words} words in a minibatch it", needed, "give fewer topics or smaller minibatches")
 

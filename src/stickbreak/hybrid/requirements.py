@@ -36,12 +36,7 @@ class Parameters(Protocol):
 
 
 def check_parameters(given: Parameters) -> None:
-    """Refuse what no fit could make sense of, whatever its documents.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse what no fit could make sense of, whatever its documents."""
     if np.ndim(given.eta) == 1:
         _check_eta_by_word(given)
     if given.phi_weight == "mean_field" and np.min(given.eta) < MEAN_FIELD_ETA:
@@ -70,10 +65,7 @@ def _check_eta_by_word(given: Parameters) -> None:
 def lasting(pseudo: sparse.csr_array | None, *, of_seeds: bool) -> sparse.csr_array | None:
     """Return pseudo-counts that no step rounds away: words of seeds have the least that is kept, at least.
 
-    Raises
-    ------
-    InputError
-        If a row of eta is above its smallest number by less.
+    Raises InputError if a row of eta is above its smallest number by less.
     """
     if pseudo is None:
         return None
@@ -88,12 +80,7 @@ def lasting(pseudo: sparse.csr_array | None, *, of_seeds: bool) -> sparse.csr_ar
 
 
 def check_sizes(given: Parameters, corpus: Corpus, n_topics: int, batch_size: int) -> None:
-    """Refuse more topics, or longer documents, than the memory can carry.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse more topics, or longer documents, than the memory can carry."""
     longest = float(np.max(corpus.document_lengths))
     tokens = LONGEST_BYTES * longest + TOKEN_BYTES * min(float(corpus.n_tokens), longest * batch_size)
     check_bytes(f"a document of {longest:.12g} tokens", tokens, "cut long documents into parts, or scale counts down")

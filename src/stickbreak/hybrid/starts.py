@@ -42,23 +42,10 @@ def begin(
 ) -> HybridState:
     """Return the globals at the start.
 
-    Parameters
-    ----------
-    given : Parameters
-    corpus : Corpus
-        The documents, or the first minibatch of them.
-    n_topics : int
-    seed : int
-    share : float
-        Documents of all to those of `corpus`.
-    engine : Engine
-        Where a start that finds topics runs.
-    report : callable
-        Told of each sweep of a start that finds topics.
-    stop : callable
-        Whether it is to end early; asked only while some of its work is left.
-    pseudo : csr_array of shape (W, n_kept), optional
-        Pseudo-counts of topics that come before the others.
+    `corpus`: the documents, or the first minibatch of them. `share`: documents of all to those of `corpus`. `engine`:
+    where a start that finds topics runs. `report`: told of each sweep of a start that finds topics. `stop`: whether it
+    is to end early; asked only while some of its work is left. `pseudo` (W, n_kept): pseudo-counts of topics that come
+    before the others.
     """
     unbounded = given.top_level == UNBOUNDED
     if not isinstance(given.init, str):
@@ -94,16 +81,8 @@ def random_state(corpus: Corpus, n_topics: int, seed: int, share: float, *, unbo
 
     Every topic then has many tables: under g_weight="mean_field" one without tables would never come back.
 
-    Parameters
-    ----------
-    corpus : Corpus
-        The documents, or a minibatch of them.
-    n_topics : int
-    seed : int
-    share : float
-        Documents of all to those of `corpus`.
-    unbounded : bool, default=False
-        Whether topics may be added.
+    `corpus`: the documents, or a minibatch of them. `share`: documents of all to those of `corpus`. `unbounded`:
+    whether topics may be added.
     """
     rng, tables = stream(seed, "random start"), np.zeros(n_topics)
     found, times = np.zeros((2, 0), np.int64)  # pairs (word, topic) as one number each, increasing; their tokens

@@ -66,10 +66,7 @@ class WordTopics:
     def unpacked(cls, arrays: Mapping[str, NDArray], n_topics: int, scale: float) -> WordTopics:
         """Return what `packed` took apart.
 
-        Raises
-        ------
-        ValueError
-            If the lists cannot be.
+        Raises ValueError if the lists cannot be.
         """
         size, topic, count = arrays["size"], arrays["topic"], arrays["count"]
         if size.ndim != 1 or size.dtype != np.int64 or (size < 0).any():
@@ -159,22 +156,9 @@ class WordTopics:
 
         Such a pair becomes `least` with probability S_wk / least, and otherwise leaves the list.
 
-        Parameters
-        ----------
-        words : ndarray of shape (B,)
-        start : ndarray of shape (B + 1,)
-        tokens : ndarray of shape (N,)
-            Word words[b] has the tokens tokens[start[b]] .. tokens[start[b + 1] - 1].
-        z : ndarray of shape (S, N)
-            Topics of the tokens, several times.
-        amount, least : float
-        key : uint64
-            Of the random numbers: word w has stream w of it.
-
-        Returns
-        -------
-        ndarray of shape (K,)
-            What the topics have lost by that.
+        `words` (B,). `start` (B + 1,). `tokens` (N,): word words[b] has the tokens tokens[start[b]] .. tokens[start[b +
+        1] - 1]. `z` (S, N): topics of the tokens, several times. `key`: of the random numbers: word w has stream w of
+        it. Returns (K,): what the topics have lost by that.
         """
         lost, done = np.zeros(self.n_topics), 0
         while True:

@@ -106,17 +106,8 @@ def weigh(
 ) -> Weights:
     """Return the weights under the current globals.                                       math.md (B1), (B3)
 
-    Parameters
-    ----------
-    words : ndarray of shape (B,)
-        Words of the minibatch, increasing.
-    state : HybridState
-    priors : Priors
-    tables : Tables
-        What it hands out is to be given back before it is asked again.
-    executor : Executor
-    sparse : bool
-        Whether topics that no word has tokens in share a column; otherwise topic k stands in column k.
+    `words` (B,): words of the minibatch, increasing. `tables`: what it hands out is to be given back before it is asked
+    again. `sparse`: whether topics that no word has tokens in share a column; otherwise topic k stands in column k.
     """
     K, mean_field = state.n_topics, priors.phi_weight == "mean_field"
     by_word = isinstance(priors.eta, np.ndarray)

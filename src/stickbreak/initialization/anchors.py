@@ -37,16 +37,8 @@ def anchors(corpus: Corpus, settings: StartSettings) -> Start:
     vocabulary has at most 1000 words. Where the corpus has fewer than K anchors, the other topics start from
     random documents, each with a K-th of the tokens, and the log says so.
 
-    Parameters
-    ----------
-    corpus : Corpus
-    settings : StartSettings
-        `n_topics` and `seed` matter here. If `stop` says so, the words that are left go to their nearest anchor.
-
-    Returns
-    -------
-    Start
-        counts[w, k] = c_w p(topic k | word w), c_w the tokens of word w in the corpus.  math.md (A4)
+    `settings`: `n_topics` and `seed` matter here. If `stop` says so, the words that are left go to their nearest
+    anchor. Returns counts[w, k] = c_w p(topic k | word w), c_w the tokens of word w in the corpus.  math.md (A4).
     """
     rng = stream(settings.seed, "anchors start")
     Q = Cooccurrence.of(corpus)
@@ -66,17 +58,8 @@ def anchors(corpus: Corpus, settings: StartSettings) -> Start:
 def find_anchors(Q: Cooccurrence, n_topics: int, rng: np.random.Generator) -> Int:
     """Return at most n_topics anchor words, the clearest first: FastAnchorWords (Arora et al. 2013, Algorithm 4).
 
-    Parameters
-    ----------
-    Q : Cooccurrence
-    n_topics : int
-    rng : Generator
-        Draws the random projection of the rows, which keeps their distances to a few percent.
-
-    Returns
-    -------
-    ndarray of int
-        Fewer than n_topics if the rows of fewer words span all others.
+    `rng`: draws the random projection of the rows, which keeps their distances to a few percent. Returns Fewer than
+    n_topics if the rows of fewer words span all others.
     """
     words = candidates(Q, n_topics)
     if words.size == 0:
@@ -116,20 +99,9 @@ def topic_given_word(
     The distances are those of the whole rows, without a projection. They take the products of all rows with those of
     the anchors alone, so the smallest squares are solved with K numbers for each word.  math.md (A3)
 
-    Parameters
-    ----------
-    Q : Cooccurrence
-    words : ndarray of int, shape (K,)
-        The anchors.
-    progress : callable, optional
-        Called with the number of blocks of words that are done, and of all.
-    stop : callable, optional
-        Asked after each block but the last; once true, each further word goes to its nearest anchor.
-
-    Returns
-    -------
-    ndarray of shape (W, K)
-        Rows sum to one; zero for words that never occur beside another token.
+    `words`: the anchors. `progress`: called with the number of blocks of words that are done, and of all. `stop`: asked
+    after each block but the last; once true, each further word goes to its nearest anchor. Returns (W, K): rows sum to
+    one; zero for words that never occur beside another token.
     """
     rows = Q.rows(words)
     gram = rows @ rows.T

@@ -41,22 +41,9 @@ def seeded(
     assignment changes, at most ten times, and at most as many times as there are vectors for each number in the
     statistics.
 
-    Parameters
-    ----------
-    likelihood : VectorLikelihood
-    sample : ndarray of shape (n, dim)
-        At least one vector.
-    n_components : int
-        There are never more than vectors.
-    rng : Generator
-    seeds : ndarray of shape (K, dim), optional
-        Vectors with which the components begin, in place of drawn ones.
-
-    Returns
-    -------
-    S : ndarray of shape (rows, K)
-    N : ndarray of shape (K,)
-        Number of vectors of the sample in each component, the largest first.
+    `sample` (n, dim): at least one vector. `n_components`: there are never more than vectors. `seeds` (K, dim): vectors
+    with which the components begin, in place of drawn ones. Returns `S` (rows, K). `N` (K,): number of vectors of the
+    sample in each component, the largest first.
     """
     if seeds is None:
         size = min(len(sample), max(POOL, POOL_PER_COMPONENT * n_components))

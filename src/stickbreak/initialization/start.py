@@ -81,15 +81,7 @@ STARTS: dict[str, Callable[[Corpus, StartSettings], Start]] = {
 def check_init(init: Any, names: Collection[str]) -> None:
     """Refuse a start that no fit could make sense of, whatever its documents.
 
-    Parameters
-    ----------
-    init : str, array-like of shape (K, W) or fitted model of topics
-    names : collection of str
-        The starts that the model knows.
-
-    Raises
-    ------
-    InputError
+    `init` (K, W). `names`: the starts that the model knows.
     """
     if isinstance(init, str):
         if init not in names:
@@ -110,16 +102,8 @@ def make_start(name: str, corpus: Corpus, settings: StartSettings) -> Start:
 def start_from_topics(topics: Any, corpus: Corpus) -> Start:
     """Start from given topics.
 
-    Parameters
-    ----------
-    topics : array-like of shape (K, W) or fitted model of topics
-        See `stickbreak.model.initial_topics.given_counts`.
-    corpus : Corpus
-
-    Raises
-    ------
-    InputError
-        If the shape does not fit the corpus, or a row is negative, not finite or empty.
+    `topics` (K, W): see `stickbreak.model.initial_topics.given_counts`. Raises InputError if the shape does not fit the
+    corpus, or a row is negative, not finite or empty.
     """
     counts = given_counts(topics, corpus)
     return largest_first(Start(np.ascontiguousarray(counts.T), weights_of(counts.sum(axis=1))))
@@ -137,17 +121,9 @@ def resampled(
 
     They are the mean over the second half of the passes.
 
-    Parameters
-    ----------
-    corpus : Corpus
-    topics : ndarray of shape (K, W)
-        Word distributions.
-    a : ndarray of shape (K,)
-        Pseudo-counts of the topics in a document.
-    settings : StartSettings
-    halves : Generator, optional
-        Cuts each topic in two first: every document puts what it has of a topic into one of its halves, drawn at
-        random. The halves of topic k are the topics k and K + k.
+    `topics` (K, W): word distributions. `a` (K,): pseudo-counts of the topics in a document. `halves`: cuts each topic
+    in two first: every document puts what it has of a topic into one of its halves, drawn at random. The halves of
+    topic k are the topics k and K + k.
     """
     K, parts, whole = len(topics), 1 if halves is None else 2, _whole(corpus, settings.seed)
     chain = Chain(whole, parts * K, settings.seed, executor=settings.engine)

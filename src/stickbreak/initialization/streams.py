@@ -50,20 +50,9 @@ def settings_of(
 ) -> StartSettings:
     """Return what a start that finds topics depends on.
 
-    Parameters
-    ----------
-    given : Parameters
-    n_topics : int
-        Topics without a prior of their own.
-    seed : int
-    engine : Engine
-        Where the start runs.
-    report : callable
-        Told of each sweep.
-    stop : callable
-        Whether the start is to end early; asked only while some of its work is left.
-    pseudo : csr_array of shape (W, n_kept), optional
-        Pseudo-counts of topics that come before the others.
+    `n_topics`: topics without a prior of their own. `engine`: where the start runs. `report`: told of each sweep.
+    `stop`: whether the start is to end early; asked only while some of its work is left. `pseudo` (W, n_kept):
+    pseudo-counts of topics that come before the others.
     """
     return StartSettings(
         n_topics if pseudo is None else n_topics + int(pseudo.shape[1]),

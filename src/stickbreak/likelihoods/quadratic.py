@@ -178,19 +178,8 @@ def moments(X: NDArray, R: NDArray, origin: Float | None = None, *, linear: bool
     features. Sparse ones, as they are after the first laps: a product for each component of the vectors that it has
     (and there float32 would save nothing).
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, dim)
-    R : ndarray of shape (n, K)
-        Responsibilities.
-    origin : ndarray of shape (dim,), optional
-        The default is 0.
-    linear : bool
-        Whether first moments are wanted, too.
-
-    Returns
-    -------
-    ndarray of shape (P, K) or (P + dim, K)
+    `X` (n, dim). `R` (n, K): responsibilities. `origin` (dim,): the default is 0. `linear`: whether first moments are
+    wanted, too. Returns (P, K) or (P + dim, K).
     """
     if np.count_nonzero(R) < SPARSE * R.size:
         return _gathered_moments(X, R, origin, linear)

@@ -142,20 +142,8 @@ def relative_eigenvalues(scatter: Float, B: Float) -> Float:
 def learned_scale(nu: float, N: Float, eigenvalues: Float, start: float) -> float:
     """Return the factor s of B under which the evidence is largest, within `SCALE_LIMITS`.             math.md (E9)
 
-    Parameters
-    ----------
-    nu : float
-        Degrees of freedom of the prior.
-    N : ndarray of shape (K,)
-        Vectors of each component.
-    eigenvalues : ndarray of shape (K, dim)
-        Of each scatter matrix as B sees it.
-    start : float
-        The current factor.
-
-    Returns
-    -------
-    float
+    `nu`: degrees of freedom of the prior. `N` (K,): vectors of each component. `eigenvalues` (K, dim): of each scatter
+    matrix as B sees it. `start`: the current factor.
     """
     values = np.maximum(eigenvalues, 0.0)
 

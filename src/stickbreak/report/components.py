@@ -19,8 +19,7 @@ from stickbreak.report.fit import describe_fit
 from stickbreak.storage.persistence import package_version
 
 if TYPE_CHECKING:
-    from stickbreak.variational.vectors.model import VectorModel
-    from stickbreak.variational.vectors.shown import ShownComponent
+    from stickbreak.variational.vector_model import ShownComponent, VectorModel
 
 _MOST_COMPONENTS, _MOST_VECTORS = 300, 20_000
 _MOST_IN_GROUPS = 500_000  # vectors in the groups that are compared

@@ -53,8 +53,8 @@ class Documents(Protocol):
         """Return the arrays of a checkpoint, by name."""
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray], name: str, n_documents: int) -> Self:
-        """Return what `arrays` returned; the names in `arrays` begin with `name`."""
+    def from_arrays(cls, arrays: Mapping[str, NDArray]) -> Self:
+        """Return what `arrays` returned."""
 
     def check(self, name: str, n_documents: int, N: Float) -> None:
         """Raise a ValueError unless these can be the documents of a batch with N (K,) tokens in its topics."""
@@ -190,9 +190,9 @@ class DocumentTopics:
         return {"indptr": self.indptr, "topic": self.topic, "n_dk": self.n_dk}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray], name: str, n_documents: int) -> DocumentTopics:
-        """Return what `arrays` returned; the names in `arrays` begin with `name`."""
-        return cls(*(arrays[f"{name}.{x}"] for x in ("indptr", "topic", "n_dk")))
+    def from_arrays(cls, arrays: Mapping[str, NDArray]) -> DocumentTopics:
+        """Return what `arrays` returned."""
+        return cls(arrays["indptr"], arrays["topic"], arrays["n_dk"])
 
     def check(self, name: str, n_documents: int, N: Float) -> None:
         """Raise a ValueError unless these can be the documents of a batch with N (K,) tokens in its topics."""
@@ -248,16 +248,17 @@ class DocumentCounts:
         return 0.0
 
     def arrays(self) -> dict[str, NDArray]:
-        """Return the array of a checkpoint."""
-        return {"held_by": self.held_by}
+        """Return the arrays of a checkpoint, by name."""
+        return {"held_by": self.held_by, "n_documents": np.array([self.n_documents])}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray], name: str, n_documents: int) -> DocumentCounts:
-        """Return what `arrays` returned; the names in `arrays` begin with `name`."""
-        return cls(n_documents, arrays[f"{name}.held_by"])
+    def from_arrays(cls, arrays: Mapping[str, NDArray]) -> DocumentCounts:
+        """Return what `arrays` returned."""
+        return cls(int(arrays["n_documents"][0]), arrays["held_by"])
 
     def check(self, name: str, n_documents: int, N: Float) -> None:
         """Raise a ValueError unless these can be the documents of a batch with N (K,) tokens in its topics."""
+        require(self.n_documents == n_documents, f"{name} is not of {n_documents} documents")
         require(self.held_by.shape == N.shape and self.held_by.dtype == np.int64, f"{name}.held_by does not fit")
         require(bool((self.held_by >= 0).all()), f"{name}.held_by holds a negative number")
 

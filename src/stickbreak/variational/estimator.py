@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus
+from stickbreak.fitting.batch_store import scratch_folder
 from stickbreak.fitting.checkpoint import check_learned as check_learned_values
 from stickbreak.fitting.checkpoint import check_moves, whole_number
 from stickbreak.fitting.constraints import CONCENTRATION, POSITIVES, TOPIC_PRIORS, one_of, whole
@@ -33,19 +34,16 @@ from stickbreak.path.joined_models import pooled
 from stickbreak.prediction.document_weights import weights_and_rest
 from stickbreak.prediction.topics import shares_of
 from stickbreak.storage.places import PathLike
-from stickbreak.variational.bound import BOUNDS, SURROGATE
-from stickbreak.variational.global_step import sticks_of
+from stickbreak.variational.global_step import STICK_RULES, sticks_of
 from stickbreak.variational.hdp import HDP
-from stickbreak.variational.keeping import Keeping
-from stickbreak.variational.laps import MemoizedLaps, StochasticLaps, VariationalLaps
-from stickbreak.variational.local_step import LocalSettings, local_step
+from stickbreak.variational.local_step import LocalSettings, ascend_documents
+from stickbreak.variational.memoized import MemoizedLaps, VariationalLaps
 from stickbreak.variational.model import Model, Schedule
 from stickbreak.variational.moves import MOVES, MoveSettings, make_moves
-from stickbreak.variational.natural_gradient import STICK_RULES
+from stickbreak.variational.objective import BOUNDS, SURROGATE
 from stickbreak.variational.requirements import Plan, check_learned, check_sizes, check_stick_rule
 from stickbreak.variational.state import GlobalParameters, expected_beta
-from stickbreak.variational.stochastic import StepRule
-from stickbreak.variational.streaming import StreamingVariational
+from stickbreak.variational.stochastic import StepRule, StochasticLaps, StreamingVariational
 from stickbreak.variational.words import Batch, batch_loaders, starting_parameters, word_proposals
 
 DOCUMENTS_PER_BATCH = 10_000
@@ -402,7 +400,7 @@ class VariationalHDP(TopicEstimator, StreamingVariational):
             self._to_learn(),
             seed,
             at_once=self.batches_at_once,
-            keeping=Keeping.of_fit(self.scratch, executor.workers),
+            folder=scratch_folder(self.scratch, executor.workers),
         )
         shape, n_tokens = (n_documents, documents.n_words), float(documents.n_tokens)
         if self.schedule == "stochastic":
@@ -511,9 +509,9 @@ class VariationalHDP(TopicEstimator, StreamingVariational):
             for begin in range(0, corpus.n_documents, TRANSFORM_BLOCK):
                 rows = slice(begin, begin + TRANSFORM_BLOCK)
                 batch = self._observations(corpus[rows])
-                visit = local_step(batch, parameters, self.alpha_, None, settings, executor)
+                result = ascend_documents(batch, parameters, self.alpha_, None, settings, executor)
                 theta = np.zeros((batch.n_documents, prior.size))
-                theta[:, :-1] = visit.documents.dense(parameters.n_topics)
+                theta[:, :-1] = result.documents.dense(parameters.n_topics)
                 theta += prior
                 weights[rows] = theta / theta.sum(axis=1, keepdims=True)
         return weights

@@ -1,12 +1,17 @@
-"""The global step for the sticks: (rho, omega) by L-BFGS in the unconstrained form (math.md (V10), (V23))."""
+"""The global step for the sticks: (rho, omega) by L-BFGS in the unconstrained form (math.md (V10), (V23)).
+
+Stochastic steps move q(u_k) = Beta(a_k, b_k) towards that optimum, or along the natural gradient (math.md (S1)).
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.special import zeta
 
 from stickbreak.numerics.arrays import Float
-from stickbreak.variational.bound import (
+from stickbreak.variational.kernels.statistics import stick_terms
+from stickbreak.variational.objective import (
     POINT,
     QUADRATIC,
     SURROGATE,
@@ -16,9 +21,12 @@ from stickbreak.variational.bound import (
     quadratic_gain,
     quadratic_slopes,
 )
-from stickbreak.variational.kernels.statistics import stick_terms
 from stickbreak.variational.state import expected_beta
 
+INTERPOLATE, NATURAL = STICK_RULES = ("interpolate", "natural")
+
+ASYMPTOTIC = 25.0  # from here on the series of h; its first missing term is 1e-11 of the value
+SMALLEST_PART = 0.1  # of its value: a or b must not shrink further in one step
 SMALLEST_RHO = 1e-10  # math.md, numerical care
 SMALLEST_LOG_OMEGA = -20.0
 
@@ -34,21 +42,8 @@ def stick_objective(
 ) -> tuple[float, Float, Float]:
     """Return L_G, the terms of the objective that depend on (rho, omega), and its gradient.
 
-    Parameters
-    ----------
-    rho, omega : ndarray of shape (K,)
-    T : ndarray of shape (K + 1,)
-        sum_d E log pi_dk.
-    n_documents : int
-    alpha, gamma : float
-    bound : {"surrogate", "quadratic", "point"}, default="surrogate"
-
-    Returns
-    -------
-    value : float
-        L_G.                                                                        math.md (V10)
-    by_rho, by_omega : ndarray of shape (K,)
-        dL_G/drho, dL_G/domega.                                        math.md (V11), (V13), (V23)
+    `rho`, `omega` (K,). `T` (K + 1,): sum_d E log pi_dk. Returns `value`: L_G. math.md (V10). `by_rho`, `by_omega`
+    (K,): dL_G/drho, dL_G/domega.                                        math.md (V11), (V13), (V23).
     """
     if bound == POINT:
         value, by_rho = _point_objective(rho, T, n_documents, alpha, gamma)
@@ -99,20 +94,7 @@ def optimise_sticks(
 
     Optimised over logit rho and log omega, the objective divided by D. A point has no omega: it stays as it is.
 
-    Parameters
-    ----------
-    T : ndarray of shape (K + 1,)
-        sum_d E log pi_dk.
-    n_documents : int
-    alpha, gamma : float
-    rho, omega : ndarray of shape (K,)
-        Where to start.
-    bound : {"surrogate", "quadratic", "point"}, default="surrogate"
-    max_iterations : int, default=200
-
-    Returns
-    -------
-    rho, omega : ndarray of shape (K,)
+    `T` (K + 1,): sum_d E log pi_dk. `rho`, `omega` (K,): where to start. Returns `rho`, `omega` (K,).
     """
     n_topics, scale = rho.size, 1.0 / max(n_documents, 1)
     rho = np.clip(rho, SMALLEST_RHO, 1 - SMALLEST_RHO)
@@ -144,3 +126,79 @@ def optimise_sticks(
     if stick_objective(new_rho, new_omega, T, n_documents, alpha, gamma, bound)[0] >= before:
         return new_rho, new_omega
     return rho.copy(), omega.copy()
+
+
+def excess(x: Float) -> Float:
+    """Return h(x) = x psi'(x) - 1 for x > 0, without the cancellation of large x.    math.md (S1)
+
+    h(x) = 1/(2x) + 1/(6x^2) - 1/(30x^4) + 1/(42x^6) for large x.
+    """
+    small, z = np.minimum(x, ASYMPTOTIC), 1.0 / np.maximum(x, ASYMPTOTIC)
+    series = z * (1 / 2 + z * (1 / 6 - z**2 * (1 / 30 - z**2 / 42)))
+    return np.where(x > ASYMPTOTIC, series, small * zeta(2.0, small) - 1.0)
+
+
+def precondition(rho: Float, omega: Float, by_rho: Float, by_omega: Float | float = 0.0) -> tuple[Float, Float]:
+    """Return F^-1 (df/da, df/db): the natural gradient in (a, b) of any f with these slopes in (rho, omega).
+
+    F is the Fisher information of Beta(a, b),
+
+        F = [[psi'(a) - psi'(omega), -psi'(omega)], [-psi'(omega), psi'(b) - psi'(omega)]].
+
+    With h of `excess` and det F written in it (math.md (S2)) no digits are lost for large a and b; the direct
+    2 x 2 inverse loses all of them at a, b ~ 1e7.
+
+    `rho`, `omega` (K,). `by_rho` (K,): df/drho. `by_omega` (K,): df/domega. Returns `by_a`, `by_b` (K,).
+    """
+    a, b = rho * omega, (1 - rho) * omega
+    h_a, h_b, h_omega = excess(a), excess(b), excess(omega)
+    det = a * h_a + b * h_b - omega * h_omega + omega * h_a * h_b - h_omega * (b * h_a + a * h_b)  # times a b omega
+    along_rho = by_rho * a * b / (omega * det)
+    along_omega = by_omega * omega / det
+    return (
+        along_rho * (h_b - h_omega) + along_omega * a * (1 + h_b),  # (1 + h(b)) / b = psi'(b)
+        -along_rho * (h_a - h_omega) + along_omega * b * (1 + h_a),
+    )
+
+
+def natural_gradient(
+    rho: Float, omega: Float, T: Float, n_documents: int, alpha: float, gamma: float, bound: str = SURROGATE
+) -> tuple[Float, Float]:
+    """Return the natural gradient of L_G in (a, b), linear in T.                   math.md (S2)
+
+    All of L_G but its last term is conjugate: there the natural gradient is the difference to the optimum.
+
+    `rho`, `omega` (K,). `T` (K + 1,): sum_d E log pi_dk, or an unbiased estimate of it. `n_documents`: D. Returns
+    `by_a`, `by_b` (K,).
+    """
+    n_topics = rho.size
+    share = expected_beta(rho) * T
+    after = np.cumsum(share[::-1])[::-1][1:]  # R_m = sum_{k>m} E[beta_k] T_k
+    by_rho = alpha * (share[:-1] / rho - after / (1 - rho))
+    by_omega = np.zeros(n_topics)
+    if bound == QUADRATIC:
+        squares, squares_by_rho, squares_by_omega = expected_squares(rho, omega)
+        slope = n_documents * quadratic_slopes(alpha, squares)[1]
+        by_rho, by_omega = by_rho + slope * squares_by_rho, slope * squares_by_omega
+    by_a, by_b = precondition(rho, omega, by_rho, by_omega)
+    most = n_documents * np.arange(n_topics, 0, -1.0) + gamma
+    return n_documents + 1.0 - rho * omega + by_a, most - (1 - rho) * omega + by_b
+
+
+def interpolate(rho: Float, omega: Float, best_rho: Float, best_omega: Float, step: float) -> tuple[Float, Float]:
+    """Return the sticks after one step towards others: a <- (1 - xi) a + xi a*, b likewise.         math.md (S1)"""
+    new_omega = (1 - step) * omega + step * best_omega
+    mean = ((1 - step) * rho * omega + step * best_rho * best_omega) / new_omega
+    return np.clip(mean, SMALLEST_RHO, 1 - SMALLEST_RHO), new_omega
+
+
+def ascend(rho: Float, omega: Float, by_a: Float, by_b: Float, step: float) -> tuple[Float, Float]:
+    """Return the sticks after one step along (by_a, by_b).                         math.md (S1)
+
+    The step is halved while it would make any a or b less than a tenth of its value.
+    """
+    a, b = rho * omega, (1 - rho) * omega
+    while ((a + step * by_a < SMALLEST_PART * a) | (b + step * by_b < SMALLEST_PART * b)).any():
+        step /= 2
+    a, b = a + step * by_a, b + step * by_b
+    return np.clip(a / (a + b), SMALLEST_RHO, 1 - SMALLEST_RHO), a + b

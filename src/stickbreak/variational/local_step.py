@@ -1,20 +1,28 @@
-"""The local step of a batch (math.md (V5)), and what responsibilities and weights sum to (math.md (V8))."""
+"""The local step of a batch (math.md (V5)): what it asks of observations and priors, and what its results sum to (V8).
+
+Observations are counts of words (`words.py`) or vectors (`vectors.py`); everything else is the same for both. The local
+step sees a table of weights with a row for each observation, exp E log p(x | phi_k) up to a factor of the row; a word
+stands for all its counts, a vector for itself.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
+from scipy.special import gammaln, psi
 
 from stickbreak.fitting.executor import Executor, shards
 from stickbreak.numerics.arrays import Float, Int
-from stickbreak.variational.document_prior import DirichletPrior
 from stickbreak.variational.documents import DocumentTopics
 from stickbreak.variational.kernels import ascent as ascent_kernels
+from stickbreak.variational.kernels import statistics as statistics_kernels
 from stickbreak.variational.objective import rises
-from stickbreak.variational.observations import SHARD_COUNTS, Observations, Visit
 from stickbreak.variational.state import GlobalParameters, PairStatistics, Summary
+
+SHARD_COUNTS = 16_384  # stored counts of a shard: large enough to hide the hand-over, small enough to balance threads
 
 
 class LocalSettings(NamedTuple):
@@ -26,33 +34,141 @@ class LocalSettings(NamedTuple):
     accelerate: bool = True  # extrapolate; without, every sweep is plain
 
 
-def local_step(
+class Observations(Protocol):
+    """The observations of a set of documents (of vectors: groups)."""
+
+    @property
+    def indptr(self) -> Int:
+        """Observations of document d: indptr[d] to indptr[d + 1], (D_b + 1,)."""
+
+    @property
+    def word(self) -> Any:
+        """Row of each observation in the table of weights, (nnz,)."""
+
+    @property
+    def count(self) -> Float:
+        """How often each was observed, (nnz,)."""
+
+    @property
+    def words(self) -> Any:
+        """The rows of S that the batch adds to, int32 ascending."""
+
+    @property
+    def lengths(self) -> Float:
+        """Total count of each document, (D_b,)."""
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents."""
+
+    def selected(self, rows: Int) -> Self:
+        """Return some of the documents."""
+
+    @classmethod
+    def joined(cls, parts: Sequence[Any]) -> Self:
+        """Return the documents of several batches, one after the other."""
+
+    def under(self, likelihood: Any) -> Self:
+        """Return the same observations under a likelihood whose hyperparameters may have been learned."""
+
+    def over_own_rows(self) -> Self:
+        """Return the same observations for parameters that have only the rows of `words`."""
+
+    def weigh(self, parameters: GlobalParameters, executor: Executor) -> Float:
+        """Return exp E log p(x | phi_k) up to a factor for each row, (rows, K)."""
+
+    def feasible(self, start: DocumentTopics, weights: Float) -> DocumentTopics:
+        """Return a start in which every observation has a topic of its document that can explain it."""
+
+    def reopened(self, start: DocumentTopics, parameters: GlobalParameters) -> DocumentTopics:
+        """Return a start, after topics have gone, in which the topics of every document can explain all it holds."""
+
+    def statistics(self, result: LocalResult, executor: Executor) -> tuple[Float, Float]:
+        """Return S (of the rows `words`, K) and sum r log weights of each topic, (K,)."""
+
+    def gathered_statistics(
+        self, documents: DocumentTopics, share_ptr: Int, share: Float, n_topics: int
+    ) -> tuple[Float, Float]:
+        """Return S and H (K,) of documents whose responsibilities are stored."""
+
+
+@dataclass(slots=True)
+class WeightStatistics:
+    """The statistics of document weights, additive over documents (math.md (V8))."""
+
+    T: Float  # (K + 1,) sum_d E log pi_dk
+    G: Float  # (K + 1,) sum_d (N_dk - theta_dk) E log pi_dk
+    Q: Float  # (K + 1,) sum_d log Gamma(theta_dk)
+    Q0: float  # sum_d log Gamma(sum_k theta_dk)
+
+    @classmethod
+    def zeros(cls, n_topics: int) -> WeightStatistics:
+        """Return the statistics of no documents."""
+        return cls(np.zeros(n_topics + 1), np.zeros(n_topics + 1), np.zeros(n_topics + 1), 0.0)
+
+
+class Dropped(NamedTuple):
+    """By how much statistics of documents change if theta of a topic that they lack is dropped (math.md (V18))."""
+
+    T: float  # the same for every topic that stays
+    G: Float | float  # (K,) of the topics that stay and the inactive rest
+    Q0: float
+
+
+class DocumentPrior(Protocol):
+    """The prior of the weights of documents that were visited together, and what follows from it."""
+
+    def statistics(
+        self, documents: DocumentTopics, lengths: Float, n_topics: int, executor: Executor
+    ) -> WeightStatistics:
+        """Return the statistics of documents with `lengths` (D_b,) tokens."""
+
+    def add_statistics(self, documents: DocumentTopics, lengths: Float, total: WeightStatistics) -> None:
+        """Add the statistics of documents to a total, in place."""
+
+    def relabelled(self, new_index: Int) -> Self:
+        """Return the prior after topics were renamed: pooled where equal, dropped with its mass where -1."""
+
+    def dropped(self, topic: int, lengths: Float) -> Dropped:
+        """Return what changes if theta of a topic is dropped that no document with `lengths` (n,) tokens holds."""
+
+    def track_pairs(self, result: LocalResult, rows: tuple[int, int], left: Int, right: Int) -> PairStatistics:
+        """Return the statistics of the union of each pair over documents first..last of a visit."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalResult:
+    """All that one visit of a batch found; the responsibilities follow from it and are never stored.
+
+    r_dwk = weight_dk weights[w, k] / Z_dw,   ratio = c_dw / Z_dw.
+    """
+
+    batch: Observations
+    prior: DocumentPrior  # of the weights of its documents
+    weights: Float  # (W_b, K) exp(E log phi), of each vector its likelihood; up to a factor for each row
+    ratio: Float  # (nnz,)
+    documents: DocumentTopics
+    weight: Float  # (documents.topic.size,)
+    entropy: Float  # (documents.topic.size,) sum_w c r log Z
+    sweeps: Int  # (D_b,)
+    value: Float  # (D_b,) each document's part of the objective, up to constants: to compare visits
+    restarts: Int  # (2,) tried, accepted
+
+
+def ascend_documents(
     batch: Observations,
     parameters: GlobalParameters,
     alpha: float,
     start: DocumentTopics | None,
     settings: LocalSettings,
     executor: Executor,
-    among: Visit | None = None,
-) -> Visit:
+    among: LocalResult | None = None,
+) -> LocalResult:
     """Run the local step of every document of a batch.
 
-    Parameters
-    ----------
-    batch : Observations
-    parameters : GlobalParameters
-    alpha : float
-        Document-level concentration.
-    start : DocumentTopics or None
-        Expected counts from an earlier visit; documents without any (and all, if None) start at E[beta].
-    settings : LocalSettings
-    executor : Executor
-    among : Visit, optional
-        Another visit of the batch under the same parameters, whose word weights are used again.
-
-    Returns
-    -------
-    Visit
+    `alpha`: document-level concentration. `start`: expected counts from an earlier visit; documents without any (and
+    all, if None) start at E[beta]. `among`: another visit of the batch under the same parameters, whose word weights
+    are used again.
     """
     prior = alpha * parameters.expected_beta
     weights = batch.weigh(parameters, executor) if among is None else among.weights
@@ -66,7 +182,7 @@ def local_step(
         np.concatenate(column) for column in zip(*parts, strict=True)
     )
     indptr = np.concatenate(([0], np.cumsum(n_active)))
-    return Visit(
+    return LocalResult(
         batch,
         DirichletPrior(prior),
         weights,
@@ -103,7 +219,7 @@ def _shard_step(
     ratio = np.empty(int(high - low))
     n_active, sweeps = np.empty(last - first, np.int64), np.empty(last - first, np.int64)
     value, tally = np.empty(last - first), np.zeros((1, 2), np.int64)
-    ascent_kernels.local_step(
+    ascent_kernels.ascend_documents(
         indptr, batch.word[low:high], batch.count[low:high], weights, prior, start_ptr, start.topic, start.n_dk,
         capacity_ptr, settings.tolerance, settings.max_sweeps, settings.restarts,
         settings.accelerate,
@@ -114,7 +230,7 @@ def _shard_step(
     return topic[used], n_dk[used], weight[used], entropy[used], ratio, n_active, sweeps, value, tally
 
 
-def better_of(one: Visit, other: Visit) -> Visit:
+def better_of(one: LocalResult, other: LocalResult) -> LocalResult:
     """Return, document by document, the visit with the larger objective; ties go to the first.
 
     Both must be of the same batch under the same globals.
@@ -123,8 +239,8 @@ def better_of(one: Visit, other: Visit) -> Visit:
     of_count = np.repeat(second, np.diff(one.batch.indptr))
     rows = np.arange(second.size)
     picks = [
-        (visit, np.repeat(chosen, np.diff(visit.documents.indptr)))
-        for visit, chosen in ((one, ~second), (other, second))
+        (result, np.repeat(chosen, np.diff(result.documents.indptr)))
+        for result, chosen in ((one, ~second), (other, second))
     ]
     document = np.concatenate([np.repeat(rows, np.diff(v.documents.indptr))[use] for v, use in picks])
     order = np.argsort(document, kind="stable")
@@ -145,27 +261,132 @@ def better_of(one: Visit, other: Visit) -> Visit:
     )
 
 
-def summarise(visit: Visit, executor: Executor) -> Summary:
+def summarise(result: LocalResult, executor: Executor) -> Summary:
     """Return the additive statistics of a visited batch (math.md (V8))."""
-    batch, docs = visit.batch, visit.documents
-    n_topics = visit.weights.shape[1]
-    S, cross = batch.statistics(visit, executor)
-    of_weights = visit.prior.statistics(docs, batch.lengths, n_topics, executor)
+    batch, docs = result.batch, result.documents
+    n_topics = result.weights.shape[1]
+    S, cross = batch.statistics(result, executor)
+    of_weights = result.prior.statistics(docs, batch.lengths, n_topics, executor)
     tokens = np.bincount(docs.topic, weights=docs.n_dk, minlength=n_topics).astype(np.float64)
     # H_k = sum c r (log Z - log weight_dk - log weights_wk)                        math.md (V9)
-    log_weight = np.log(np.maximum(visit.weight, np.finfo(float).tiny))
-    own = np.bincount(docs.topic, weights=visit.entropy - docs.n_dk * log_weight, minlength=n_topics)
+    log_weight = np.log(np.maximum(result.weight, np.finfo(float).tiny))
+    own = np.bincount(docs.topic, weights=result.entropy - docs.n_dk * log_weight, minlength=n_topics)
     T, G, Q, Q0 = of_weights.T, of_weights.G, of_weights.Q, of_weights.Q0
     return Summary(batch.n_documents, batch.words, S, tokens, own - cross, T, G, Q, Q0)
 
 
-def track_pairs(visit: Visit, left: Int, right: Int, executor: Executor) -> PairStatistics:
+def track_pairs(result: LocalResult, left: Int, right: Int, executor: Executor) -> PairStatistics:
     """Return T, G, Q of the union of each pair and H' - H_l - H_m, over the batch (math.md (V12))."""
 
     def run(rows: tuple[int, int]) -> PairStatistics:
-        return visit.prior.track_pairs(visit, rows, left, right)
+        return result.prior.track_pairs(result, rows, left, right)
 
     total = PairStatistics.zeros(left.size)
-    for part in executor.map(run, shards(np.diff(visit.batch.indptr), SHARD_COUNTS)):
+    for part in executor.map(run, shards(np.diff(result.batch.indptr), SHARD_COUNTS)):
         total.add(part)
     return total
+
+
+@dataclass(frozen=True, slots=True)
+class DirichletPrior:
+    """Every document has weights of its own; q(pi_d) = Dir(values + N_d)."""
+
+    values: Float  # (K + 1,) alpha E[beta] of the visit
+
+    def statistics(
+        self, documents: DocumentTopics, lengths: Float, n_topics: int, executor: Executor
+    ) -> WeightStatistics:
+        """Return the statistics of documents at theta = values + N, the documents cut into shards.    math.md (V8)"""
+        T, Q, Q0 = weight_statistics(documents, lengths, self.values, executor)
+        return WeightStatistics(T, -self.values * T, Q, Q0)  # N - theta = -values after the theta update
+
+    def add_statistics(self, documents: DocumentTopics, lengths: Float, total: WeightStatistics) -> None:
+        """Add the statistics of documents at theta = values + N to a total, in place.                  math.md (V8)"""
+        T = np.zeros(self.values.size)
+        total.Q0 += statistics_kernels.document_statistics(
+            documents.indptr, documents.topic, documents.n_dk, self.values, lengths, T, total.Q
+        )
+        total.T += T
+        total.G -= self.values * T
+
+    def relabelled(self, new_index: Int) -> DirichletPrior:
+        """Return the prior after topics were renamed: pooled where equal, dropped with its mass where -1."""
+        n_topics, stays = int(new_index.max(initial=-1)) + 1, new_index >= 0
+        active = np.bincount(new_index[stays], weights=self.values[:-1][stays], minlength=n_topics)
+        return DirichletPrior(np.append(active, self.values[-1]))
+
+    def dropped(self, topic: int, lengths: Float) -> Dropped:
+        """Return what changes if theta of a topic is dropped that no document holds.                 math.md (V18)
+
+        Then sum_k theta_dk falls by values_j, and every E log pi_dk rises by psi(sum theta) - psi(sum theta
+        - values_j).
+        """
+        before = self.values.sum() + lengths
+        after = before - self.values[topic]
+        rise = (psi(before) - psi(after)).sum()
+        return Dropped(rise, -np.delete(self.values, topic) * rise, float((gammaln(after) - gammaln(before)).sum()))
+
+    def track_pairs(self, result: LocalResult, rows: tuple[int, int], left: Int, right: Int) -> PairStatistics:
+        """Return T, G, Q of the union of each pair and H' - H_l - H_m.                               math.md (V12)"""
+        batch, docs, out = result.batch, result.documents, PairStatistics.zeros(left.size)
+        first, last = rows
+        statistics_kernels.pair_statistics(
+            batch.indptr[first : last + 1], batch.word, result.ratio, result.weights, self.values,
+            batch.lengths[first:last], docs.indptr[first : last + 1], docs.topic, docs.n_dk, result.weight, left, right,
+            out.T, out.G, out.Q, out.H,
+        )  # fmt: skip
+        return out
+
+
+@dataclass(frozen=True, slots=True)
+class NoPrior:
+    """A mixture: documents share one distribution over topics, and have no weights of their own."""
+
+    def statistics(
+        self, documents: DocumentTopics, lengths: Float, n_topics: int, executor: Executor
+    ) -> WeightStatistics:
+        """Return zeros."""
+        return WeightStatistics.zeros(n_topics)
+
+    def add_statistics(self, documents: DocumentTopics, lengths: Float, total: WeightStatistics) -> None:
+        """Add nothing."""
+
+    def relabelled(self, new_index: Int) -> NoPrior:
+        """Return the same."""
+        return self
+
+    def dropped(self, topic: int, lengths: Float) -> Dropped:
+        """Return that nothing changes."""
+        return Dropped(0.0, 0.0, 0.0)
+
+    def track_pairs(self, result: LocalResult, rows: tuple[int, int], left: Int, right: Int) -> PairStatistics:
+        """Return H' - H_l - H_m of the union of each pair; the rest is zero.                         math.md (V12)"""
+        batch, docs, out = result.batch, result.documents, PairStatistics.zeros(left.size)
+        first, last = rows
+        statistics_kernels.pair_entropies(
+            batch.indptr[first : last + 1], batch.word, result.ratio, result.weights, docs.indptr[first : last + 1],
+            docs.topic, result.weight, left, right, out.H,
+        )  # fmt: skip
+        return out
+
+
+def weight_statistics(
+    documents: DocumentTopics, lengths: Float, prior: Float, executor: Executor
+) -> tuple[Float, Float, float]:
+    """Return T (K + 1,), Q (K + 1,) and Q0 of documents at theta = prior + N (math.md (V8)).
+
+    `lengths` (D_b,): tokens of each document. `prior` (K + 1,): alpha E[beta].
+    """
+
+    def reduce(rows: tuple[int, int]) -> tuple[Float, Float, float]:
+        T, Q = np.zeros(prior.size), np.zeros(prior.size)
+        first, last = rows
+        Q0 = statistics_kernels.document_statistics(
+            documents.indptr[first : last + 1], documents.topic, documents.n_dk, prior, lengths[first:last], T, Q
+        )
+        return T, Q, float(Q0)
+
+    T, Q, Q0 = np.zeros(prior.size), np.zeros(prior.size), 0.0
+    for part in executor.map(reduce, shards(np.diff(documents.indptr), SHARD_COUNTS)):
+        T, Q, Q0 = T + part[0], Q + part[1], Q0 + part[2]
+    return T, Q, Q0

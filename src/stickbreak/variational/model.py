@@ -1,25 +1,29 @@
-"""The model and where its inference stands: what the memoized schedule and the moves work on."""
+"""The model and where its inference stands: what the schedules and the moves work on.
+
+A local step stores no responsibilities. For the few documents that a move may infer again they are gathered in a lap
+(`Piece`), so that what these documents gave to the totals can be taken away again, exactly. All other documents matter
+to such a move only through topics that none of them holds: there theta_dk is their prior, which `Untouched` remembers.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, ClassVar, Generic, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from stickbreak.fitting.batch_store import BatchStore
 from stickbreak.fitting.executor import Executor
-from stickbreak.fitting.shelves import Shelf
 from stickbreak.likelihoods import Likelihood
 from stickbreak.numerics.arrays import Float, Int
-from stickbreak.variational.documents import AnyDocuments, Documents
-from stickbreak.variational.gathering import Gathering
-from stickbreak.variational.keeping import Keeping
-from stickbreak.variational.local_step import LocalSettings
-from stickbreak.variational.observations import Observations, Visit
+from stickbreak.variational.documents import AnyDocuments, Documents, DocumentTopics, runs
+from stickbreak.variational.kernels import statistics as statistics_kernels
+from stickbreak.variational.local_step import DocumentPrior, LocalResult, LocalSettings, Observations
 from stickbreak.variational.state import GlobalParameters, StoredSummary, Summary, expected_beta
 
 TOP_WORDS = 8  # that stand for a topic in the log of moves
@@ -80,12 +84,12 @@ class Model(ABC, Generic[AnyDocuments]):
         start: AnyDocuments | None,
         settings: LocalSettings,
         executor: Executor,
-        among: Visit | None = None,
-    ) -> Visit:
+        among: LocalResult | None = None,
+    ) -> LocalResult:
         """Run the local step of every document of a batch."""
 
     @abstractmethod
-    def kept(self, visit: Visit) -> AnyDocuments:
+    def kept(self, result: LocalResult) -> AnyDocuments:
         """Return what is kept of the documents of a visit until the next one."""
 
     @abstractmethod
@@ -110,6 +114,149 @@ class Model(ABC, Generic[AnyDocuments]):
 
 
 @dataclass(frozen=True, slots=True)
+class Untouched:
+    """Documents of one batch that were visited with the same prior and hold none of the topics in question."""
+
+    batch: int
+    lengths: Float  # (n,) tokens of each document
+    prior: DocumentPrior  # of their visit: theta_dk of the topics that they do not hold
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Gathered documents of one batch that were inferred with the same prior."""
+
+    batch: int
+    rows: Int  # (n,)  which documents of the batch
+    counts: Observations  # of these documents, over the words of the batch
+    prior: DocumentPrior  # when they were inferred
+    n_topics: int  # K
+    documents: DocumentTopics
+    share_ptr: Int  # (n + 1,)
+    share: Float  # c_dw r_dwk of document d from share_ptr[d] on, (U_d, A_d) by rows
+
+    @classmethod
+    def from_result(cls, batch: int, result: LocalResult, rows: Int, of_result: Int, counts: Observations) -> Piece:
+        """Take documents `of_visit` of a visit, which are documents `rows` of `batch`; `counts` holds theirs."""
+        documents = result.documents.selected(of_result)
+        sizes = np.diff(counts.indptr) * np.diff(documents.indptr)
+        share_ptr = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+        share = np.empty(int(share_ptr[-1]))
+        statistics_kernels.responsibilities(
+            of_result, result.batch.indptr, result.batch.word, result.ratio, result.documents.indptr,
+            result.documents.topic, result.weight, result.weights, share_ptr, share,
+        )  # fmt: skip
+        return cls(batch, rows, counts, result.prior, result.weights.shape[1], documents, share_ptr, share)
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents."""
+        return self.rows.size
+
+    def holds(self, topic: int) -> np.ndarray:
+        """Return which documents hold a topic, (n,) bool."""
+        held = np.zeros(self.n_documents, dtype=bool)
+        held[self.documents.rows[self.documents.topic == topic]] = True
+        return held
+
+    def selected(self, rows: Int) -> Piece:
+        """Return some of the documents."""
+        share_ptr, place = runs(self.share_ptr, rows)
+        return replace(
+            self,
+            rows=self.rows[rows],
+            counts=self.counts.selected(rows),
+            documents=self.documents.selected(rows),
+            share_ptr=share_ptr,
+            share=self.share[place],
+        )
+
+    def relabelled(self, new_index: Int) -> Piece:
+        """Return the documents with topic k called `new_index[k]`, pooled where equal; none may hold a dropped one."""
+        documents = self.documents.relabelled(new_index)
+        sizes = np.diff(self.counts.indptr) * np.diff(documents.indptr)
+        share_ptr = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+        share = np.zeros(int(share_ptr[-1]))
+        statistics_kernels.relabel_responsibilities(
+            self.counts.indptr, self.documents.indptr, self.documents.topic, self.share_ptr, self.share,
+            new_index, documents.indptr, documents.topic, share_ptr, share,
+        )  # fmt: skip
+        prior = self.prior.relabelled(new_index)
+        return replace(
+            self, prior=prior, n_topics=renamed_to(new_index), documents=documents, share_ptr=share_ptr, share=share
+        )
+
+
+@dataclass(slots=True)
+class Gathering:
+    """All documents of a lap: a few with their responsibilities, the others by what moves need of them."""
+
+    pieces: list[Piece] = field(default_factory=list)
+    others: list[Untouched] = field(default_factory=list)
+    changed: bool = False  # documents were inferred anew after they were gathered
+
+    def add(self, batch: int, result: LocalResult, rows: Int) -> None:
+        """Keep documents `rows` of a visited batch."""
+        if rows.size:
+            self.pieces.append(Piece.from_result(batch, result, rows, rows, result.batch.selected(rows)))
+        self.others.append(Untouched(batch, np.delete(result.batch.lengths, rows), result.prior))
+
+    def join(self, other: Gathering) -> None:
+        """Add the documents of further batches."""
+        self.pieces += other.pieces
+        self.others += other.others
+
+    def split(self, topic: int) -> tuple[list[Piece], list[Untouched]]:
+        """Return the gathered documents that hold a topic, and all the others."""
+        held, free = [], []
+        for piece in self.pieces:
+            holds = piece.holds(topic)
+            if holds.any():
+                held.append(piece if holds.all() else piece.selected(np.flatnonzero(holds)))
+            if not holds.all():
+                free.append(piece.selected(np.flatnonzero(~holds)) if holds.any() else piece)
+        return held, self.others + [untouched(piece) for piece in free]
+
+    def n_holding(self, topic: int) -> int:
+        """Return how many gathered documents hold a topic."""
+        return sum(int(np.count_nonzero(piece.documents.topic == topic)) for piece in self.pieces)
+
+    def tokens_holding(self, topic: int) -> float:
+        """Return how many tokens the gathered documents that hold a topic have."""
+        return sum(float(piece.counts.lengths[piece.holds(topic)].sum()) for piece in self.pieces)
+
+    def exchange(self, old: list[Piece], new: list[Piece], new_index: Int) -> None:
+        """Replace documents that a move inferred again; the others follow the renaming of the topics."""
+        gone: dict[int, Int] = {}
+        for piece in old:
+            gone[piece.batch] = np.union1d(gone.get(piece.batch, np.zeros(0, np.int64)), piece.rows)
+        stay = []
+        for piece in self.pieces:
+            kept = np.flatnonzero(~np.isin(piece.rows, gone.get(piece.batch, [])))
+            if kept.size:
+                stay.append(piece.selected(kept))
+        self.pieces = stay
+        self.follow(new_index)
+        self.pieces += new
+        self.changed = True
+
+    def follow(self, new_index: Int) -> None:
+        """Rename the topics after a move: pooled where equal, dropped where -1 (no document may hold these)."""
+        self.pieces = [piece.relabelled(new_index) for piece in self.pieces]
+        self.others = [replace(x, prior=x.prior.relabelled(new_index)) for x in self.others]
+
+
+def untouched(piece: Piece) -> Untouched:
+    """Return what remains of gathered documents for a move that does not touch them."""
+    return Untouched(piece.batch, piece.counts.lengths, piece.prior)
+
+
+def renamed_to(new_index: Int) -> int:
+    """Return how many topics there are after a renaming."""
+    return int(new_index.max(initial=-1)) + 1
+
+
+@dataclass(frozen=True, slots=True)
 class Schedule:
     """What does not change from lap to lap."""
 
@@ -121,7 +268,7 @@ class Schedule:
     seed: int = 0  # of what moves draw at random
     first_moves: int = 1  # lap from which on topics are merged, deleted and born
     at_once: int = 1  # batches that are visited at the same parameters, between two global steps
-    keeping: Keeping = field(default_factory=Keeping)
+    folder: Path | None = None  # where what is kept of the batches is put; None: in memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +305,8 @@ class Inference(Generic[AnyDocuments]):
     model: Model[AnyDocuments]  # with the present hyperparameters, which may be learned
     parameters: GlobalParameters
     totals: Summary  # sum of `batches`
-    batches: Shelf[StoredSummary]
-    documents: Shelf[AnyDocuments]  # what is kept of every document, by batch
+    batches: BatchStore[StoredSummary]
+    documents: BatchStore[AnyDocuments]  # what is kept of every document, by batch
     topic_ids: Int  # (K,) a name for each topic that outlives merges and re-ordering
     data: Float  # (K,) L_data of each topic
     objective: float  # nats

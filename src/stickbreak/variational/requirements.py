@@ -12,8 +12,8 @@ from stickbreak.exceptions import InputError
 from stickbreak.fitting.requirements import check_memory
 from stickbreak.initialization import sample_bytes
 from stickbreak.storage.memory import memory_installed
-from stickbreak.variational.bound import POINT
-from stickbreak.variational.natural_gradient import NATURAL
+from stickbreak.variational.global_step import NATURAL
+from stickbreak.variational.objective import POINT
 
 STORED_BYTES = 10.0  # of an entry of the stored S
 TOPICS_OF_ROOT = 1 / 3  # topics of a document by the square root of its words: 0.3 to 0.37 measured on KOS and NIPS
@@ -65,12 +65,7 @@ class Plan:
 
 
 def check_sizes(corpus: Corpus, n_topics: int, plan: Plan) -> None:
-    """Refuse more topics than the memory can carry; the message names what would help: files, more batches.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse more topics than the memory can carry; the message names what would help: files, more batches."""
     needed, installed = bytes_needed(corpus, n_topics, plan), memory_installed()
     advice = "give fewer topics or fewer words"
     if needed > installed:

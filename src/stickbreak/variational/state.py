@@ -1,11 +1,11 @@
-"""State of the variational HDP: what is stored between steps, as plain arrays.
+"""State of the variational models: what is stored between steps, as plain arrays.
 
 Notation (docs/notation.md): D documents, W words, K active topics; the last of K + 1 entries is the inactive rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from stickbreak.likelihoods import Likelihood
 from stickbreak.numerics.arrays import Float, Int
-from stickbreak.variational.sparse_rows import SparseRows
+from stickbreak.variational.kernels import statistics as statistics_kernels
 
 PER_TOPIC = ("N", "H", "T", "G", "Q")  # the vectors of a Summary
+NARROW = 2**16  # topics whose numbers fit two bytes
 
 
 @dataclass(slots=True)
@@ -64,6 +65,80 @@ def expected_beta(rho: Float) -> Float:
     out = np.exp(log_rest)
     out[:-1] *= rho
     return out
+
+
+@dataclass(frozen=True, slots=True)
+class SparseRows:
+    """The word statistics S of a batch, R rows and K topics, without their zeros (math.md (V8)).
+
+    A word meets in a batch only the topics of the few documents that hold it: dense, the tables of all batches would
+    cost more memory than everything else together.
+
+    An entry takes 10 bytes (12 for more than 65,536 topics), so that this pays below a share of 0.8.
+    """
+
+    n_topics: int  # K
+    indptr: Int  # int64 (R + 1,)
+    topic: NDArray[np.uint16 | np.int32]  # (nnz,) ascending within a row
+    value: Float  # (nnz,)
+
+    @classmethod
+    def from_dense(cls, table: Float) -> SparseRows:
+        """Compress a table of shape (R, K)."""
+        n_rows, n_topics = table.shape
+        indptr = np.empty(n_rows + 1, np.int64)
+        statistics_kernels.count_entries(table, indptr)
+        topic, value = np.empty(int(indptr[-1]), topic_type(n_topics)), np.empty(indptr[-1])
+        statistics_kernels.take_entries(table, indptr, topic, value)
+        return cls(n_topics, indptr, topic, value)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows R."""
+        return self.indptr.size - 1
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays."""
+        return self.indptr.nbytes + self.topic.nbytes + self.value.nbytes
+
+    def dense(self) -> Float:
+        """Return the table, (R, K)."""
+        out = np.zeros((self.n_rows, self.n_topics))
+        self.add_to(out, np.arange(self.n_rows, dtype=np.int32))
+        return out
+
+    def add_to(self, table: Float, rows: NDArray[np.int32], sign: float = 1.0) -> None:
+        """Add sign times row i to row `rows[i]` of a dense table with the same topics, in place.
+
+        `table` (W, K). `rows` (R,): without repeats, as in a batch's `words`. Raises ValueError if the table has
+        another number of topics, or `rows` another length.
+        """
+        if table.shape[1] != self.n_topics or rows.size != self.n_rows:
+            raise ValueError(
+                f"{self.n_rows} rows of {self.n_topics} topics cannot be added to {rows.size} rows of {table.shape[1]}"
+            )
+        statistics_kernels.add_entries(self.indptr, self.topic, self.value, rows, sign, table)
+
+    def relabelled(self, new_index: Int, n_topics: int) -> SparseRows:
+        """Return the table with topic k called `new_index[k]`, -1 dropped; topics with equal new index are pooled.
+
+        `new_index` (K,): each below `n_topics`; a new topic that no old one becomes has no entries. `n_topics`: topics
+        of the new table.
+        """
+        indptr = np.empty_like(self.indptr)
+        topic, value = np.empty(self.topic.size, topic_type(n_topics)), np.empty(self.topic.size)
+        size = statistics_kernels.relabel_entries(
+            self.indptr, self.topic, self.value, new_index, n_topics, indptr, topic, value
+        )
+        if size < topic.size:
+            topic, value = topic[:size].copy(), value[:size].copy()  # not views, which would keep the whole
+        return SparseRows(n_topics, indptr, topic, value)
+
+
+def topic_type(n_topics: int) -> type[np.uint16] | type[np.int32]:
+    """Return the narrowest of the two types that hold topic numbers."""
+    return np.uint16 if n_topics <= NARROW else np.int32
 
 
 @dataclass(slots=True)
@@ -157,6 +232,19 @@ class Summary:
             Q=self.Q[with_rest],
         )
 
+    def vector_arrays(self) -> dict[str, NDArray]:
+        """Return all but S, as arrays."""
+        arrays = {name: getattr(self, name) for name in PER_TOPIC}
+        return {**arrays, "scalars": np.array([self.n_documents, self.Q0])}
+
+    @classmethod
+    def from_vector_arrays(cls, arrays: Mapping[str, NDArray]) -> Summary:
+        """Return a summary without words from what `vector_arrays` returned."""
+        n_documents, Q0 = arrays["scalars"]
+        per_topic = {name: arrays[name] for name in PER_TOPIC}
+        S = np.zeros((0, per_topic["N"].size))
+        return cls(n_documents=int(n_documents), words=np.zeros(0, np.int32), S=S, Q0=float(Q0), **per_topic)
+
     def compressed(self) -> StoredSummary:
         """Return the same statistics as they are kept from lap to lap; `expanded` takes it back."""
         words = np.arange(self.S.shape[0], dtype=np.int32) if self.words is None else self.words
@@ -188,6 +276,18 @@ class StoredSummary:
     def expanded(self) -> Summary:
         """Return the same statistics with a dense S, (W_b, K)."""
         return replace(self.vectors, words=self.words, S=self.S.dense())
+
+    def arrays(self) -> dict[str, NDArray]:
+        """Return all of it as arrays."""
+        rows = {"S_indptr": self.S.indptr, "S_topic": self.S.topic, "S_value": self.S.value}
+        return {**self.vectors.vector_arrays(), "words": self.words, **rows}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray]) -> StoredSummary:
+        """Return what `arrays` returned."""
+        vectors = Summary.from_vector_arrays(arrays)
+        S = SparseRows(vectors.N.size, *(arrays[f"S_{name}"] for name in ("indptr", "topic", "value")))
+        return cls(vectors, arrays["words"], S)
 
     def add_rows(self, table: Float, sign: float) -> None:
         """Add sign S to the rows of a table that it stands for, in place."""

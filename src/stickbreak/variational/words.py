@@ -22,9 +22,9 @@ from stickbreak.numerics.streams import stream
 from stickbreak.variational.documents import DocumentTopics, runs
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.kernels import statistics as statistics_kernels
+from stickbreak.variational.local_step import SHARD_COUNTS, LocalResult
 from stickbreak.variational.model import Inference, Model, Schedule
 from stickbreak.variational.moves import Birth, Proposal, Proposals, Refine
-from stickbreak.variational.observations import SHARD_COUNTS, Visit
 from stickbreak.variational.state import GlobalParameters
 
 EXPLAINS = 1 / 300  # tau_kw from which exp(E log phi_kw) is no zero of doubles, whatever else multiplies it
@@ -120,12 +120,12 @@ class Batch:
         rows = np.flatnonzero(~able)
         return start.replaced(rows, DocumentTopics.empty(rows.size)) if rows.size else start
 
-    def statistics(self, visit: Visit, executor: Executor) -> tuple[Float, Float]:
+    def statistics(self, result: LocalResult, executor: Executor) -> tuple[Float, Float]:
         """Return S (W_b, K) and sum_w S_wk log weights_wk (K,).                               math.md (V8)
 
         Word by word, so that the sums do not depend on the number of threads.
         """
-        docs, n_topics = visit.documents, visit.weights.shape[1]
+        docs, n_topics = result.documents, result.weights.shape[1]
         pointer, position = statistics_kernels.group_by_word(self.word, self.words.size)
         document = np.repeat(np.arange(self.n_documents), np.diff(self.indptr))
         S = np.zeros((self.words.size, n_topics))
@@ -133,8 +133,8 @@ class Batch:
         def spread(rows: tuple[int, int]) -> Float:
             cross = np.zeros(n_topics)
             statistics_kernels.word_statistics(
-                *rows, pointer, position, document, visit.ratio, docs.indptr, docs.topic, visit.weight, visit.weights,
-                S, cross,
+                *rows, pointer, position, document, result.ratio, docs.indptr, docs.topic, result.weight,
+                result.weights, S, cross,
             )  # fmt: skip
             return cross
 
@@ -187,10 +187,7 @@ class WordBirths(Proposals):
     a topic to one of its two halves, drawn at random, and sampling decides which halves come to differ. Merges in the
     laps of the trial make one of those that do not.
 
-    Parameters
-    ----------
-    fresh : StartSettings or None
-        Settings of the start that is proposed first. None: the first proposal cuts topics, as later ones do.
+    `fresh`: settings of the start that is proposed first. None: the first proposal cuts topics, as later ones do.
     """
 
     merges = True

@@ -10,7 +10,7 @@ from stickbreak.corpus import Corpus, toy_bars
 from stickbreak.initialization import StartSettings, make_start
 from stickbreak.variational import VariationalHDP
 from stickbreak.variational.memoized import first_lap, laps
-from stickbreak.variational.moves import Birth, Delete, Merge, Refine, Reorder, base, run_move, trial
+from stickbreak.variational.moves import Birth, Delete, Merge, Refine, Reorder, base, run_move, trials
 from stickbreak.variational.words import WordBirths, starting_parameters
 
 from ..following import Holding
@@ -37,12 +37,12 @@ def test_first_birth_is_a_collapsed_start_with_the_hyperparameters_of_the_beginn
 def test_topics_are_found_from_the_start_once_and_their_halves_wait_for_laps_without_a_gain():
     move, given = made_move(Birth, fresh=6), made_move(Birth)
     made, state, _ = before_trial(move, small_bars(1), 2)
-    assert (move.settled, given.settled) == (trial.SETTLED, trial.STILL)
+    assert (move.settled, given.settled) == (trials.SETTLED, trials.STILL)
     first, second = move.propose(state, made), move.propose(state, made)
     assert not set(first.names) & set(state.topic_ids)
     assert set(state.topic_ids) <= set(second.names)
     assert second.model is state.model
-    assert move.settled == trial.STILL
+    assert move.settled == trials.STILL
     np.testing.assert_array_equal(given.propose(state, made).names[:2], state.topic_ids)
 
 
@@ -51,7 +51,7 @@ def test_birth_of_halves_is_due_when_a_lap_gained_next_to_nothing(gain, due):
     move = made_move(Birth)
     _, state, _ = before_trial(move, small_bars(1), 3)
     move.begin(state)
-    state.objective += gain * trial.STILL * abs(state.objective) / (1 + gain * trial.STILL)
+    state.objective += gain * trials.STILL * abs(state.objective) / (1 + gain * trials.STILL)
     assert move.candidates(state) == due
 
 
@@ -80,7 +80,7 @@ def test_birth_remembers_how_many_there_were_through_a_snapshot(fresh):
     assert move.snapshot() == {"tired_of": None, "tries": 0, "seed": 1}
     resumed = made_move(Birth, fresh=fresh)
     resumed.restore(json.loads(json.dumps(move.snapshot())))
-    assert resumed.settled == move.settled == trial.STILL
+    assert resumed.settled == move.settled == trials.STILL
     one, two = move.propose(state, made), resumed.propose(state, made)
     np.testing.assert_array_equal(one.names, two.names)
     np.testing.assert_array_equal(one.parameters.tau, two.parameters.tau)

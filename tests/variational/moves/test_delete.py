@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from stickbreak.corpus import Corpus, toy_bars
-from stickbreak.variational.gathering import Gathering
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.memoized import first_lap, laps
-from stickbreak.variational.moves import Delete, Merge, Reorder, base, merge, reinference, run_move
-from stickbreak.variational.moves.delete import documents_without
-from stickbreak.variational.moves.reinference import Target, cleaned
+from stickbreak.variational.model import Gathering
+from stickbreak.variational.moves import Delete, Merge, Reorder, base, merge, run_move
+from stickbreak.variational.moves import delete as deletes
+from stickbreak.variational.moves.delete import Target, cleaned, documents_without
 from stickbreak.variational.state import GlobalParameters
 
 from ..following import arrays_of, assert_unchanged
@@ -128,7 +128,7 @@ def test_delete_finds_the_documents_that_only_now_hold_its_topic():
             k = int(np.flatnonzero(now.topic_ids == second)[0])
             held = {(p.batch, int(d)) for p in now.gathering.split(k)[0] for d in p.rows}
             standing = move.evaluate(now, now.standing(), made, first)
-            reinference.carry_out(now, move._work)
+            deletes.carry_out(now, move._work)
             now.refresh(now.model)
             assert standing.objective == pytest.approx(now.objective, rel=1e-10)
             k = int(np.flatnonzero(now.topic_ids == second)[0])
@@ -151,7 +151,7 @@ def test_statistics_taken_away_for_the_target_are_those_that_the_batches_hold():
         gathering.add(b, following.visits[b], rows)
     for piece in gathering.pieces:
         assert_summary_equal(
-            reinference.joined_summary([piece], piece.counts),
+            deletes.joined_summary([piece], piece.counts),
             vars_of(state.batches[piece.batch].expanded(), corpus.n_words),
             rtol=1e-11,
         )
@@ -180,10 +180,10 @@ def test_batch_is_the_same_whether_documents_are_put_back_as_they_were_or_never_
         gathering = Gathering()
         gathering.add(b, following.visits[b], np.arange(1, 5))
         (piece,), others = gathering.pieces, gathering.others
-        put_back = reinference._edited(stored, [(piece, piece.relabelled(new_index))], 2, others, signed=False)
+        put_back = deletes._edited(stored, [(piece, piece.relabelled(new_index))], 2, others, signed=False)
         all_others = gathering.split(2)[1]
         assert sum(group.lengths.size for group in all_others) == stored.vectors.n_documents
-        never_taken = reinference._edited(stored, [], 2, all_others, signed=False)
+        never_taken = deletes._edited(stored, [], 2, all_others, signed=False)
         assert_summary_equal(put_back.expanded(), vars_of(never_taken.expanded(), corpus.n_words), rtol=1e-12)
         np.testing.assert_array_equal(put_back.S.indptr, never_taken.S.indptr)  # rounding leaves no entries behind
 

@@ -121,8 +121,8 @@ def test_merge_applies_disjoint_pairs_in_one_lap(n_batches):
     move = Merge()
     made, state, recorder = tracked_lap(corpus, 6, n_batches, move)
     move._pairs, move._ids = np.array([[1, 4], [4, 5], [0, 3]]), np.array([[1, 4], [4, 5], [0, 3]])
-    for b, visit in recorder.visits.items():
-        shown(move, b, visit)
+    for b, result in recorder.visits.items():
+        shown(move, b, result)
     accepted, standing = [], state.standing()
     for candidate in move.candidates(state):
         if move.compatible(candidate, accepted):

@@ -22,7 +22,7 @@ from stickbreak.variational.moves import (
     base,
     make_moves,
     run_move,
-    trial,
+    trials,
 )
 from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.words import sample
@@ -155,7 +155,7 @@ def test_rejected_trial_rests_until_the_topics_change_also_through_a_snapshot(ki
         assert trial_candidates(one, other, rise=0.0) == [0]
 
 
-@pytest.mark.parametrize(("gain", "tired"), [(0.9 * trial.WORTH, True), (1.1 * trial.WORTH, False)])
+@pytest.mark.parametrize(("gain", "tired"), [(0.9 * trials.WORTH, True), (1.1 * trials.WORTH, False)])
 def test_accepted_trial_is_followed_by_another_only_if_it_gained_enough(monkeypatch, gain, tired):
     move = made_move(Refine)
     made, state, _ = before_trial(move, small_bars(1), 4)
@@ -170,8 +170,8 @@ def test_accepted_trial_is_followed_by_another_only_if_it_gained_enough(monkeypa
 def test_trial_ends_early_only_where_the_answer_is_known(monkeypatch, kind):
     """Stopped when it is ahead, or when the laps that are left cannot bring it there; the decision is the same."""
     counted = []
-    original = trial.revisit
-    monkeypatch.setattr(trial, "revisit", lambda *a, **k: counted.append(1) or original(*a, **k))
+    original = trials.update_batches
+    monkeypatch.setattr(trials, "update_batches", lambda *a, **k: counted.append(1) or original(*a, **k))
     made, state, _ = before_trial(made_move(kind), small_bars(1), 4)
     for change, most in ((1e9, 2), (-1e9, 0)):  # far below what any topics reach, far above
         move, other = made_move(kind), deepcopy(state)
@@ -202,7 +202,7 @@ def test_sample_fits_the_memory_and_is_spread_over_every_batch(monkeypatch, n_ba
     corpus = small_bars(0, n_documents=64)
     made, rows = schedule(corpus, n_batches)
     state, _ = run_laps(made, begin(corpus, 4), [], 1)
-    monkeypatch.setattr("stickbreak.variational.words.MOST_TOKENS", corpus.n_tokens / 4)
+    monkeypatch.setattr("stickbreak.variational.words.MOST_TOKENS", (corpus.n_tokens + 1) / 4)
     found = sample(state, made)
     assert found.n_documents == 16
     order = np.concatenate([part[::4] for part in rows])

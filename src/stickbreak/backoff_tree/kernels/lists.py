@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stickbreak.backoff_tree.kernels.shapes import first_leaf, node_at
+from stickbreak.backoff_tree.kernels.trees import first_leaf, node_at
 from stickbreak.numerics.compiling import njit
 
 
@@ -103,8 +103,9 @@ def entry_mass(n, z, scale, given):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def sum_masses(first, last, start, size, leaf, count, scale, given, mass):
+def sum_masses(first, last, words, scale, given):
     """Sum the masses of entries along the lists of words first .. last - 1.                         math.md (T2)"""
+    start, size, leaf, count, mass = words.start, words.size, words.leaf, words.n, words.mass
     for w in range(first, last):
         begin, total = start[w], 0.0
         for j in range(size[w]):
@@ -114,8 +115,10 @@ def sum_masses(first, last, start, size, leaf, count, scale, given, mass):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def fill_directories(first, last, start, size, leaf, mass, below, d_start, d_level, offset, row):
+def fill_directories(first, last, words, below, directory):
     """Write where the nodes of the levels of a word's directory begin in its list."""
+    start, size, leaf, mass = words.start, words.size, words.leaf, words.mass
+    d_start, d_level, offset, row = directory.start, directory.level, directory.offset, directory.row
     for w in range(first, last):
         begin = start[w]
         for level in range(d_level[w] + 1):
@@ -143,8 +146,11 @@ def lower_bound(values, low, high, wanted):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def change_leaf(w, z, step, scale, given, start, size, leaf, count, mass, finder, d_start, d_level, offset, row):
+def change_leaf(w, z, step, scale, trees):
     """Put a token of word w at leaf z (step = 1) or take it away (-1), in the list, its sums and its directory."""
+    words, directory, given, finder = trees.words, trees.directory, trees.of_words.given, trees.finder
+    start, size, leaf, count, mass = words.start, words.size, words.leaf, words.n, words.mass
+    d_start, d_level, offset, row = directory.start, directory.level, directory.offset, directory.row
     begin = start[w]
     j = lower_bound(leaf, begin, begin + size[w], z) - begin
     there = j < size[w] and leaf[begin + j] == z

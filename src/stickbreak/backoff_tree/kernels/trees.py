@@ -1,18 +1,86 @@
-"""The tree of one document: only nodes with tokens, in rows of one table; children are chained.
+"""Trees as kernels see them: the nodes of a shape, and the tree of one document.
 
-Row 0 is the root. A row has the number of its node at its level, its first child, its next sibling, the leaves with
-tokens below it (desc+) and the tokens below it. Rows that are free are chained by NEXT, from that of the root on.
+Nodes of a shape are found with one look-up, whatever the shape (math.md (T15)). A tree whose nodes of one level all
+have the same number of children is two short lists, and its nodes are computed: `below` (depth + 1,) are the leaves
+below a node, `finder` (depth + 1,) is one by that. A tree of any other shape is two tables: `below` (depth + 1, L + 1)
+has the first leaf of each node, `finder` (depth + 1, L) the node of each leaf. Which of both it is, is known when a
+kernel is compiled: the number of axes is part of the type.
+
+The tree of a document has only nodes with tokens, in rows of one table; children are chained. Row 0 is the root. A row
+has the number of its node at its level, its first child, its next sibling, the leaves with tokens below it (desc+) and
+the tokens below it. Rows that are free are chained by NEXT, from that of the root on.
+
+Kernels are given `Trees` and `Scratch` of `state.py`.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from stickbreak.backoff_tree.kernels.shapes import node_at
 from stickbreak.numerics.compiling import njit
+from stickbreak.numerics.kernel_random import open_stream, uniform
 
 ID, CHILD, NEXT, ENTRIES, TOKENS, N_COLUMNS = 0, 1, 2, 3, 4, 5
 NOBODY = -1
+NOWHERE = -1  # of a token that is in no list
+
+
+class Word(NamedTuple):
+    """Where the tree of a token's word is."""
+
+    w: np.int64
+    begin: np.int64  # of its list
+    size: np.int64  # of its list
+    level: np.int64  # last of its directory
+    row_start: np.int64  # of its directory
+
+
+class Taken(NamedTuple):
+    """The token that is drawn, which does not count in its word's tree; its path is `Scratch.own`."""
+
+    entry: np.int64  # of the word's list, NOWHERE if it is in none
+    gone: np.int64  # entries less at the nodes of its path
+    lost: float  # mass less there
+
+
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
+def node_of(z, inverse):
+    """Return the node of leaf z at a level; `inverse` is 1 / leaves below a node of it."""
+    return np.int64((z + 0.5) * inverse)  # exact: z + 1/2 is half a leaf away from the next node
+
+
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
+def node_at(z, h, finder):
+    """Return the node of leaf z at level h."""
+    if finder.ndim == 1:
+        return node_of(z, finder[h])
+    return np.int64(finder[h, z])
+
+
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
+def first_leaf(a, h, below):
+    """Return the first leaf of node a of level h; the number of leaves for the node after the last."""
+    if below.ndim == 1:
+        return a * below[h]
+    return below[h, a]
+
+
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
+def of_node(a, h, values):
+    """Return what node a of level h has: the number of its level, or one of its own."""
+    if values.ndim == 1:
+        return values[h]
+    return values[h, a]
+
+
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
+def leaf_near(z, h, below, finder, rng):
+    """Draw one of the leaves below the node of leaf z at level h, uniformly."""
+    a = node_at(z, h, finder)
+    first = first_leaf(a, h, below)
+    return first + np.int64(uniform(rng) * (first_leaf(a + 1, h, below) - first))
 
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
@@ -116,3 +184,31 @@ def open_samples(samples, begin, end, node, path, trail, finder):
             if node[0, ENTRIES] == entries and (i == 0 or leaves[i] > leaves[i - 1]):
                 for h in range(path.size):
                     node[trail[h], ENTRIES] += 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def count_before(start, leaf, key, finder, scratch, own, used):
+    """Put the tokens of each document into its tree in random order, and note what each finds there. math.md (T7)
+
+    `leaf` (N,) is shuffled within documents. own (N,) takes the tokens at the leaf of each token before it, used
+    (N, depth) the leaves with tokens below the node of each level above it. Both are zeros before.
+    """
+    node, path, trail, rng = scratch.node, scratch.path, scratch.trail, scratch.rng
+    depth = path.size - 1
+    for d in range(start.size - 1):
+        first, last = start[d], start[d + 1]
+        open_stream(rng, key, d)
+        for i in range(last - 1, first, -1):
+            j = first + np.int64(uniform(rng) * (i - first + 1))
+            leaf[i], leaf[j] = leaf[j], leaf[i]
+        clear_document(node, last - first, depth)
+        for i in range(first, last):
+            write_path(path, leaf[i], finder)
+            at, h = 0, 0
+            while at >= 0 and h < depth:
+                used[i, h] = node[at, ENTRIES]
+                h += 1
+                at = child_of(node, at, path[h])
+            if at >= 0:
+                own[i] = node[at, TOKENS]
+            add_token(node, path, trail)

@@ -270,7 +270,7 @@ def _restart(
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
-def local_step(
+def ascend_documents(
     indptr, word, count, weights, prior, start_ptr, start_topic, start_n, capacity_ptr,
     tolerance, max_sweeps, restarts, accelerate,
     topic, n_dk, weight_dk, entropy_dk, ratio, n_active, n_sweeps, value, tally,

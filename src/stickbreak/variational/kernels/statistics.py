@@ -293,3 +293,128 @@ def squared_weights(rho, omega, by_rho, by_omega):
         by_omega[k] = -prefix * variance / wide * (1.0 + suffix)
         suffix = rho[k] * rho[k] + variance + (rest * rest + variance) * suffix
     return suffix
+
+
+# Rows that are stored without their zeros: row i holds value[p] in column topic[p], indptr[i] <= p < indptr[i + 1].
+# The sums are those of dense arrays, in the same order: zeros are left out of them, and nothing else.
+
+
+@njit(cache=True, nogil=True)
+def count_entries(dense, indptr):
+    """indptr[i + 1] = entries other than zero in the first i + 1 rows."""
+    indptr[0] = 0
+    for i in range(dense.shape[0]):
+        found = 0
+        for k in range(dense.shape[1]):
+            if dense[i, k] != 0.0:
+                found += 1
+        indptr[i + 1] = indptr[i] + found
+
+
+@njit(cache=True, nogil=True)
+def take_entries(dense, indptr, topic, value):
+    """Write what `count_entries` has counted."""
+    for i in range(dense.shape[0]):
+        p = indptr[i]
+        for k in range(dense.shape[1]):
+            if dense[i, k] != 0.0:
+                topic[p] = k
+                value[p] = dense[i, k]
+                p += 1
+
+
+@njit(cache=True, nogil=True)
+def add_entries(indptr, topic, value, rows, sign, out):
+    """out[rows[i], topic[p]] += sign value[p]."""
+    for i in range(rows.size):
+        row = out[rows[i]]
+        for p in range(indptr[i], indptr[i + 1]):
+            row[topic[p]] += sign * value[p]
+
+
+@njit(cache=True, nogil=True)
+def relabel_entries(indptr, topic, value, new_index, n_topics, out_indptr, out_topic, out_value):
+    """Column k becomes new_index[k]: equal ones are added, in ascending k, those below zero left out.
+
+    Rows keep ascending columns and hold no zeros. Returns the number of entries.
+    """
+    total, seen = np.empty(n_topics), np.full(n_topics, -1, np.int64)
+    size = 0
+    out_indptr[0] = 0
+    for i in range(indptr.size - 1):
+        low, high = n_topics, -1
+        for p in range(indptr[i], indptr[i + 1]):
+            k = new_index[topic[p]]
+            if k < 0:
+                continue
+            total[k] = total[k] + value[p] if seen[k] == i else value[p]
+            seen[k] = i
+            low, high = min(low, k), max(high, k)
+        for k in range(low, high + 1):
+            if seen[k] == i and total[k] != 0.0:
+                out_topic[size] = k
+                out_value[size] = total[k]
+                size += 1
+        out_indptr[i + 1] = size
+    return size
+
+
+# Vectors and their components.
+
+
+@njit(cache=True, nogil=True)
+def spread_responsibilities(first, last, document, ratio, topic_ptr, topic, weight, weights, least, R, cross):
+    """R[i, k] = r of vector first + i, below `least` zero; cross[k] += sum_n r log weights[n, k].   math.md (N2)"""
+    for n in range(first, last):
+        d = document[n]
+        for p in range(topic_ptr[d], topic_ptr[d + 1]):
+            k = topic[p]
+            w = weights[n, k]
+            r = ratio[n] * weight[p] * w
+            if r > 0.0:
+                cross[k] += r * math.log(w)
+            R[n - first, k] = r if r >= least else 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def mixture_step(elog, log_weights, least, weights, ratio, size):
+    """Responsibilities of vectors that share one distribution over components.            math.md (N3)
+
+    r_nk ∝ exp(elog[n, k] + log_weights[k]); those below `least` of the largest are zero, the rest sum to one. Written:
+    weights[n, k] = exp(elog - s_n), zero where r is; ratio[n] = 1 / Z_n; size[n] = components with r > 0.
+    """
+    n_components = log_weights.size
+    threshold = math.log(least)
+    share = np.exp(log_weights)
+    for n in range(elog.shape[0]):
+        top, shift = -np.inf, 0.0
+        for k in range(n_components):
+            score = elog[n, k] + log_weights[k]
+            if score > top:
+                top, shift = score, elog[n, k]
+        z, found = 0.0, 0
+        for k in range(n_components):
+            weights[n, k] = 0.0
+            if elog[n, k] + log_weights[k] - top >= threshold:
+                w = math.exp(elog[n, k] - shift)
+                if share[k] * w > 0.0:
+                    weights[n, k] = w
+                    z += share[k] * w
+                    found += 1
+        ratio[n] = 1.0 / z
+        size[n] = found
+
+
+@njit(cache=True, nogil=True)
+def list_components(weights, share, ratio, indptr, topic, r, weight, entropy):
+    """List the components of each vector: r, what multiplied its weights, and r log Z."""
+    for n in range(weights.shape[0]):
+        p = indptr[n]
+        log_z = -math.log(ratio[n])
+        for k in range(weights.shape[1]):
+            if weights[n, k] > 0.0:
+                topic[p] = k
+                r[p] = share[k] * weights[n, k] * ratio[n]
+                weight[p] = share[k]
+                entropy[p] = r[p] * log_z
+                p += 1

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Self
 
 from stickbreak.numerics.arrays import Int
+from stickbreak.variational.batch_update import Observer
 from stickbreak.variational.model import AcceptedMove, Inference, Model, Schedule, Standing
 from stickbreak.variational.objective import rises
 from stickbreak.variational.state import GlobalParameters
-from stickbreak.variational.visits import Observer
 
 MAX_DOCUMENTS = 500  # that deletes infer again in a lap
 

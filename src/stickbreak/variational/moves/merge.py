@@ -12,10 +12,9 @@ from stickbreak.fitting.executor import Executor
 from stickbreak.likelihoods.base import EMPTY
 from stickbreak.numerics.arrays import Float, Int, for_kernels
 from stickbreak.variational.global_step import sticks_of
-from stickbreak.variational.local_step import track_pairs
+from stickbreak.variational.local_step import LocalResult, track_pairs
 from stickbreak.variational.model import Inference, Schedule, Standing
 from stickbreak.variational.moves.base import Move, MoveSettings
-from stickbreak.variational.observations import Visit
 from stickbreak.variational.state import PairStatistics, UnionStatistics
 
 MAX_PAIRS = 50
@@ -39,11 +38,11 @@ class Unions:
 
     pairs: Int  # (P, 2)
 
-    def observe(self, visit: Visit, executor: Executor) -> PairStatistics:
+    def observe(self, result: LocalResult, executor: Executor) -> PairStatistics:
         """Return the statistics of the unions over a batch."""
-        return track_pairs(visit, for_kernels(self.pairs[:, 0]), for_kernels(self.pairs[:, 1]), executor)
+        return track_pairs(result, for_kernels(self.pairs[:, 0]), for_kernels(self.pairs[:, 1]), executor)
 
-    def wanted(self, visit: Visit) -> Int:
+    def wanted(self, result: LocalResult) -> Int:
         """Return no documents."""
         return np.zeros(0, np.int64)
 
@@ -58,11 +57,8 @@ class Merge(Move):
     statistics of each union are tracked through the lap. At its end the pairs are tried in this order; those that share
     no topic with one accepted before are judged by their own tracked numbers, the others must wait for the next lap.
 
-    Parameters
-    ----------
-    every_pair : bool, default=False
-        Give every pair new sticks, also one that loses much of |L| with the old ones, and let no fit converge while
-        pairs worth a try had no place. For vectors, whose |L| may be anything: it moves with their unit.
+    `every_pair`: give every pair new sticks, also one that loses much of |L| with the old ones, and let no fit converge
+    while pairs worth a try had no place. For vectors, whose |L| may be anything: it moves with their unit.
     """
 
     name: ClassVar[str] = "merge"

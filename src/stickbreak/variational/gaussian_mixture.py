@@ -18,12 +18,11 @@ from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.model.documents import checked_table
 from stickbreak.numerics.arrays import Float
 from stickbreak.storage.places import PathLike
-from stickbreak.variational.vectors.estimator import VectorFit
-from stickbreak.variational.vectors.mixture import DPMixture
-from stickbreak.variational.vectors.stored import Vectors
+from stickbreak.variational.vector_model import VectorModel
+from stickbreak.variational.vectors import DPMixture, Vectors
 
 
-class GaussianDPMixture(DensityMixin, VectorFit):
+class GaussianDPMixture(DensityMixin, VectorModel):
     """Components of real vectors and their number, by memoized or stochastic variational inference for a DP mixture.
 
     The model, math.md (N3): v_k ~ Beta(1, gamma); a vector has component k with probability v_k prod_{l<k} (1 - v_l)
@@ -145,10 +144,6 @@ class GaussianDPMixture(DensityMixin, VectorFit):
     """
 
     _moves_of_documents: ClassVar[bool] = False
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **VectorFit._parameter_constraints,
-    }
 
     def __init__(
         self,

@@ -1,25 +1,24 @@
 """Trials: a whole new set of topics, tried on the whole corpus and kept if the objective is higher.
 
 Other moves edit statistics. A trial proposes topics (refine: the same ones, found again; birth: others, or more),
-visits every batch from them as the first lap does, and goes on for a few laps on its own, in which it learns the
+updates every batch from them as the first lap does, and goes on for a few laps on its own, in which it learns the
 hyperparameters that the fit learns. The state that it started from stays as it is until the trial has won.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from stickbreak.numerics.arrays import Int
-from stickbreak.variational.gathering import Gathering
-from stickbreak.variational.hyperparameters import due
-from stickbreak.variational.model import Inference, Schedule, Standing
-from stickbreak.variational.moves.base import Move, Proposal, run_move
+from stickbreak.variational.batch_update import Observer, first_updates, groups, update_batches
+from stickbreak.variational.hdp import due
+from stickbreak.variational.model import Gathering, Inference, Schedule, Standing
+from stickbreak.variational.moves.base import Move, MoveSettings, Proposal, Proposals, run_move
 from stickbreak.variational.moves.merge import Merge
 from stickbreak.variational.objective import rises
-from stickbreak.variational.visits import first_visits, groups, revisit
 
 LAPS = 20  # that a trial has to overtake the state that it started from ...
 AHEAD = 3  # ... but it is dropped where even this many laps with its last gain would not suffice: gains shrink
@@ -68,7 +67,7 @@ class Trial(Move):
         proposal = self.propose(state, schedule)
         if proposal is None:
             return standing
-        found, _ = first_visits(schedule, *proposal)
+        found, _ = first_updates(schedule, *proposal)
         merges = [Merge()] if self.merges else []
         for left in range(LAPS - 1, -1, -1):
             before = found.objective
@@ -108,12 +107,110 @@ class Trial(Move):
 
 
 def take_lap(found: Inference, schedule: Schedule, merges: list[Merge]) -> None:
-    """Visit every batch of a trial again, merge topics, and learn what the fit learns."""
+    """LocalResult every batch of a trial again, merge topics, and learn what the fit learns."""
     found.gathering = Gathering()
     for merge in merges:
         merge.begin(found)
     for group in groups(schedule, schedule.at_once):
-        revisit(schedule, found, group, afresh=False, restarts=True, moves=merges, gather=False)
+        update_batches(schedule, found, group, merges, afresh=False, restarts=True, gather=False)
     found.refresh(found.model)
     merged = sum(run_move(merge, found, schedule)[1] for merge in merges)
     found.model.learn(found, due(schedule.learned, settled=merged == 0), schedule.executor)
+
+
+class Birth(Trial):
+    """Try more topics than there are, as many as the data want, and keep them where the whole objective is higher.
+
+    Where they come from is the affair of the proposals. Topics of words are found from the start, or each is cut in
+    two, by Gibbs sampling. For vectors up to ten components are found in those that lose most under the present
+    ones (Hughes and Sudderth 2013); after a rejected birth the next one looks at others. Once all were looked at,
+    births rest until the topics change.
+    """
+
+    name: ClassVar[str] = "birth"
+    proposed: ClassVar[bool] = True
+    beside: ClassVar[int] = 2
+
+    def __init__(self, proposals: Proposals) -> None:
+        super().__init__()
+        self._proposals = proposals
+        self._tries = 0
+        self._seed = 0
+
+    @classmethod
+    def made(cls, settings: MoveSettings) -> Self:
+        """Return the move with the settings of a fit."""
+        return cls(settings.proposals[cls.name])
+
+    def begin(self, state: Inference) -> None:
+        """Forget what was kept in the last lap."""
+        super().begin(state)
+        self._proposals.begin(state)
+
+    def observer(self) -> Observer | None:
+        """Return the observer of the proposals."""
+        return self._proposals.observer()
+
+    def note(self, index: int, observed: Any) -> None:
+        """Keep what the proposals need of the batch."""
+        self._proposals.note(observed)
+
+    @property
+    def settled(self) -> float:
+        """The gain of a lap, as a part of |L|, below which a birth is due."""
+        return STILL if self._proposals.waits(self._seed) else SETTLED
+
+    @property
+    def merges(self) -> bool:
+        """Whether the laps of the trial merge topics."""
+        return self._proposals.merges
+
+    def propose(self, state: Inference, schedule: Schedule) -> Proposal | None:
+        """Return the topics to try."""
+        self._seed += 1
+        return self._proposals.propose(state, schedule, self._tries, self._seed - 1)
+
+    def reject(self, state: Inference, candidate: int) -> None:
+        """Look at others next; rest once all were looked at."""
+        self._found = None
+        self._tries += 1
+        if self._tries >= self._proposals.tries:
+            self._tries = 0
+            super().reject(state, candidate)
+
+    def waiting(self, state: Inference) -> bool:
+        """Whether births of these topics were rejected, but not yet all that there are."""
+        return self._tries > 0 and not self._tired(state)
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return what the move remembers."""
+        return {**super().snapshot(), "tries": self._tries, "seed": self._seed}
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Take up what `snapshot` returned."""
+        super().restore(snapshot)
+        self._tries, self._seed = int(snapshot["tries"]), int(snapshot["seed"])
+
+
+class Refine(Trial):
+    """Run 20 passes of Gibbs sampling from the present topics, then mean field from what they find.
+
+    Mean field leaves a document only the topics that it has chosen, and so keeps topics as they once formed. Sampling
+    does not: it mends topics that share or lack words. It takes a sample of the documents above four million tokens.
+    """
+
+    name: ClassVar[str] = "refine"
+    proposed: ClassVar[bool] = True
+
+    def __init__(self, proposals: Proposals) -> None:
+        super().__init__()
+        self._proposals = proposals
+
+    @classmethod
+    def made(cls, settings: MoveSettings) -> Self:
+        """Return the move with the settings of a fit."""
+        return cls(settings.proposals[cls.name])
+
+    def propose(self, state: Inference, schedule: Schedule) -> Proposal | None:
+        """Return the topics after the sweeps."""
+        return self._proposals.propose(state, schedule, 0, 0)

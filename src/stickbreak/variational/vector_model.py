@@ -1,9 +1,10 @@
-"""What the estimators of vectors share: prior, batches, start, and what a fit that goes on must agree with."""
+"""What the estimators of real vectors share: how they are fitted, their components, and a state to be saved."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,45 +13,142 @@ from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus.batches import cuts
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.checkpoint import FREE, identity_of
+from stickbreak.fitting.batch_store import scratch_folder
+from stickbreak.fitting.checkpoint import FREE, check_end, check_learned, check_moves, identity_of, whole_number
 from stickbreak.fitting.constraints import one_of, whole
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Callback, Laps, Stop
 from stickbreak.fitting.loop import Interruption
-from stickbreak.fitting.requirements import check_names
+from stickbreak.fitting.requirements import check_many, check_names, check_whole
 from stickbreak.fitting.run import Identity, Run
 from stickbreak.initialization import SAMPLE, SAMPLE_PER_COMPONENT, seeded, weights_of
-from stickbreak.likelihoods import VectorLikelihood
+from stickbreak.likelihoods import DiagonalGaussian, Gaussian, VectorLikelihood, ZeroMeanGaussian
 from stickbreak.likelihoods.priors import FLOOR
+from stickbreak.likelihoods.quadratic import whole as whole_blocks
 from stickbreak.model.estimator import all_or_nothing
-from stickbreak.model.saved_values import name_of_likelihood
+from stickbreak.model.pictures import Pictures
+from stickbreak.model.saved_values import described_likelihoods, likelihood_from, name_of_likelihood
 from stickbreak.numerics.arrays import Float
-from stickbreak.numerics.streams import stream
+from stickbreak.numerics.ranges import LARGEST_STATISTIC, are_sticks, are_sums
+from stickbreak.numerics.streams import source_of, stream
 from stickbreak.storage.checksums import checksum
 from stickbreak.storage.places import PathLike
 from stickbreak.variational.global_step import sticks_of
-from stickbreak.variational.keeping import Keeping
-from stickbreak.variational.laps import MemoizedLaps, StochasticLaps, VariationalLaps
 from stickbreak.variational.local_step import LocalSettings
+from stickbreak.variational.memoized import MemoizedLaps, VariationalLaps
 from stickbreak.variational.model import Model, Schedule
 from stickbreak.variational.moves import Move, MoveSettings, Reorder, make_moves, names_of
-from stickbreak.variational.state import GlobalParameters
-from stickbreak.variational.stochastic import StepRule
-from stickbreak.variational.vectors.batch import VectorBatch
-from stickbreak.variational.vectors.model import LIKELIHOODS, VectorModel
-from stickbreak.variational.vectors.proposals import VECTOR_PROPOSALS
-from stickbreak.variational.vectors.stored import BatchOfVectors, Vectors, reachable
+from stickbreak.variational.state import GlobalParameters, expected_beta
+from stickbreak.variational.stochastic import StepRule, StochasticLaps, StreamingVariational
+from stickbreak.variational.vectors import VECTOR_PROPOSALS, BatchOfVectors, VectorBatch, Vectors, reachable
 
+LIKELIHOODS: dict[str, type[VectorLikelihood]] = {
+    "zero_mean": ZeroMeanGaussian,
+    "full": Gaussian,
+    "diagonal": DiagonalGaussian,
+}
+BLOCK = 8192  # vectors whose densities are computed together
 VECTORS_PER_BATCH = 50_000
 LARGEST_ERROR = 1e-3  # of a vector in float32, in standard deviations of its coordinates
 FIRST_MOVES = 4  # lap: in those before it components are still broad, and merges would join what laps tell apart
 
 
-class VectorFit(VectorModel):
-    """The side of the vector models that fits them; a model says what allocates its vectors."""
+@dataclass(frozen=True, slots=True)
+class ShownComponent:
+    """A component as it is told and drawn.
+
+    Attributes
+    ----------
+    number : int
+        Its row in `means_`.
+    weight : float
+        Its expected weight.
+    count : float
+        Vectors that it has in the fit.
+    mean, spread : ndarray of shape (dim,)
+        Mean and standard deviation of each coordinate.
+    directions : ndarray of shape (m, dim)
+        The leading eigenvectors of its covariance, of length one; the largest entry of each is positive.
+    shares : ndarray of shape (m,)
+        The share of the variance along each.
+    """
+
+    number: int
+    weight: float
+    count: float
+    mean: Float
+    spread: Float
+    directions: Float
+    shares: Float
+
+    def telling(self, n: int, centre: Float) -> list[int]:
+        """Return the n coordinates whose mean is farthest from a centre, in standard deviations of this component.
+
+        Among those that are equally far, as in components of mean zero, the ones that spread most come first.
+
+        Parameters
+        ----------
+        n : int
+        centre : ndarray of shape (dim,)
+        """
+        far = np.abs(self.mean - centre) / np.maximum(self.spread, np.finfo(float).tiny)
+        return [int(j) for j in np.lexsort((-self.spread, -far))[:n]]
+
+
+def shown_components(
+    likelihood: VectorLikelihood, S: Float, N: Float, weights: Float, n_directions: int
+) -> list[ShownComponent]:
+    """Describe components, the largest first; one at a time, so that no table (K, dim, dim) is held.
+
+    `S`, `N` (rows, K) and (K,): Their statistics. `weights` (K,). `n_directions`: eigenvectors of each, at most.
+    """
+    order = np.argsort(-weights, kind="stable")
+    return [_shown(likelihood, S[:, [k]], N[[k]], int(k), float(weights[k]), n_directions) for k in order]
+
+
+def _shown(likelihood: VectorLikelihood, S: Float, N: Float, k: int, weight: float, n: int) -> ShownComponent:
+    posterior = likelihood.posterior(S, N)
+    covariance = likelihood.covariance(posterior)[0]
+    values, vectors = np.linalg.eigh(covariance)
+    values, directions = np.maximum(values[::-1], 0.0), vectors.T[::-1][:n]
+    at_largest = directions[np.arange(len(directions)), np.abs(directions).argmax(axis=1)]
+    return ShownComponent(
+        k,
+        weight,
+        float(N[0]),
+        np.asarray(likelihood.mean(posterior)[0], dtype=np.float64),
+        np.sqrt(np.maximum(np.diagonal(covariance), 0.0)),
+        directions * np.where(at_largest < 0, -1.0, 1.0)[:, None],
+        values[:n] / max(float(values.sum()), np.finfo(float).tiny),
+    )
+
+
+class VectorModel(StreamingVariational):
+    """Base of the estimators of real vectors: K components of dimension dim; each says what allocates its vectors."""
+
+    _fitted_arrays: ClassVar[tuple[str, ...]] = ("statistics_", "counts_", "rho_", "omega_")
+    _fitted_values: ClassVar[tuple[str, ...]] = (
+        *StreamingVariational._fitted_values,
+        "gamma_",
+        "n_features_in_",
+        "n_steps_",
+        "n_documents_seen_",
+        "moves_",
+    )
+    unit: ClassVar[str] = "vector"
+    grouped: ClassVar[bool] = False  # whether vectors come in groups, with weights of their own
+
+    statistics_: Float
+    counts_: Float
+    rho_: Float
+    omega_: Float
+    gamma_: float
+    n_features_in_: int
+    likelihood: str | VectorLikelihood
+    likelihood_: VectorLikelihood
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **VectorModel._parameter_constraints,
+        **StreamingVariational._parameter_constraints,
         "n_components": [whole(1)],
         "likelihood": [str, VectorLikelihood],
         "init": "no_validation",
@@ -62,7 +160,6 @@ class VectorFit(VectorModel):
     _moves_of_documents: ClassVar[bool]  # whether `delete_vectors` counts groups' vectors, not documents
 
     n_components: int
-    likelihood: str | VectorLikelihood
     gamma: float
     init: Any
     moves: Sequence[str]
@@ -150,9 +247,9 @@ class VectorFit(VectorModel):
         batches = [
             BatchOfVectors(vectors, likelihood, dtype, cut) for cut in cuts(documents.n_documents, n_batches, seed=seed)
         ]
-        keeping, at_once = Keeping.of_fit(self.scratch, executor.workers), self.batches_at_once
+        folder, at_once = scratch_folder(self.scratch, executor.workers), self.batches_at_once
         schedule = Schedule(
-            self._model(), batches, self._settings(), executor, learned, seed, FIRST_MOVES, at_once, keeping
+            self._model(), batches, self._settings(), executor, learned, seed, FIRST_MOVES, at_once, folder
         )
         shape, n_vectors = (documents.n_documents, likelihood.n_rows), float(documents.n_tokens)
         if self.schedule == "memoized":
@@ -277,6 +374,153 @@ class VectorFit(VectorModel):
         }
         likelihood, free = name_of_likelihood(self.likelihood), (*FREE, *self._free)
         return identity_of(self, documents, seed, free=free, init=init, likelihood=likelihood)
+
+    @property
+    def plot(self) -> Pictures:
+        """Pictures: ``plot.trace()``."""
+        return Pictures(self)
+
+    @property
+    def n_components_(self) -> int:
+        """Number of components K of the fitted model."""
+        check_is_fitted(self)
+        return int(self.rho_.size)
+
+    @property
+    def weights_(self) -> Float:
+        """Expected weights of the components, (K,). The unused rest is left out, so they sum to one."""
+        check_is_fitted(self)
+        weights = expected_beta(self.rho_)[:-1]
+        return weights / weights.sum()
+
+    @property
+    def posterior_(self) -> Any:
+        """q(phi) of the components, as the likelihood has it."""
+        check_is_fitted(self)
+        return self.likelihood_.posterior(self.statistics_, self.counts_)
+
+    @property
+    def means_(self) -> Float:
+        """Means of the components, (K, dim)."""
+        return self.likelihood_.mean(self.posterior_)
+
+    @property
+    def covariances_(self) -> Float:
+        """Covariances of the components, (K, dim, dim): the inverses of the expected precisions."""
+        return self.likelihood_.covariance(self.posterior_)
+
+    @property
+    def precisions_(self) -> Float:
+        """Inverses of `covariances_`, (K, dim, dim)."""
+        return np.asarray(np.linalg.inv(self.covariances_), dtype=np.float64)
+
+    @property
+    def trace_(self) -> dict[str, NDArray]:
+        """Arrays of equal length with one entry for each pass. They are made again at each access."""
+        check_is_fitted(self)
+        return {name.replace("n_topics", "n_components"): column for name, column in self._trace.arrays().items()}
+
+    @abstractmethod
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """Return the most probable component of each vector, (N,)."""
+
+    def component_log(self, values: NDArray) -> Iterator[tuple[slice, Float]]:
+        """Yield log p(x | component), with the parameters integrated out, block by block: (rows, (n, K)).
+
+        Parameters
+        ----------
+        values : ndarray of shape (N, dim)
+        """
+        posterior = self.posterior_
+        for begin in range(0, len(values), BLOCK):
+            rows = slice(begin, begin + BLOCK)
+            part = np.asarray(values[rows])
+            yield rows, self.likelihood_.predictive_log(posterior, whole_blocks(part))[: len(part)]
+
+    def _draw(
+        self, n: int, weights: Float, random_state: int | np.random.RandomState | None
+    ) -> tuple[Float, NDArray[np.int64]]:
+        """Draw n vectors and their components, those of a component together."""
+        check_many("n_samples", n, 24.0 * self.n_features_in_)
+        rng = np.random.default_rng(source_of(random_state).randint(np.iinfo(np.int32).max))
+        sizes, posterior = rng.multinomial(n, weights), self.posterior_
+        drawn = [self.likelihood_.sample(posterior, k, int(size), rng) for k, size in enumerate(sizes) if size]
+        return np.concatenate(drawn), np.repeat(np.arange(sizes.size), sizes)
+
+    def _parameters(self) -> GlobalParameters:
+        """Return the global parameters of the fitted model; the arrays are copies."""
+        return GlobalParameters(self.statistics_.copy(), self.counts_.copy(), self.rho_.copy(), self.omega_.copy())
+
+    def _saved_parameters(self) -> dict[str, Any]:
+        """Return the parameters; a likelihood that was given as an object is described apart."""
+        given = super()._saved_parameters()
+        if isinstance(given["init"], VectorModel):
+            given["init"] = "seeding"
+        if not isinstance(given["likelihood"], str):
+            given["likelihood"] = None
+        return given
+
+    def _agrees(self, name: str, kept: Any, now: Any) -> bool:
+        """Whether a fit can go on: its start is over."""
+        return name == "init" or super()._agrees(name, kept, now)
+
+    def _description(self, arrays: dict[str, NDArray]) -> dict[str, Any]:
+        return described_likelihoods(self.likelihood, self.likelihood_, LIKELIHOODS, arrays)
+
+    @classmethod
+    def _from_description(cls, parameters: dict[str, Any], arrays: dict[str, NDArray], meta: dict[str, Any]) -> Self:
+        likelihood: VectorLikelihood = likelihood_from(meta["likelihood"], LIKELIHOODS, arrays)
+        if parameters["likelihood"] is None:
+            parameters["likelihood"] = likelihood_from(meta["given"], LIKELIHOODS, arrays)
+        model = cls(**parameters)
+        model.likelihood_ = likelihood
+        return model
+
+    def _check_fitted_state(self) -> None:
+        """Refuse a loaded state whose parts do not fit together.
+
+        Raises ValueError if an array or a parameter cannot be of a fitted model; the text says which.
+        """
+        check_moves(self.moves_)
+        K = self.rho_.size
+        shapes = {"statistics_": (self.likelihood_.n_rows, K), "counts_": (K,), "rho_": (K,), "omega_": (K,)}
+        for name, shape in shapes.items():
+            array = getattr(self, name)
+            if array.shape != shape or array.dtype != np.float64 or not np.isfinite(array).all():
+                raise ValueError(f"{name} is not a finite table of shape {shape}")
+        if np.abs(self.statistics_).max(initial=0.0) > LARGEST_STATISTIC:
+            raise ValueError("statistics_ holds a number out of its range")
+        if K == 0 or not are_sticks(self.rho_, self.omega_) or not are_sums(self.counts_):
+            raise ValueError("rho_, omega_ or counts_ is out of range")
+        if self.likelihood_.dim != self.n_features_in_:
+            raise ValueError(f"its likelihood has {self.likelihood_.dim} dimensions, not {self.n_features_in_}")
+        self.likelihood_.check_statistics(self.statistics_, self.counts_)
+        check_end(self)
+        check_learned(self, [name for name in ("alpha", "gamma") if f"{name}_" in self._fitted_values])
+        for name in ("n_steps_", "n_documents_seen_"):
+            whole_number(name, getattr(self, name))
+        self._check_parameters()
+
+    @property
+    def tree_(self) -> None:
+        """The root of the tree of the components: None, as they form none."""
+        return None
+
+    def shown_components(self, n_directions: int = 3) -> list[ShownComponent]:
+        """Describe the components, the largest first: mean, spread, leading eigenvectors of the covariance.
+
+        Parameters
+        ----------
+        n_directions : int, default=3
+            Eigenvectors of each.
+
+        Returns
+        -------
+        list of ShownComponent
+        """
+        check_is_fitted(self)
+        check_whole("n_directions", n_directions, 0)
+        return shown_components(self.likelihood_, self.statistics_, self.counts_, self.weights_, n_directions)
 
 
 def _given_seeds(init: Any, dim: int | None = None) -> Float:

@@ -1,1 +1,0 @@
-"""Variational inference of real vectors: the HDP of groups, the DP mixture."""
