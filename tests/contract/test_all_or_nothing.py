@@ -10,8 +10,8 @@ from tests.contract.small import FACES, OF_WORDS, SMALL, attributes, bits, data_
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, StickbreakError
+from stickbreak.hybrid import global_step
 from stickbreak.hybrid import laps as steps
-from stickbreak.hybrid import minibatches, new_topics
 
 STREAMS = ("HybridHDP", "NestedHDP", "OnlineHDP", "SplitMergeOnlineHDP", "VariationalHDP")
 
@@ -136,14 +136,12 @@ def test_failed_update_leaves_the_model(how):
     assert bits(model.update(X), "TopicModel") == bits(twin.update(X), "TopicModel")
 
 
-@pytest.mark.parametrize(
-    ("room", "where"), [(minibatches, "weigh"), (minibatches, "sample_parts"), (steps, "take_step")]
-)
+@pytest.mark.parametrize(("room", "where"), [(steps, "weigh"), (steps, "sample_parts"), (steps, "take_step")])
 def test_unbounded_step_that_breaks_off_leaves_its_columns_or_is_told(room, where, monkeypatch):
     X = data_of("HybridHDP")
     model = unfitted("HybridHDP", top_level="unbounded", init="random", n_topics=12).partial_fit(X)
     n_columns = model._state.n_topics
-    monkeypatch.setattr(new_topics, "VANISHED_TOKENS", 30.0)
+    monkeypatch.setattr(global_step, "VANISHED_TOKENS", 30.0)
     expected, before = bits(model, "HybridHDP"), frozen({**attributes(model), "_room": None})
     assert (model._state.tokens < 30).any()
 

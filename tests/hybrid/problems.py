@@ -13,8 +13,7 @@ from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.hybrid.document_sampler import Sweeps, TableFactors, in_own_words, sample
 from stickbreak.hybrid.global_step import take_step
 from stickbreak.hybrid.kernels.words import fill_alias
-from stickbreak.hybrid.state import HybridState
-from stickbreak.hybrid.word_topics import WordTopics
+from stickbreak.hybrid.state import HybridState, WordTopics
 from stickbreak.hybrid.word_weights import Tables, TopicWeights, Weights, WordWeights, weigh
 
 EXACT = json.loads((Path(__file__).parents[1] / "data" / "hybrid.json").read_text(encoding="utf-8"))

@@ -16,8 +16,7 @@ from stickbreak.fitting.alive import ALIVE
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.hybrid import laps as steps
 from stickbreak.hybrid.document_sampler import Sweeps
-from stickbreak.hybrid.laps import Rules
-from stickbreak.hybrid.minibatches import Drawn, Room
+from stickbreak.hybrid.laps import Drawn, Room, Rules
 from stickbreak.hybrid.starts import random_state
 from stickbreak.hybrid.state import Priors
 from stickbreak.initialization import sample_bytes

@@ -8,8 +8,7 @@ from stickbreak.corpus.tokens import Tokens
 from stickbreak.hybrid.document_sampler import Found, Sweeps
 from stickbreak.hybrid.global_step import LEAST_TOKENS
 from stickbreak.hybrid.starts import random_state
-from stickbreak.hybrid.state import Priors
-from stickbreak.hybrid.word_topics import WordTopics
+from stickbreak.hybrid.state import Priors, WordTopics
 from stickbreak.numerics import scaled
 
 from ..sampling.reference import Stream

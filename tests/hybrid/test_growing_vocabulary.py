@@ -11,8 +11,7 @@ import stickbreak
 from stickbreak import HybridHDP
 from stickbreak.corpus import Corpus, align, planted_lda
 from stickbreak.exceptions import InputError, InvalidCorpus
-from stickbreak.hybrid.state import HybridState
-from stickbreak.hybrid.word_topics import WordTopics
+from stickbreak.hybrid.state import HybridState, WordTopics
 from stickbreak.report import build_report
 from stickbreak.storage.persistence import read_folder, write_folder
 

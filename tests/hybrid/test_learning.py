@@ -11,8 +11,8 @@ from stickbreak import HybridHDP
 from stickbreak.corpus import planted_hdp
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.fitting.hyperparameters import LARGE, LEARNABLE
-from stickbreak.hybrid.kernels.learning import poisson_tails
-from stickbreak.hybrid.learning import best_eta, best_gamma, learn_from, table_statistics
+from stickbreak.hybrid.global_step import best_eta, best_gamma, learn_from, table_statistics
+from stickbreak.hybrid.kernels.words import poisson_tails
 from stickbreak.hybrid.state import Priors
 from stickbreak.storage.persistence import read_folder, write_folder
 

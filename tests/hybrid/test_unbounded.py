@@ -10,9 +10,9 @@ from stickbreak.corpus import Corpus, toy_bars
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.fitting.requirements import check_bytes
-from stickbreak.hybrid import new_topics
+from stickbreak.hybrid import global_step
 from stickbreak.hybrid.document_sampler import SAMPLERS, Found, Sweeps
-from stickbreak.hybrid.new_topics import make_room
+from stickbreak.hybrid.global_step import make_room
 from stickbreak.hybrid.state import Priors
 from stickbreak.hybrid.word_weights import G_WEIGHTS, WEIGHTS, topic_weights
 from stickbreak.storage.memory import memory_installed
@@ -233,7 +233,7 @@ def test_topics_that_are_shown_leave_gamma_to_the_others(corpus):
 
 def test_too_many_topics_for_the_memory_are_refused(corpus, monkeypatch):
     share = memory_installed() / (16.0 * 40 * 9)  # as if the columns had so little memory, and the sweeps had enough
-    monkeypatch.setattr(new_topics, "check_bytes", lambda what, n, advice: check_bytes(what, n * share, advice))
+    monkeypatch.setattr(global_step, "check_bytes", lambda what, n, advice: check_bytes(what, n * share, advice))
     with pytest.raises(InputError, match="n_topics is 5: with 40 words"):
         HybridHDP(**{**SMALL, "n_topics": 5}).fit(corpus)
     HybridHDP(**{**SMALL, "n_topics": 5, "top_level": "truncated"}, n_laps=1).fit(corpus)

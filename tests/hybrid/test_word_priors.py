@@ -11,9 +11,8 @@ import stickbreak
 from stickbreak import HybridHDP
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.hybrid.learning import best_eta, best_gamma
-from stickbreak.hybrid.state import HybridState, Known
-from stickbreak.hybrid.word_topics import WordTopics
+from stickbreak.hybrid.global_step import best_eta, best_gamma
+from stickbreak.hybrid.state import HybridState, Known, WordTopics
 
 SEEDS = {"space": ["a0", "a1", "b0", "b1"], "war": ["c0", "c1"], "none": ["f0", "f1"]}  # the last hardly occur
 SHORT: dict[str, Any] = {"n_topics": 3, "seeds": SEEDS, "n_laps": 3, "batch_size": 50, "random_state": 0}

@@ -143,7 +143,7 @@ def test_bits_do_not_depend_on_what_was_compiled_first(fresh_python, monkeypatch
         monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / place))
         code = (
             "import hashlib\nimport numpy as np\n"
-            "from stickbreak.likelihoods.kernels.word_weights import expected_word_weights\n"
+            "from stickbreak.likelihoods.kernels.dirichlet import expected_word_weights\n"
             f"from stickbreak.variational.kernels.statistics import document_statistics\n{first}\n{KERNEL}"
         )
         printed.append(fresh_python(code).stdout)

@@ -23,11 +23,11 @@ def settle(max_sweeps, *, accelerate=True):
     block, count = rng.gamma(0.3, 1.0, size=(N_TOPICS, 30)) + 1e-6, rng.integers(1, 5, 30).astype(float)
     prior, row, topic = np.full(N_TOPICS + 1, 0.05), np.arange(N_TOPICS), np.arange(N_TOPICS, dtype=np.int32)
     n_dk, weight, new = np.zeros(N_TOPICS), prior[:-1].copy(), np.empty(N_TOPICS)
-    change, kept = np.zeros((2 if accelerate else 0, N_TOPICS)), np.empty((4, N_TOPICS))
-    active, sweeps, value = ascent_kernels._settle.py_func(
-        block, row, weight, prior, topic, n_dk, count, count.sum(), N_TOPICS, 1e-9, max_sweeps, np.empty(30),
-        np.empty(30), new, change, kept,
+    document = ascent_kernels.Document(
+        block, row, weight, prior, topic, n_dk, count, count.sum(), np.empty(30), np.empty(30), new,
+        np.zeros((2, N_TOPICS)), np.empty((4, N_TOPICS)),
     )  # fmt: skip
+    active, sweeps, value = ascent_kernels._settle.py_func(document, N_TOPICS, 1e-9, max_sweeps, accelerate)
     full = np.zeros(N_TOPICS)
     full[topic[:active]] = n_dk[:active]
     return full, sweeps, value

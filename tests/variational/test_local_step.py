@@ -6,7 +6,7 @@ from scipy.special import psi
 
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.likelihoods.kernels.word_weights import expected_word_weights
+from stickbreak.likelihoods.kernels.dirichlet import expected_word_weights
 from stickbreak.variational.documents import DocumentTopics
 from stickbreak.variational.kernels import statistics as statistics_kernels
 from stickbreak.variational.local_step import LocalSettings, ascend_documents, better_of, summarise, track_pairs

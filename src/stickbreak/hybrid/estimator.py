@@ -22,14 +22,12 @@ from stickbreak.fitting.laps import Lap, Packed
 from stickbreak.fitting.loop import Interruption
 from stickbreak.fitting.requirements import check_tokens
 from stickbreak.hybrid.document_sampler import SAMPLERS, Sweeps
-from stickbreak.hybrid.laps import HybridLaps, Rules, Steps, packed, row_of, unpacked
-from stickbreak.hybrid.minibatches import Drawn, Room
+from stickbreak.hybrid.laps import Drawn, HybridLaps, Room, Rules, Steps, packed, row_of, unpacked
 from stickbreak.hybrid.requirements import check_parameters, check_sizes, lasting
 from stickbreak.hybrid.starts import begin
-from stickbreak.hybrid.state import TRUNCATED, UNBOUNDED, HybridState, Priors
-from stickbreak.hybrid.word_topics import WordTopics
+from stickbreak.hybrid.state import TRUNCATED, UNBOUNDED, HybridState, Priors, WordTopics
 from stickbreak.hybrid.word_weights import G_WEIGHTS, WEIGHTS
-from stickbreak.initialization.streams import finds_topics, offset_after
+from stickbreak.initialization.start import finds_topics, offset_after
 from stickbreak.model.documents import counted, counted_with_new
 from stickbreak.model.estimator import KeptState, cached
 from stickbreak.model.initial_topics import number_given

@@ -1,15 +1,77 @@
-"""A step of the globals towards what the documents of a minibatch, scaled up, ask for."""
+"""A step of the globals towards what the documents of a minibatch, scaled up, ask for.
+
+First the columns of an unbounded top level: topics that vanish leave theirs, and there is always one for a new topic.
+Then the step itself. Then alpha, gamma and eta, learned from the samples (math.md (B8)-(B10)): each moves to the mean
+or the maximum of the distribution from which the samplers would draw it, with a Gamma prior. Expected tables and tokens
+replace those of a sweep.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
+from scipy.special import digamma
 
 from stickbreak.corpus.tokens import Tokens
+from stickbreak.fitting import hyperparameters
+from stickbreak.fitting.hyperparameters import CONCENTRATION_LIMITS, LARGE, PRIOR, mean_alpha, opened
+from stickbreak.fitting.requirements import check_bytes
 from stickbreak.hybrid.document_sampler import Found
-from stickbreak.hybrid.state import HybridState
-from stickbreak.numerics.arrays import Int32
+from stickbreak.hybrid.kernels.words import poisson_tails
+from stickbreak.hybrid.state import HybridState, Learned, Priors
+from stickbreak.numerics.arrays import Float, Int, Int32
+from stickbreak.numerics.maximum import maximiser
+from stickbreak.numerics.ranges import ETA_LIMITS, MEAN_FIELD_ETA
 
+VANISHED_TOKENS = 1e-3  # a topic with fewer expected tokens leaves its column
 LEAST_TOKENS = 0.1  # of a pair that is kept; fewer are rounded
+LIMITS = (MEAN_FIELD_ETA, ETA_LIMITS[1])
+ETA_EVERY = 32  # steps; and at the steps 1, 2, 4, 8, 16
+
+
+def make_room(state: HybridState, n_words: int) -> None:
+    """Before a step, empty the columns of topics that have vanished, and see to it that one is free.  math.md (B7)
+
+    A topic of S tokens has words within S / (S + W eta) of the prior, and at most S tables: it is a second slot, with a
+    share S / gamma of the weight of the first one. So nothing is lost with it that a new topic could not be.
+
+    The number of columns doubles when all are taken, and is cut down when three quarters are free: the memory follows
+    the topics that are alive. What changes is changed in copies: a call that fails later takes up the former arrays.
+
+    `state`: unbounded; it is given other arrays. `n_words`: words of the minibatch. Raises InputError if the topics do
+    not fit into the memory.
+    """
+    gone = (state.tokens < VANISHED_TOKENS) | (state.tables == 0)
+    vanished = np.flatnonzero(gone & ((state.tokens > 0) | (state.tables > 0)))
+    kept = np.setdiff1d(np.flatnonzero(state.tables), vanished)
+    n_columns, n_alive = state.n_topics, kept.size
+    wanted = n_columns
+    if n_alive == n_columns:
+        wanted = 2 * n_columns
+        check_columns(n_words, wanted, f"the fit has found {n_alive} topics")
+    elif n_columns > 8 and 4 * (n_alive + 1) <= n_columns:
+        wanted = 2 * (n_alive + 1)
+    if vanished.size or wanted != n_columns:
+        state.pairs, state.tokens, state.tables = state.pairs.copy(), state.tokens.copy(), state.tables.copy()
+        state.pairs.drop(vanished)
+        state.tokens[vanished], state.tables[vanished] = 0.0, 0.0
+    if wanted != n_columns:
+        _resize(state, kept, wanted)
+
+
+def check_columns(n_words: int, n_columns: int, what: str) -> None:
+    """Refuse more columns than the memory can carry: weights of the words of a minibatch, twice for the mean field."""
+    needed = 8.0 * 2.0 * n_words * n_columns
+    check_bytes(f"{what}: with {n_words} words in a minibatch it", needed, "give fewer topics or smaller minibatches")
+
+
+def _resize(state: HybridState, kept: np.ndarray, n_columns: int) -> None:
+    """Give the state another number of columns; those that are kept come first."""
+    tokens, tables = np.zeros((2, n_columns))
+    tokens[: kept.size], tables[: kept.size] = state.tokens[kept], state.tables[kept]
+    state.pairs.renumber(kept, n_columns)
+    state.tokens, state.tables = tokens, tables
 
 
 def take_step(
@@ -42,3 +104,72 @@ def take_step(
         state.tokens[: state.n_kept] += size * state.known.tokens
         state.tables[: state.n_kept] += size
     state.n_steps += 1
+
+
+def learn_from(
+    state: HybridState, names: Collection[str], priors: Priors, lengths: Int, share: float, size: float
+) -> None:
+    """Move the hyperparameters after a step; what they are then is in `state.learned`.
+
+    `state`: after the step. `learned` is changed. `priors`: under which the documents were sampled. `lengths` (D_b,):
+    tokens of the documents of the minibatch. `share`: d / |M|, documents of all to those of the minibatch. `size`: xi
+    of the step.
+    """
+    alpha, gamma, eta = priors.alpha, priors.gamma, priors.eta
+    closed, further = (share * part for part in table_statistics(alpha, lengths))
+    if state.learned is not None:
+        before = state.learned
+        closed = before.closed + size * (closed - before.closed)
+        further = before.opened + size * (further - before.opened)
+    if "alpha" in names:
+        alpha = mean_alpha(max(state.tables.sum() - state.n_kept - closed, 0.0), further)  # (B8)
+    if "gamma" in names:
+        gamma = best_gamma(state, gamma)
+    if isinstance(eta, np.ndarray):
+        eta = float(eta.mean())  # it is not learned: that of the fit stays
+    elif "eta" in names and eta_is_due(state.n_steps):
+        eta = best_eta(state, eta)
+    state.learned = Learned(alpha, gamma, eta, closed, further)
+
+
+def table_statistics(alpha: float, lengths: Int | Float) -> tuple[float, float]:
+    """Return sum_d N_d / (N_d + alpha) and sum_d psi(alpha + 1 + N_d) - psi(alpha + 1).              math.md (B8)"""
+    n = np.asarray(lengths, dtype=np.float64)
+    return float((n / (n + alpha)).sum()), opened(alpha + 1.0, n)
+
+
+def best_gamma(state: HybridState, start: float) -> float:
+    """Return the gamma that maximises its posterior given the tables M, in log gamma.               math.md (B9)"""
+    M = state.tables[state.tables > 0]
+    total, K, n_kept = float(M.sum()), state.n_topics, state.n_kept
+    before = (np.arange(M.size) < n_kept).astype(np.float64)  # tables that are known
+
+    def slope(gamma: float) -> float:
+        if state.unbounded:
+            of_topics = alive / gamma
+        else:
+            of_topics = float((digamma(gamma / K + M) - digamma(gamma / K + before)).sum()) / K
+        return float(PRIOR.shape / gamma - PRIOR.rate + of_topics - (digamma(gamma + total) - digamma(gamma + n_kept)))
+
+    alive = state.alive().size - n_kept
+    return maximiser(slope, start, CONCENTRATION_LIMITS)
+
+
+def best_eta(state: HybridState, start: float) -> float:
+    """Return the eta that maximises its expected posterior, for counts n_kw ~ Poisson(S_kw).        math.md (B10)"""
+    S, tokens = state.pairs.expected(), state.tokens
+    if state.known is not None:  # of the other topics, whose prior it is
+        S, tokens = S[state.pairs.topics() >= state.n_kept], tokens[state.n_kept :]
+    tails, many = poisson_tails(S, LARGE), S[S > LARGE]
+    return hyperparameters.best_eta(tails, many, tokens, state.n_words, start, LIMITS)
+
+
+def eta_is_due(step: int) -> bool:
+    """Tell whether eta is learned after a step: it costs a pass over all pairs of words and topics.
+
+    Examples
+    --------
+    >>> [step for step in range(1, 100) if eta_is_due(step)]
+    [1, 2, 4, 8, 16, 32, 64, 96]
+    """
+    return step % ETA_EVERY == 0 or (step < ETA_EVERY and step & (step - 1) == 0)

@@ -12,11 +12,10 @@ from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.fitting.requirements import check_bytes, check_memory, check_names
-from stickbreak.hybrid.global_step import LEAST_TOKENS
-from stickbreak.hybrid.new_topics import check_columns
+from stickbreak.hybrid.global_step import LEAST_TOKENS, check_columns
 from stickbreak.hybrid.state import UNBOUNDED
 from stickbreak.initialization import STARTS, check_init, sample_bytes
-from stickbreak.initialization.streams import RANDOM
+from stickbreak.initialization.start import RANDOM
 from stickbreak.numerics.ranges import MEAN_FIELD_ETA
 from stickbreak.numerics.stirling import LONGEST_BYTES
 

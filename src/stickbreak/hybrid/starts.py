@@ -13,17 +13,16 @@ from stickbreak.corpus.csr import row_blocks
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Callback
-from stickbreak.hybrid.state import UNBOUNDED, HybridState, Known
-from stickbreak.hybrid.word_topics import WordTopics
-from stickbreak.initialization import Start, make_start, start_from_topics, streams
-from stickbreak.initialization.streams import is_random, settings_of
+from stickbreak.hybrid.state import UNBOUNDED, HybridState, Known, WordTopics
+from stickbreak.initialization import Start, make_start, start_from_topics
+from stickbreak.initialization.start import StreamParameters, is_random, settings_of
 from stickbreak.numerics.arrays import Int
 from stickbreak.numerics.streams import stream
 
 _BLOCK = 1 << 18  # entries of the corpus that are written out at once, some 40 bytes a token
 
 
-class Parameters(streams.Parameters, Protocol):
+class Parameters(StreamParameters, Protocol):
     """The parameters of a start."""
 
     top_level: str

@@ -16,8 +16,7 @@ import numpy as np
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.cooccurrence import Cooccurrence
 from stickbreak.fitting.loop import logger
-from stickbreak.initialization.base import Start, StartSettings, largest_first, weights_of
-from stickbreak.initialization.documents import random_documents
+from stickbreak.initialization.base import Start, StartSettings, largest_first, random_documents, weights_of
 from stickbreak.initialization.kernels import simplex as simplex_kernels
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.corners import corners

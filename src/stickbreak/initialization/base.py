@@ -1,4 +1,4 @@
-"""What every start takes and returns."""
+"""What every start takes and returns, and documents drawn at random."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from stickbreak.corpus import Corpus
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.model.document_labels import DocumentLabels
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.pseudo_counts import Eta
+from stickbreak.numerics.streams import stream
 
 Progress = Callable[[int, int], None]
 
@@ -66,3 +68,17 @@ def largest_first(start: Start, n_kept: int = 0) -> Start:
     order = np.argsort(-start.counts[:, n_kept:].sum(axis=0), kind="stable")
     order = np.append(np.arange(n_kept), n_kept + order)
     return Start(np.ascontiguousarray(start.counts[:, order]), start.weights[order])
+
+
+def documents(corpus: Corpus, settings: StartSettings) -> Start:
+    """Start from K documents drawn at random, none twice while there are enough (the paper's start)."""
+    rng = stream(settings.seed, "documents start")
+    return Start(random_documents(corpus, settings.n_topics, rng), even_weights(settings.n_topics))
+
+
+def random_documents(corpus: Corpus, n: int, rng: np.random.Generator) -> Float:
+    """Return the counts of n documents that hold tokens, (W, n); none twice while there are enough."""
+    filled = np.flatnonzero(corpus.document_lengths > 0)
+    rows = np.concatenate([rng.permutation(filled) for _ in range(-(-n // filled.size))])
+    counts = corpus.counts[rows[:n]].toarray().astype(np.float64)
+    return np.ascontiguousarray(counts.T)

@@ -1,22 +1,26 @@
-"""The starts by name, and from given topics (they decide more than anything else)."""
+"""The starts by name, from given topics, and of families that take minibatches: they decide more than anything."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from itertools import islice
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+from scipy import sparse
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import rounded
 from stickbreak.exceptions import InputError
+from stickbreak.fitting.engine import Engine
+from stickbreak.fitting.laps import Callback
 from stickbreak.fitting.loop import logger
+from stickbreak.fitting.steps import offset_for
 from stickbreak.initialization.anchors import anchors
-from stickbreak.initialization.base import Start, StartSettings, even_weights, largest_first, weights_of
-from stickbreak.initialization.documents import documents
+from stickbreak.initialization.base import Start, StartSettings, documents, even_weights, largest_first, weights_of
 from stickbreak.model.initial_topics import check_given, given_counts
+from stickbreak.model.word_prior import base_of
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.ranges import SMALLEST
 from stickbreak.numerics.streams import stream
@@ -24,6 +28,7 @@ from stickbreak.sparse_gibbs.chain import Chain
 from stickbreak.sparse_gibbs.priors import Priors
 from stickbreak.topics.laps import Rules, TopicLaps
 
+RANDOM = "random"  # the start that looks at no document first; each family draws its own
 SMOOTHING = 4.0  # times eta in the start "lda": a topic that repeats another gives up its words
 MOST_TOKENS = 1 << 22  # in which a start finds topics
 TOKEN_BYTES = 64.0  # of each
@@ -166,3 +171,61 @@ def _whole(corpus: Corpus, seed: int) -> Corpus:
     counts = corpus.counts.copy()
     counts.data = np.ones_like(counts.data)
     return Corpus(counts, corpus.vocabulary)
+
+
+class StreamParameters(Protocol):
+    """The parameters of a start."""
+
+    alpha: float
+    gamma: float
+    eta: Any
+    init: Any
+    init_sweeps: int
+    learning_decay: float
+    learning_offset: float | None
+
+
+def is_random(init: Any) -> bool:
+    """Return whether a start is that of random topics."""
+    return isinstance(init, str) and init == RANDOM
+
+
+def finds_topics(init: Any) -> bool:
+    """Return whether a start finds its topics in documents: they are neither random nor given."""
+    return isinstance(init, str) and init != RANDOM
+
+
+def settings_of(
+    given: StreamParameters,
+    n_topics: int,
+    seed: int,
+    engine: Engine,
+    report: Callback,
+    stop: Callable[[], bool],
+    pseudo: sparse.csr_array | None = None,
+) -> StartSettings:
+    """Return what a start that finds topics depends on.
+
+    `n_topics`: topics without a prior of their own. `engine`: where the start runs. `report`: told of each sweep.
+    `stop`: whether the start is to end early; asked only while some of its work is left. `pseudo` (W, n_kept):
+    pseudo-counts of topics that come before the others.
+    """
+    return StartSettings(
+        n_topics if pseudo is None else n_topics + int(pseudo.shape[1]),
+        given.alpha,
+        given.gamma,
+        base_of(given.eta),
+        seed,
+        given.init_sweeps,
+        lambda done, total: report({"stage": "init", "done": done, "total": total}),
+        engine,
+        stop,
+        pseudo,
+    )
+
+
+def offset_after(given: StreamParameters, share: float) -> float:
+    """Return the offset of the steps, where minibatches are this share of what the start is found in.  math.md (B5)"""
+    if given.learning_offset is not None:
+        return float(given.learning_offset)
+    return 1.0 if is_random(given.init) else offset_for(share, given.learning_decay)

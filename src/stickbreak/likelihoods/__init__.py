@@ -3,8 +3,7 @@
 from stickbreak.likelihoods.base import Likelihood, VectorLikelihood
 from stickbreak.likelihoods.diagonal_gaussian import DiagonalGaussian
 from stickbreak.likelihoods.dirichlet_multinomial import DirichletMultinomial
-from stickbreak.likelihoods.gaussian import Gaussian
-from stickbreak.likelihoods.zero_mean_gaussian import ZeroMeanGaussian
+from stickbreak.likelihoods.gaussian import Gaussian, ZeroMeanGaussian
 
 __all__ = [
     "DiagonalGaussian",

@@ -11,11 +11,15 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, psi
 
 from stickbreak.likelihoods.base import EMPTY, Likelihood
-from stickbreak.likelihoods.kernels.gains import sum_digamma_gain, sum_log_gamma_gain, sum_log_gamma_gain_by_word
-from stickbreak.likelihoods.kernels.word_weights import expected_word_weights
+from stickbreak.likelihoods.kernels.dirichlet import (
+    expected_word_weights,
+    sum_digamma_gain,
+    sum_log_gamma_gain,
+    sum_log_gamma_gain_by_word,
+)
 from stickbreak.numerics.arrays import Float, Int32
 from stickbreak.numerics.maximum import maximiser
-from stickbreak.numerics.pseudo_counts import Eta, by_word, prior_mean, total_of
+from stickbreak.numerics.pseudo_counts import Eta, by_word, total_of
 from stickbreak.numerics.ranges import ETA_LIMITS
 
 
@@ -68,10 +72,6 @@ class DirichletMultinomial(Likelihood):
     @property
     def _total(self) -> float:
         return total_of(self.eta, self.n_words) if self.total_eta is None else self.total_eta
-
-    def prior_words(self) -> Float:
-        """Return the prior mean of the words of a topic, (W,)."""
-        return prior_mean(self.eta, self.n_words)
 
     def mean(self, posterior: Float) -> Float:
         """Return E[phi], (W, K); columns sum to one."""

@@ -1,4 +1,4 @@
-"""Components are Gaussians; their means and precisions have a Normal-Wishart prior."""
+"""Components are Gaussians, their precisions with a Wishart prior: of mean zero, or of means with a normal prior."""
 
 from __future__ import annotations
 
@@ -20,9 +20,159 @@ from stickbreak.likelihoods.priors import (
     mean_and_covariance,
 )
 from stickbreak.likelihoods.quadratic import as_vectors, moments, packed, packed_size, unpacked
-from stickbreak.likelihoods.student import sample_student, student_log
-from stickbreak.likelihoods.wishart import NormalWishartPosterior, learned_scale, posterior_B, relative_eigenvalues
+from stickbreak.likelihoods.wishart import (
+    NormalWishartPosterior,
+    WishartPosterior,
+    learned_scale,
+    posterior_B,
+    relative_eigenvalues,
+    sample_student,
+    student_log,
+)
 from stickbreak.numerics.arrays import Float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ZeroMeanGaussian(VectorLikelihood):
+    """x ~ Normal(0, Lambda_k^-1), Lambda_k ~ Wishart(nu, scale B) with E Lambda_k = nu (scale B)^-1.
+
+    Statistics: the upper triangle of sum_n r_nk x_n x_n', dim (dim + 1) / 2 rows.
+
+    Parameters
+    ----------
+    nu : float
+        Degrees of freedom, more than dim - 1. The prior has the weight of nu vectors.
+    B : array-like of shape (dim, dim)
+        Symmetric, positive definite: the scatter of these vectors. For nu > dim + 1 the expected covariance of a
+        component is scale B / (nu - dim - 1).
+    scale : float
+        Factor of B, which `learned` learns.
+
+    Examples
+    --------
+    >>> likelihood = ZeroMeanGaussian(4.0, [[1.0, 0.2], [0.2, 2.0]])
+    >>> X = np.array([[0.5, -1.0], [0.1, 0.3]])
+    >>> S, N = likelihood.statistics(X, np.ones((2, 1))), np.array([2.0])
+    >>> likelihood.evidence(S, N).round(3)  # the log marginal likelihood of both vectors
+    array([-3.866])
+    """
+
+    nu: float
+    B: Float
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        checked_positive(scale=self.scale)
+        object.__setattr__(self, "B", checked_matrix("B", self.B))
+        checked_nu(self.nu, self.dim - 1)
+
+    @classmethod
+    def from_data(cls, X: ArrayLike, *, nu: float | None = None, scale: float = 1.0, floor: float = FLOOR) -> Self:
+        """Set the prior from vectors, all or a sample.                                               math.md (E8)
+
+        nu = dim + 2 and B = (nu - dim - 1) C, where C is the covariance of the vectors about 0: the expected
+        covariance of a component is scale C. (For nu <= dim + 1 it has no expectation; then B = C.) Where C is
+        singular, or nearly (constant patches, fewer vectors than dimensions), its eigenvalues are raised to `floor`
+        times the largest: along directions that the data do not have, components keep that little variance.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, dim)
+            Not all zero.
+        nu : float, optional
+            The default is dim + 2.
+        scale : float
+            Factor of B: below 1 for components that are expected to be narrower than the whole.
+        floor : float
+            Least eigenvalue of C, as a share of its largest.
+
+        Returns
+        -------
+        ZeroMeanGaussian
+        """
+        _, covariance = mean_and_covariance(X, zero_mean=True)
+        dim = len(covariance)
+        nu = dim + 2.0 if nu is None else nu
+        checked_nu(nu, dim - 1)
+        return cls(nu, (nu - dim - 1 if nu > dim + 1 else 1.0) * floored(covariance, floor), scale)
+
+    @property
+    def dim(self) -> int:
+        """Dimensions of a vector."""
+        return len(self.B)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the statistics."""
+        return packed_size(self.dim)
+
+    @property
+    def prior(self) -> WishartPosterior:
+        """The prior, as of one component."""
+        return WishartPosterior(np.array([float(self.nu)]), self.scale * self.B[None])
+
+    def statistics(self, X: NDArray, R: NDArray) -> Float:
+        """Return S, (rows, K), of vectors (n, dim) with responsibilities (n, K)."""
+        return moments(as_vectors(X), R)
+
+    def posterior(self, S: Float, N: Float) -> WishartPosterior:
+        """Return nu_k = nu + N_k, B_k = B + S_k.                                            math.md (E2)"""
+        return WishartPosterior(self.nu + N, posterior_B(self.scale * self.B, unpacked(S, self.dim)))
+
+    def evidence(self, S: Float, N: Float) -> Float:
+        """Return log Z(nu_k, B_k) - log Z(nu, B) - N_k (dim / 2) log 2 pi, (K,).            math.md (E2)"""
+        constant = N * self.dim / 2 * np.log(2 * np.pi)
+        return self.posterior(S, N).log_normaliser - self.prior.log_normaliser - constant
+
+    def objective(self, S: Float, N: Float, posterior: WishartPosterior) -> Float:
+        """Return L_data of each component at any parameters, (K,).                          math.md (E2)
+
+        log Z_q - log Z - N (dim / 2) log 2 pi + (N + nu - nu_q)/2 E log|Lambda| - tr[(S + B - B_q) E Lambda] / 2
+        """
+        q = posterior
+        constant = N * self.dim / 2 * np.log(2 * np.pi)
+        missing = unpacked(S, self.dim) + self.scale * self.B - q.B
+        trace = np.einsum("kij,kij->k", missing, q.precision)
+        value = q.log_normaliser - self.prior.log_normaliser - constant
+        return value + (N + self.nu - q.nu) / 2 * q.expected_log_det - trace / 2
+
+    def expected_log(self, posterior: WishartPosterior, X: NDArray) -> Float:
+        """Return E log p(x_n | k), (n, K); products are in the precision of X.             math.md (E5)"""
+        out = posterior.forms(as_vectors(X))
+        out *= -0.5
+        out += (posterior.expected_log_det - self.dim * np.log(2 * np.pi)) / 2
+        return out
+
+    def predictive_log(self, posterior: WishartPosterior, X: NDArray) -> Float:
+        """Return log p(x_n | q_k), (n, K): a Student t distribution.                                 math.md (E7)"""
+        return student_log(posterior.forms(as_vectors(X)), posterior)
+
+    def mean(self, posterior: WishartPosterior) -> Float:
+        """Return zeros, (K, dim)."""
+        return np.zeros(posterior.B.shape[:2])
+
+    def covariance(self, posterior: WishartPosterior) -> Float:
+        """Return B_k / nu_k, the inverse of the expected precision, (K, dim, dim)."""
+        return posterior.B / posterior.nu[:, None, None]
+
+    def sample(self, posterior: WishartPosterior, k: int, n: int, rng: np.random.Generator) -> Float:
+        """Draw n vectors of component k from its predictive distribution, (n, dim)."""
+        return sample_student(posterior, k, n, rng)
+
+    @property
+    def hyperparameters(self) -> dict[str, float]:
+        """The factor of B."""
+        return {"scale": self.scale}
+
+    def with_hyperparameters(self, values: Mapping[str, float]) -> Self:
+        """Return the family with another factor of B."""
+        return replace(self, scale=values["scale"])
+
+    def learned(self, S: Float, N: Float) -> Self:
+        """Return the family with the factor of B under which the evidence is largest.                math.md (E9)"""
+        eigenvalues = relative_eigenvalues(unpacked(S, self.dim), self.B)
+        return replace(self, scale=learned_scale(self.nu, N, eigenvalues, self.scale))
+
 
 KAPPA = 0.01  # vectors that the prior mean weighs as; means may lie far apart, seen from narrow components
 

@@ -1,4 +1,7 @@
-"""Wishart posteriors of precision matrices, one a component: expectations, normalisers, whitening."""
+"""Wishart posteriors of precision matrices, one a component: expectations, normalisers, whitening, predictions.
+
+A component predicts Student t distributions once its parameters are integrated out.                math.md (E7)
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
-from scipy.special import multigammaln, psi
+from scipy.special import gammaln, multigammaln, psi
 
 from stickbreak.likelihoods.quadratic import FeatureForms, WhitenedForms
 from stickbreak.numerics.arrays import Float
@@ -151,3 +154,26 @@ def learned_scale(nu: float, N: Float, eigenvalues: Float, start: float) -> floa
         return float((nu / (2 * s) - ((nu + N) / 2)[:, None] / (s + values)).sum())
 
     return maximiser(slope, start, SCALE_LIMITS)
+
+
+def _widening(posterior: WishartPosterior) -> Float:
+    """Return (kappa_k + 1) / kappa_k, (K,): what not knowing the mean adds; 1 where it is known."""
+    if isinstance(posterior, NormalWishartPosterior):
+        return (posterior.kappa + 1) / posterior.kappa
+    return np.ones(posterior.nu.size)
+
+
+def student_log(forms: Float, posterior: WishartPosterior) -> Float:
+    """Return log p(x_n | q_k), (n, K), of forms (x_n - m_k)' E Lambda_k (x_n - m_k), (n, K).          math.md (E7)"""
+    nu, dim, wide = posterior.nu, posterior.dim, _widening(posterior)
+    peak = gammaln((nu + 1) / 2) - gammaln((nu + 1 - dim) / 2)
+    peak -= (dim * np.log(np.pi * wide) + posterior.log_det) / 2
+    return peak - (nu + 1) / 2 * np.log1p(forms / (nu * wide))
+
+
+def sample_student(posterior: WishartPosterior, k: int, n: int, rng: np.random.Generator) -> Float:
+    """Draw n vectors of component k, (n, dim): Normal(m_k, B_k (kappa_k + 1) / kappa_k / chi^2).     math.md (E7)"""
+    freedom = posterior.nu[k] - posterior.dim + 1
+    normal = rng.standard_normal((n, posterior.dim)) @ posterior.cholesky[k].T
+    drawn = normal * np.sqrt(_widening(posterior)[k] / rng.chisquare(freedom, n))[:, None]
+    return drawn + posterior.m[k] if isinstance(posterior, NormalWishartPosterior) else drawn

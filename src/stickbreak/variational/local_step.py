@@ -214,20 +214,22 @@ def _shard_step(
     capacity[np.diff(indptr) == 0] = 0
     capacity_ptr = np.concatenate(([0], np.cumsum(capacity)))
     size = int(capacity_ptr[-1])
-    topic, n_dk = np.empty(size, np.int32), np.empty(size)
-    weight, entropy = np.empty(size), np.empty(size)
-    ratio = np.empty(int(high - low))
-    n_active, sweeps = np.empty(last - first, np.int64), np.empty(last - first, np.int64)
-    value, tally = np.empty(last - first), np.zeros((1, 2), np.int64)
-    ascent_kernels.ascend_documents(
+    documents = ascent_kernels.Documents(
         indptr, batch.word[low:high], batch.count[low:high], weights, prior, start_ptr, start.topic, start.n_dk,
-        capacity_ptr, settings.tolerance, settings.max_sweeps, settings.restarts,
-        settings.accelerate,
-        topic, n_dk, weight, entropy, ratio, n_active, sweeps, value, tally[0],
+        capacity_ptr,
     )  # fmt: skip
+    whole, of_document = np.int64, (last - first,)
+    found = ascent_kernels.Ascended(
+        np.empty(size, np.int32), np.empty(size), np.empty(size), np.empty(size), np.empty(int(high - low)),
+        np.empty(of_document, whole), np.empty(of_document, whole), np.empty(of_document), np.zeros(2, whole),
+    )  # fmt: skip
+    ascent_kernels.ascend_documents(
+        documents, settings.tolerance, settings.max_sweeps, settings.restarts, settings.accelerate, found
+    )
     offset = np.arange(size) - np.repeat(capacity_ptr[:-1], capacity)
-    used = offset < np.repeat(n_active, capacity)
-    return topic[used], n_dk[used], weight[used], entropy[used], ratio, n_active, sweeps, value, tally
+    used = offset < np.repeat(found.n_active, capacity)
+    by_topic = [column[used] for column in (found.topic, found.n_dk, found.weight, found.entropy)]
+    return *by_topic, found.ratio, found.n_active, found.sweeps, found.value, found.tally[None]
 
 
 def better_of(one: LocalResult, other: LocalResult) -> LocalResult:

@@ -19,7 +19,7 @@ from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
 from stickbreak.fitting.loop import Interruption
 from stickbreak.fitting.requirements import check_memory, check_tokens
 from stickbreak.initialization import STARTS, check_init, sample_bytes
-from stickbreak.initialization.streams import RANDOM, finds_topics, offset_after
+from stickbreak.initialization.start import RANDOM, finds_topics, offset_after
 from stickbreak.model.estimator import KeptState, cached
 from stickbreak.model.initial_topics import number_given
 from stickbreak.model.streaming import partial_fit

@@ -12,14 +12,14 @@ from stickbreak.corpus import Corpus
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.laps import Callback
 from stickbreak.initialization import Start, make_start, start_from_topics
-from stickbreak.initialization.streams import Parameters, is_random, settings_of
+from stickbreak.initialization.start import StreamParameters, is_random, settings_of
 from stickbreak.numerics.streams import stream
 from stickbreak_baselines.online.state import OnlineState
 from stickbreak_baselines.word_prior import expected_near_seeds
 
 
 def begin(
-    given: Parameters,
+    given: StreamParameters,
     corpus: Corpus,
     n_topics: int,
     seed: int,
@@ -34,7 +34,7 @@ def begin(
 
     Parameters
     ----------
-    given : Parameters
+    given : StreamParameters
     corpus : Corpus
         The documents, or the first minibatch of them.
     n_topics : int
@@ -64,7 +64,7 @@ def begin(
 
 
 def _start(
-    given: Parameters,
+    given: StreamParameters,
     corpus: Corpus,
     n_topics: int,
     seed: int,

@@ -1,4 +1,4 @@
-"""Word weights of a minibatch, the alias table, the step's counts; NumPy twins in tests/hybrid/reference.py.
+"""Word weights of a minibatch, the alias table, the step's counts, what eta is learned from; twins in tests/hybrid.
 
 The weight of topic k for a token of word w in an empty document is q_w(k) = e_k phi_kw, e_k = alpha g_k. Most words
 have no tokens in most topics; there phi_kw is base_k, the same for all words. So
@@ -10,6 +10,8 @@ has tokens in: what a minibatch costs before its first token follows these pairs
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -186,3 +188,20 @@ def count_topics(z, out):
     for s in range(z.shape[0]):
         for i in range(z.shape[1]):
             out[z[s, i]] += 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def poisson_tails(S, limit):
+    """Return T_j = sum of P(n > j), n ~ Poisson(S), over the expected counts with 0 < S <= limit.   math.md (B10)"""
+    tails = np.zeros(4 * limit)
+    for i in range(S.size):
+        if 0.0 < S[i] <= limit:
+            p = math.exp(-S[i])  # P(n = j)
+            more = 1.0 - p
+            for j in range(tails.size):
+                if more < 1e-12:
+                    break
+                tails[j] += more
+                p *= S[i] / (j + 1)
+                more -= p
+    return tails

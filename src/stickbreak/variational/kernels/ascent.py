@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
+from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.special import digamma, exp_digamma, log_gamma
 from stickbreak.prediction.kernels.weights import LEAST_LEFT, LONGEST_STEP
@@ -22,6 +24,52 @@ SOLE = 1e-9  # share of a word that the other topics must be able to explain whe
 
 EARLY_SWEEPS = 2  # plain sweeps before the first that an extrapolation uses
 VANISHED = 1e-20  # share of a document's tokens below which a topic has left it (math.md, numerical care)
+
+
+class Documents(NamedTuple):
+    """Documents D with pairs P of document and word, and where their ascent begins."""
+
+    indptr: Int  # (D + 1,)
+    word: Int32  # (P,)
+    counts: Float  # (P,)
+    weights: Float  # (U, K)  of words in topics
+    prior: Float  # (K + 1,)  alpha E[beta]
+    start_ptr: Int  # (D + 1,)
+    start_topic: Int32
+    start_n: Float
+    capacity_ptr: Int  # (D + 1,)  where the topics of a document are written
+
+
+class Ascended(NamedTuple):
+    """What an ascent writes: by topic of a document, by pair, by document."""
+
+    topic: Int32  # (capacity,)
+    n_dk: Float  # (capacity,)
+    weight: Float  # (capacity,)  multiplied weights[w, k] in r
+    entropy: Float  # (capacity,)  sum_w c_dw r_dwk log Z_dw
+    ratio: Float  # (P,)  c_dw / Z_dw
+    n_active: Int  # (D,)
+    sweeps: Int  # (D,)
+    value: Float  # (D,)
+    tally: Int  # (2,)  restarts tried, accepted
+
+
+class Document(NamedTuple):
+    """One document of U words while it ascends: its topics in the first places, and scratch."""
+
+    block: Float  # (K, U)  weights of its words
+    row: Int  # (K,)  of a topic in `block`
+    weight: Float  # (K,)
+    prior: Float  # (K + 1,)
+    topic: Int32  # (K,)
+    n_dk: Float  # (K,)
+    counts: Float  # (U,)
+    length: float
+    z: Float  # (U,)
+    v: Float  # (U,)
+    new: Float  # (K,)
+    change: Float  # (2, K)
+    kept: Float  # (4, K)  N, topics and rows before an extrapolation
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
@@ -97,12 +145,10 @@ def _document_value(count, z, prior, topic, n_dk, weight):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
-def _ascend(
-    block, row, weight, prior, topic, n_dk, count, length, active, tolerance, max_sweeps, z, v, new, change, kept
-):  # fmt: skip
+def _ascend(document, active, tolerance, max_sweeps, accelerate):
     """Sweep until no N_dk changes by `tolerance`; z, v and n_dk belong to `weight`.     math.md (V5), (V6)
 
-    With room for two changes of each N_dk in `change`, every third sweep begins at an extrapolation of the two before.
+    With `accelerate` every third sweep begins at an extrapolation of the two before.
     The state before the first of them goes to `kept` (N, then topics and rows): its value is the floor.
 
     Returns
@@ -111,7 +157,8 @@ def _ascend(
         Topics that still hold tokens; they come first in `row`, `weight`, `topic` and `n_dk`. A document that ends
         below the floor has to go back to `kept`; -inf if nothing was extrapolated.
     """
-    sweep, plain, floor, accelerate = 0, -EARLY_SWEEPS, -np.inf, change.shape[0] == 2
+    block, row, weight, prior, topic, n_dk, count, length, z, v, new, change, kept = document
+    sweep, plain, floor = 0, -EARLY_SWEEPS, -np.inf
     while True:
         _normalisers(block, row, weight, active, z)
         for i in range(z.size):
@@ -161,24 +208,17 @@ def _extrapolate(row, n_dk, active, change):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _settle(
-    block, row, weight, prior, topic, n_dk, count, length, active, tolerance, max_sweeps, z, v, new, change, kept
-):  # fmt: skip
+def _settle(document, active, tolerance, max_sweeps, accelerate):
     """Ascend, and once more without extrapolation where that ended below its floor; return also the value."""
-    active, sweeps, floor = _ascend(
-        block, row, weight, prior, topic, n_dk, count, length, active, tolerance, max_sweeps, z, v, new, change,
-        kept,
-    )  # fmt: skip
+    _, row, weight, prior, topic, n_dk, count, length, z, _, _, _, kept = document
+    active, sweeps, floor = _ascend(document, active, tolerance, max_sweeps, accelerate)
     value = _document_value(count, z, prior, topic[:active], n_dk[:active], weight)
     if floor > -np.inf and not value >= floor:  # nor may it be no number
         active = int(kept[0, 0])
         for j in range(active):
             n_dk[j], topic[j], row[j] = kept[1, j], int(kept[2, j]), int(kept[3, j])
         active = _reweigh(row, weight, prior, topic, n_dk, length, active)
-        active, more, _ = _ascend(
-            block, row, weight, prior, topic, n_dk, count, length, active, tolerance, max_sweeps, z, v, new,
-            change[:0], kept,
-        )  # fmt: skip
+        active, more, _ = _ascend(document, active, tolerance, max_sweeps, np.bool_(False))
         sweeps += more
         value = _document_value(count, z, prior, topic[:active], n_dk[:active], weight)
     return active, sweeps, value
@@ -209,9 +249,7 @@ def _loss_without(block_row, weight, count, z):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _restart(
-    block, row, weight, prior, topic, n_dk, count, length, active, most, z, v, new, value, saved, saved_int, tally
-):  # fmt: skip
+def _restart(document, active, most, value, saved, saved_int, tally):
     """Try the document without each of its `most` smallest topics; keep what raises its value.     math.md (V17)
 
     Returns
@@ -219,6 +257,7 @@ def _restart(
     active : int
     value : float
     """
+    block, row, weight, prior, topic, n_dk, count, length, z, v, new, _, _ = document
     smallest = saved_int[2]
     n_tried = 0
     for _ in range(min(most, active - 1)):
@@ -252,10 +291,7 @@ def _restart(
         for j in range(now):
             n_dk[j] = new[j] * weight[j]
         now = _reweigh(row, weight, prior, topic, n_dk, length, now)
-        now, _, _ = _ascend(
-            block, row, weight, prior, topic, n_dk, count, length, now, 0.0, np.int64(RESTART_SWEEPS), z, v, new,
-            saved[:0], saved,
-        )  # fmt: skip
+        now, _, _ = _ascend(document, now, 0.0, np.int64(RESTART_SWEEPS), np.bool_(False))
         found = _document_value(count, z, prior, topic[:now], n_dk[:now], weight)
         if found > value + RESTART_GAIN * abs(value):
             active, value = now, found
@@ -270,11 +306,7 @@ def _restart(
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
-def ascend_documents(
-    indptr, word, count, weights, prior, start_ptr, start_topic, start_n, capacity_ptr,
-    tolerance, max_sweeps, restarts, accelerate,
-    topic, n_dk, weight_dk, entropy_dk, ratio, n_active, n_sweeps, value, tally,
-):  # fmt: skip
+def ascend_documents(documents, tolerance, max_sweeps, restarts, accelerate, found):
     """Coordinate ascent on (r, theta) of each document, globals fixed.             math.md (V5), (V6)
 
         r_dwk ∝ exp(E log pi_dk) weights[w, k],   theta_dk = prior[k] + N_dk,   prior = alpha E[beta] (K + 1)
@@ -283,12 +315,12 @@ def ascend_documents(
     begins with all topics at E[beta]. After the ascent, up to `restarts` of the smallest topics are tried to be left
     out.
 
-    Written per document d, from capacity_ptr[d] on: topic, n_dk, weight_dk (which multiplied weights[w, k] in r),
-    entropy_dk = sum_w c_dw r_dwk log Z_dw; per stored count: ratio = c_dw / Z_dw; per document: value, what the
-    objective owes to it up to terms that are the same for every (r, theta) of the document (math.md (V5)):
-    sum_k [ log Gamma(theta_dk) - log Gamma(prior_k) ] + sum_w c_dw log Z_dw - sum_k N_dk log weight_dk; and `tally`
-    counts the restarts tried and accepted.
+    `documents`: `Documents`. `found`: `Ascended`; `value` is what the objective owes to a document up to terms that are
+    the same for every (r, theta) of it (math.md (V5)): sum_k [ log Gamma(theta_dk) - log Gamma(prior_k) ]
+    + sum_w c_dw log Z_dw - sum_k N_dk log weight_dk.
     """
+    indptr, word, count, weights, prior, start_ptr, start_topic, start_n, capacity_ptr = documents
+    topic, n_dk, weight_dk, entropy_dk, ratio, n_active, n_sweeps, value, tally = found
     n_topics = prior.size - 1
     widest = 0
     for d in range(indptr.size - 1):
@@ -297,7 +329,7 @@ def ascend_documents(
     weight, new, row = np.empty(n_topics), np.empty(n_topics), np.empty(n_topics, np.int64)
     saved, saved_int = np.empty((2, n_topics)), np.empty((3, n_topics), np.int64)
     z_all, v_all = np.empty(widest), np.empty(widest)
-    change, kept = np.empty((2 if accelerate else 0, n_topics)), np.empty((4, n_topics))
+    change, kept = np.empty((2, n_topics)), np.empty((4, n_topics))
     for d in range(indptr.size - 1):
         begin, end, at = indptr[d], indptr[d + 1], capacity_ptr[d]
         size = end - begin
@@ -323,22 +355,14 @@ def ascend_documents(
             source = weights[word[begin + i]]
             for j in range(active):
                 block[j, i] = source[topics[j]]
-        active, sweeps, total = _settle(
-            block, row, weight, prior, topics, tokens, counts, length, active, tolerance, max_sweeps, z, v, new,
-            change, kept,
-        )  # fmt: skip
+        document = Document(block, row, weight, prior, topics, tokens, counts, length, z, v, new, change, kept)
+        active, sweeps, total = _settle(document, active, tolerance, max_sweeps, accelerate)
         if restarts > 0 and active > 1:
             accepted = tally[1]
-            active, total = _restart(
-                block, row, weight, prior, topics, tokens, counts, length, active, restarts, z, v, new, total,
-                saved, saved_int, tally,
-            )  # fmt: skip
+            active, total = _restart(document, active, restarts, total, saved, saved_int, tally)
             if tally[1] > accepted and sweeps < max_sweeps:
                 active = _reweigh(row, weight, prior, topics, tokens, length, active)
-                active, more, total = _settle(
-                    block, row, weight, prior, topics, tokens, counts, length, active, tolerance, max_sweeps - sweeps,
-                    z, v, new, change, kept,
-                )  # fmt: skip
+                active, more, total = _settle(document, active, tolerance, max_sweeps - sweeps, accelerate)
                 sweeps += more
         for i in range(size):
             ratio[begin + i] = v[i]
