@@ -73,5 +73,5 @@ def test_unknown_family_is_refused(refuse):
 
 
 def test_kernels_that_cannot_be_kept_are_an_error(refuse, monkeypatch):
-    monkeypatch.setattr("stickbreak.numerics.compiling.folder_of_kernels", lambda: None)
+    monkeypatch.setattr("stickbreak.numerics.compiling.folder_of_kernels", lambda *package: None)
     assert "cannot be kept; set NUMBA_CACHE_DIR" in refuse("warm", "--method", "lda", "--json")

@@ -148,7 +148,7 @@ def test_saved_model_is_no_checkpoint(corpus, tmp_path):
 
 def test_checkpoint_is_no_saved_model(corpus, tmp_path):
     fit(corpus, n_laps=2, checkpoint=tmp_path / "checkpoint")
-    with pytest.raises(ModelFormatError, match=r"checkpoint.*not a fitted model"):
+    with pytest.raises(ModelFormatError, match=r"checkpoint.*not a model"):
         stickbreak.load(tmp_path / "checkpoint")
 
 

@@ -22,7 +22,7 @@ OUTPUTS = (
 def test_fault_of_any_call_leaves_the_old_state_or_the_new_one(name):
     found = faults.tried(faults.outputs()[name](), random.Random(0))
     assert found.problems == []
-    assert found.counts["calls"] > 10
+    assert found.counts["calls"] > 5
     assert min(found.counts["refused"], found.counts["written"]) > 0
 
 
