@@ -419,7 +419,7 @@ def test_a_period_is_drawn_as_wide_as_it_has_documents(opened):
     most = max(documents)
     for width in drawn:
         shares = [one / max(width) for one in width]
-        assert shares == pytest.approx([max(n / most, 0.02) for n in documents])
+        assert shares == pytest.approx([max(n / most, 0.02) for n in documents], rel=1e-5)
 
 
 def test_page_of_a_topic_says_how_many_classes_it_leaves_out(opened):
