@@ -225,3 +225,70 @@ def test_a_model_that_python_saved_is_told_and_asked(run, place, planted, tmp_pa
     stickbreak.GaussianHDP(n_components=4, n_laps=2, random_state=0).fit(planted).save(tmp_path / "m")
     assert "x0" in run("topics", tmp_path / "m").stdout
     assert len(run("transform", tmp_path / "m", place / "folder", "--quiet").stdout.splitlines()) == 21
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--vocabulary", "w.txt"], "--vocabulary is for words, but this is a model of vectors; leave it out"),
+        (["--text", "left"], "--text is for words"),
+        (["--name-field", "image"], "--name-field is for words"),
+        (["--min-df", "2"], "the options that turn text into counts (--stop-words, --min-df, ...) are for words"),
+        (["--set", "eta=1"], "--set eta is for --method topics"),
+        (["--set", "moves=refine"], "moves"),
+        (["--format", "jsonl"], "'jsonl' holds no vectors; use one of npy"),
+        (["--patch-size", "9999"], "--patch-size"),
+    ],
+)
+def test_fit_refuses_what_means_nothing_to_vectors(refuse, place, tmp_path, options, words):
+    assert words in refuse("fit", place / "folder", "--out", tmp_path / "m", *HDP, *options)
+    assert not (tmp_path / "m").exists()
+
+
+def test_groups_that_are_missing_are_a_sentence(refuse, run, place, models, tmp_path):
+    line = refuse("fit", place / "array.npy", "--out", tmp_path / "m", *HDP)
+    assert "has no groups, but --method gaussian-hdp needs them; name their column (--group-field)" in line
+    line = refuse("transform", models / "hdp", place / "array.npy")
+    assert "has no groups, but a GaussianHDP needs them" in line
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "words"),
+    [
+        ("evaluate", ["--left-to-right", "20"], "--left-to-right is for words"),
+        (
+            "evaluate",
+            ["--random-state", "1"],
+            "--random-state is 1, but groups of vectors are always halved the same way",
+        ),
+        ("evaluate", ["--vocabulary", "w.txt"], "--vocabulary is for words"),
+        ("transform", ["--text", "t"], "--text is for words"),
+        ("transform", ["--out", "w.xlsx"], "has no known ending"),
+        ("report", ["--name-field", "t"], "--name-field is for words"),
+    ],
+)
+def test_commands_refuse_what_means_nothing_to_vectors(refuse, place, models, tmp_path, command, options, words):
+    more = ["--out", tmp_path / "r.html"] if command == "report" else []
+    assert words in refuse(command, models / "hdp", place / "folder", *more, *options)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_vectors_of_another_length_are_a_sentence(refuse, models, tmp_path):
+    np.save(tmp_path / "v.npy", np.zeros((4, 3)))
+    for command in ("transform", "evaluate"):
+        words = "has vectors of 3 numbers, but the model's have 2; give"
+        assert words in refuse(command, models / "mixture", tmp_path / "v.npy")
+    write_vectors(stickbreak.GroupedVectors.from_values(np.zeros((4, 3))), tmp_path / "v")
+    for command, more in (("transform", []), ("evaluate", []), ("report", ["--out", tmp_path / "r.html"])):
+        assert words in refuse(command, models / "hdp", tmp_path / "v", *more)
+
+
+@pytest.mark.parametrize("option", [["--group-field", "id"], ["--patch-size", "8"], ["--patches", "9"]])
+def test_words_refuse_what_is_about_vectors(refuse, documents, model, tmp_path, option):
+    wanted = f"Error: {option[0]} is for vectors, but this is a model of words; leave it out"
+    assert refuse("fit", documents, "--out", tmp_path / "m", *option) == wanted
+    assert refuse("transform", model, documents, *option) == wanted
+
+
+def test_tree_of_vectors_is_a_sentence(refuse, models):
+    assert "questions are for models of words" in refuse("ask", models / "hdp", "tree")

@@ -29,8 +29,8 @@ def _text(names: str, metavar: str, help: str, panel: str | None = _READING) -> 
     return Annotated[str | None, option(names, metavar, help, panel)]
 
 
-def _number(names: str, help: str) -> Any:
-    return Annotated[int | None, option(names, "NUMBER", help, _READING, min=1)]
+def _number(names: str, help: str, most: int | None = None) -> Any:
+    return Annotated[int | None, option(names, "NUMBER", help, _READING, min=1, max=most)]
 
 
 InputPath = Annotated[  # or a UrlPath: typer knows no unions
@@ -112,7 +112,7 @@ READING: dict[str, tuple[Any, Any]] = {
         None,
     ),
     "group_field": (_text("--group-field", "NAME", "For a table of vectors: column of their groups."), None),
-    "patch_size": (_number("--patch-size", "For images: side of a patch in pixels. Default: 8."), None),
+    "patch_size": (_number("--patch-size", "For images: side of a patch in pixels. Default: 8.", 1024), None),
     "n_patches": (_number("--patches", "For images: most patches of each. Default: 1,000."), None),
     "document_bytes": (_number("--max-document-bytes", "Largest line or document. Default: 64 MiB."), None),
     "unpacked_bytes": (_number("--max-unpacked-bytes", "Largest size of a packed file, once unpacked."), None),
