@@ -55,7 +55,7 @@ def test_memory_is_that_of_the_check_for_the_whole(run, inputs, monkeypatch):
     monkeypatch.setattr("stickbreak.storage.memory.memory_installed", lambda: 1000.0)
     said = run("fit", inputs["a.npz"], "--estimate").stdout.splitlines()
     assert "more than the" in said[1]
-    assert "see --method hybrid, or give" in said[1]
+    assert "see --scratch, or give" in said[1]
     said = run("fit", inputs["a.npz"], "--estimate", "--method", "variational").stdout.splitlines()
     assert "see --scratch, or give" in said[1]
     told = json.loads(run("fit", inputs["a.npz"], "--estimate", "--json").stdout)

@@ -21,7 +21,7 @@ def chain_at(corpus, z, n_topics, seed=0):
     """Return a chain at given topics, word by word."""
     chain = Chain(corpus, n_topics, seed)
     no_mean = {"n_samples": 0, "last_is_sample": False}
-    chain.restore({"z": np.asarray(z, np.uint16), "mean": np.zeros((0, 0))}, no_mean)
+    chain.restore({"z.0": np.asarray(z, np.uint16), "mean": np.zeros((0, 0))}, no_mean)
     return chain
 
 
@@ -29,12 +29,13 @@ def begun(corpus, n_topics, seed):
     """Return a chain at random topics."""
     chain = Chain(corpus, n_topics, seed)
     z = np.random.default_rng(seed).integers(n_topics, size=chain.tokens.n_tokens)
-    chain.take(z.astype(np.uint16))
+    chain.take([z.astype(np.uint16)])
     return chain
 
 
 def topics(chain):
-    return chain.snapshot()[0]["z"]
+    arrays = chain.snapshot()[0]
+    return np.concatenate([arrays[f"z.{group}"] for group in range(chain.tokens.n_parts)])
 
 
 def shape_of(corpus, n_topics):
@@ -59,14 +60,16 @@ def test_sweeps_draw_what_the_twin_draws(n_topics, mean_tokens, seed):
         np.testing.assert_array_equal(topics(chain), z)
 
 
-@pytest.mark.parametrize("threads", [1, 3])
-def test_parts_that_share_no_word_are_swept_as_if_the_others_stood_still(threads, seed):
+@pytest.mark.parametrize(("threads", "in_files"), [(1, False), (3, False), (2, True)])
+def test_parts_that_share_no_word_are_swept_as_if_the_others_stood_still(threads, in_files, tmp_path, seed):
     corpus, _ = planted_lda(25, 30, n_topics=5, mean_tokens=60, seed=seed)
     word, document = reference.by_word(corpus)
     priors = priors_of(np.random.default_rng(seed).uniform(0.01, 0.5, 40), 0.07)
     with ThreadExecutor(threads) as executor:
-        chain = Chain(corpus, 40, seed, n_parts=3, executor=executor)
-        chain.take(np.random.default_rng(seed).integers(40, size=word.size).astype(np.uint16))
+        chain = Chain(corpus, 40, seed, n_parts=3, executor=executor, scratch=tmp_path if in_files else None)
+        z = np.random.default_rng(seed).integers(40, size=word.size).astype(np.uint16)
+        chain.take(np.split(z, chain.tokens.start[chain.tokens.word_cuts[1:-1]]))
+        assert bool(list(tmp_path.rglob("*-*"))) == in_files
         parts = []  # of the words and of the documents of each token
         for of_tokens, cuts in ((word, chain.tokens.word_cuts), (document, chain.tokens.document_cuts)):
             parts.append(np.searchsorted(cuts[1:], of_tokens, side="right"))
@@ -126,7 +129,7 @@ def test_first_draw_of_a_sweep_has_the_dense_conditional(n_topics):
     p = reference.conditional(document[0], word[0], counts, a, 0.3)
     chain, seen = chain_at(corpus, z, n_topics), np.zeros(n_topics)
     for number in range(8000):
-        chain.take(np.asarray(z, np.uint16))
+        chain.take([np.asarray(z, np.uint16)])
         chain.lap(number + 1, priors_of(a, 0.3))
         seen[topics(chain)[0]] += 1
     assert chi_square(seen, p / p.sum()) > ALARM
@@ -143,7 +146,7 @@ def test_sweep_leaves_the_exact_posterior_as_it_is(counts, a, eta):
     rng, seen = np.random.default_rng(1), np.zeros(len(states))
     chain, place = chain_at(corpus, states[0], n_topics), n_topics ** np.arange(word.size)[::-1]
     for number in range(20_000):
-        chain.take(states[rng.choice(len(states), p=p)].astype(np.uint16))
+        chain.take([states[rng.choice(len(states), p=p)].astype(np.uint16)])
         chain.lap(number + 1, priors_of(a, eta))
         seen[topics(chain) @ place] += 1
     assert chi_square(seen, p) > ALARM
@@ -209,9 +212,9 @@ def test_chain_and_prior_have_the_same_joint_law():
 
 def test_lists_of_long_documents_and_many_topics_are_wide(seed):
     corpus, n_topics = Corpus.from_counts(np.array([[40_000, 10, 0, 3], [1, 1, 1, 1]])), 1 << 16
-    assert Chain(corpus, 1 << 14, seed).tokens._empty.dtype == np.uint32
+    assert Chain(corpus, 1 << 14, seed).tokens._dtype == np.uint32
     chain = chain_at(corpus, np.full(int(corpus.n_tokens), n_topics - 1), n_topics, seed)
-    assert chain.lists.dtype == np.uint64
+    assert chain.lists[0].dtype == np.uint64
     chain.lap(1, Priors.even(n_topics, 0.5, 0.1))
     n_wk = reference.counts_of(*reference.by_word(corpus), topics(chain), shape_of(corpus, n_topics))[1]
     np.testing.assert_array_equal(chain.last(), n_wk)
@@ -313,8 +316,7 @@ def test_halves_of_topics_are_of_documents_and_share_the_mean(seed):
     chain = begun(corpus, 4, seed)
     for number in range(1, 7):
         chain.lap(number, Priors.even(4, 1.0, 0.1))
-    halved = Chain(corpus, 6, seed)
-    halved.begin_split(chain, np.array([1, 3]), np.random.default_rng(seed))
+    halved = chain.halved(np.array([1, 3]), np.random.default_rng(seed))
     n_dk = reference.counts_of(*reference.by_word(corpus), topics(halved), shape_of(corpus, 6))[0]
     before = reference.counts_of(*reference.by_word(corpus), topics(chain), shape_of(corpus, 4))[0]
     np.testing.assert_array_equal(n_dk[:, [0, 2]], before[:, [0, 2]])

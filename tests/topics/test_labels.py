@@ -73,12 +73,12 @@ def test_sweeps_draw_what_the_twin_draws(n_topics: int, n_labels: int, seed: int
     rows = [sorted(rng.choice(n_labels, d % 3, replace=False).tolist()) for d in range(25)]
     a = rng.uniform(0.01, 0.5, n_topics)
     chain = chain_of(corpus, n_topics, rows, n_labels, seed)
-    z = chain.snapshot()[0]["z"]
+    z = chain.snapshot()[0]["z.0"]
     for number in (1, 2):
         key = key_of(seed, number, "sweep of LDA")
         z, log_p = twin(corpus, z, prior_of(rows, a, n_labels), rows, n_labels, 0.07, key)
         assert chain.lap(number, Priors(a, float(a.sum()), 0.07)) == pytest.approx(log_p, rel=1e-5)
-        np.testing.assert_array_equal(chain.snapshot()[0]["z"], z)
+        np.testing.assert_array_equal(chain.snapshot()[0]["z.0"], z)
 
 
 TINY = [
@@ -104,9 +104,9 @@ def test_sweep_leaves_the_exact_posterior_as_it_is(counts: Any, rows: Any, a: An
     chain, rng, seen = chain_of(corpus, len(a), rows, n_labels), np.random.default_rng(1), np.zeros(len(states))
     place = {z: i for i, z in enumerate(states)}
     for number, at in enumerate(rng.choice(len(states), p=p, size=10_000)):
-        chain.take(np.array(states[at], np.uint16))
+        chain.take([np.array(states[at], np.uint16)])
         chain.lap(number + 1, Priors(np.array(a), float(sum(a)), 0.3))
-        seen[place[tuple(chain.snapshot()[0]["z"].tolist())]] += 1
+        seen[place[tuple(chain.snapshot()[0]["z.0"].tolist())]] += 1
     assert chi_square(seen, p) > ALARM
 
 
@@ -119,7 +119,7 @@ def test_learned_weights_maximise_their_posterior(n_topics: int, seed: int) -> N
     for _ in range(60):
         priors = chain.with_weights(priors, 10)
     word, document = reference.by_word(corpus)
-    n_dk = reference.counts_of(word, document, chain.snapshot()[0]["z"], (60, 30, n_topics))[0]
+    n_dk = reference.counts_of(word, document, chain.snapshot()[0]["z.0"], (60, 30, n_topics))[0]
     n_own = np.bincount([k for row in rows for k in row], minlength=3)
 
     def log_posterior(a: np.ndarray) -> float:
@@ -197,7 +197,7 @@ def test_a_checkpoint_a_saved_model_and_seeds_change_no_bit(planted: tuple[Any, 
 def test_state_with_a_topic_that_a_document_cannot_have_is_refused(planted: tuple[Any, list[Any]]) -> None:
     corpus, labels = planted
     model = TopicModel(n_laps=3, **SHORT).fit(corpus, labels=labels)
-    model._kept.arrays["z"][:] = 0
+    model._kept.arrays["z.0"][:] = 0
     with pytest.raises(ModelFormatError, match="label that its document lacks"):
         model.continue_fit(corpus, n_laps=1)
 
@@ -215,7 +215,7 @@ def test_as_many_topics_as_labels_leave_none_free(planted: tuple[Any, list[Any]]
     model = TopicModel(n_laps=12, learn=("alpha", "eta"), **{**SHORT, "n_topics": 4}).fit(corpus, labels=labels)
     assert (model.n_topics_, len(model.labels_)) == (4, 4)
     assert np.isfinite(model.score(corpus))
-    z = model._kept.arrays["z"]
+    z = model._kept.arrays["z.0"]
     _, document = reference.by_word(corpus)
     assert all(
         labels[d] is None or f"L{k}" in labels[d] for d, k in set(zip(document.tolist(), z.tolist(), strict=True))

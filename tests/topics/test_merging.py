@@ -1,5 +1,6 @@
 """What two topics gain as one: against the joint law, a sequential twin, and the evidence by enumeration."""
 
+import errno
 import math
 from itertools import product
 
@@ -9,24 +10,25 @@ from scipy import sparse
 from scipy.special import gammaln
 
 from stickbreak.corpus import Corpus, planted_lda
+from stickbreak.exceptions import WriteError
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.numerics.kernel_random import open_stream, uniform
 from stickbreak.numerics.streams import key_of
 from stickbreak.sparse_gibbs.chain import Chain
 from stickbreak.sparse_gibbs.priors import Priors
-from stickbreak.topics.merging import Merger
+from stickbreak.topics.merging import Merger, TokensOfTopics
 
 from . import reference
 
 
 def chain_at(corpus, z, n_topics):
     chain = Chain(corpus, n_topics, 0)
-    chain.take(np.asarray(z, np.uint16))
+    chain.take([np.asarray(z, np.uint16)])
     return chain
 
 
 def merger(chain, *, n_kept=0, n_labels=0, are_counts=True, seed=0):
-    return Merger(n_labels, n_kept, chain.tokens.by_document(), are_counts, seed, ThreadExecutor(1))
+    return Merger(n_labels, n_kept, are_counts, seed, ThreadExecutor(1))
 
 
 def random_state(n_topics, seed):
@@ -174,13 +176,38 @@ def test_threads_change_no_gain(threads):
     chain, priors = chain_at(corpus, z, 40), Priors(a, float(a.sum()), 0.1)
     one = merger(chain).gains(chain, priors, np.arange(40), 1)
     with ThreadExecutor(threads) as executor:
-        other = Merger(0, 0, chain.tokens.by_document(), False, 0, executor).gains(chain, priors, np.arange(40), 1)
+        other = Merger(0, 0, False, 0, executor).gains(chain, priors, np.arange(40), 1)
     for first, second in zip(one, other, strict=True):
         np.testing.assert_array_equal(first, second)
 
 
-def test_tokens_by_document_are_those_of_the_corpus():
-    corpus = Corpus.from_counts(np.array([[2, 0, 1], [0, 0, 0], [0, 3, 1]]))
-    tokens = Chain(corpus, 2, 0).tokens.by_document()
-    assert tokens.document.tolist() == [0, 0, 0, 2, 2, 2, 2]
-    assert tokens.word.tolist() == [0, 0, 2, 1, 1, 1, 2]
+@pytest.mark.parametrize(("n_parts", "in_files"), [(1, False), (3, False), (3, True)])
+def test_tokens_of_topics_come_document_by_document(n_parts, in_files, tmp_path, seed):
+    corpus, word, document, z, a = random_state(5, seed)
+    chain = Chain(corpus, 5, 0, n_parts=n_parts, scratch=tmp_path if in_files else None)
+    chain.take(np.split(z.astype(np.uint16), chain.tokens.start[chain.tokens.word_cuts[1:-1]]))
+    begin, member, *found = TokensOfTopics.of(chain, np.arange(5), chain.sizes()).arrays
+    order = np.lexsort((word, document))
+    for k in range(5):
+        own, some = np.flatnonzero(z[order] == k), slice(begin[k], begin[k + 1])
+        np.testing.assert_array_equal(member[some], own)
+        for array, of_tokens in zip(found, (word, document), strict=True):
+            np.testing.assert_array_equal(array[some], of_tokens[order][own])
+    gains = merger(chain).gains(chain, Priors(a, float(a.sum()), 0.1), np.arange(5), 1)
+    whole = chain_at(corpus, z, 5)
+    for part, one in zip(
+        gains, merger(whole).gains(whole, Priors(a, float(a.sum()), 0.1), np.arange(5), 1), strict=True
+    ):
+        np.testing.assert_array_equal(part, one)
+
+
+def test_a_full_disk_is_told(tmp_path, monkeypatch):
+    chain = Chain(Corpus.from_counts(np.array([[2, 0, 1], [0, 3, 1]])), 2, 0, scratch=tmp_path)
+    chain.take([np.zeros(7, np.uint16)])
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("builtins.open", full)
+    with pytest.raises(WriteError, match="the disk is full"):
+        TokensOfTopics.of(chain, np.arange(2), chain.sizes())

@@ -69,7 +69,7 @@ def test_a_sweep_leaves_the_exact_posterior_as_it_is(counts: Any, a: Any, eta: A
     rng, seen = np.random.default_rng(1), np.zeros(len(states))
     chain, place = chain_at(corpus, states[0], n_topics), n_topics ** np.arange(word.size)[::-1]
     for number in range(20_000):
-        chain.take(states[rng.choice(len(states), p=p)].astype(np.uint16))
+        chain.take([states[rng.choice(len(states), p=p)].astype(np.uint16)])
         chain.lap(number + 1, priors)
         seen[topics(chain) @ place] += 1
     assert chi_square(seen, p) > ALARM

@@ -78,7 +78,7 @@ def test_counts_are_those_of_the_paths_of_the_tokens_after_many_sweeps(kind, see
     np.testing.assert_array_equal(of_paths, n_dsk.sum(axis=0))
     np.testing.assert_array_equal(chain._n_super, n_dsk.sum(axis=2))
     np.testing.assert_array_equal(chain._n, n_wk.sum(axis=0))
-    number, n, times = chain._tokens.pairs(chain._lists)
+    number, n, times = chain._tokens.pairs([chain._lists])
     found = {(int(x), int(y)): int(t) for x, y, t in zip(number, n, times, strict=True)}
     s, k = np.nonzero(paths.is_open)
     expected = {}

@@ -30,7 +30,8 @@ from stickbreak.storage.places import PathLike, place_of
 Item = TypeVar("Item")
 Arrays = dict[str, NDArray]
 
-_TYPES = {"F64": np.float64, "I64": np.int64, "I32": np.int32, "U16": np.uint16}  # as safetensors names them
+_INTEGERS = {"I64": np.int64, "I32": np.int32, "U64": np.uint64, "U32": np.uint32, "U16": np.uint16}
+_TYPES = {"F64": np.float64, **_INTEGERS}  # as safetensors names them
 
 
 def scratch_folder(scratch: PathLike | None, workers: Workers | None) -> Path | None:

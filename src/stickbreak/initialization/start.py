@@ -132,13 +132,13 @@ def resampled(
     """
     K, parts, whole = len(topics), 1 if halves is None else 2, _whole(corpus, settings.seed)
     chain = Chain(whole, parts * K, settings.seed, executor=settings.engine)
-    z = chain.near(topics * a[:, None] + np.finfo(np.float64).tiny)
+    (z,) = chain.near(topics * a[:, None] + np.finfo(np.float64).tiny)
     if halves is not None:
-        document = np.searchsorted(chain.tokens.heads, chain.tokens.where)
+        document = chain.tokens.documents_of_words(0)
         for k in range(K):
             own = np.flatnonzero(z == k)
             z[own] += (K * halves.integers(2, size=corpus.n_documents)[document[own]]).astype(np.uint16)
-    chain.take(z)
+    chain.take([z])
     priors = Priors(np.tile(a / parts, parts), float(a.sum()), settings.eta, settings.pseudo)
     counts, n = np.zeros((corpus.n_words, parts * K)), 0
     for number in range(1, settings.sweeps + 1 if whole.n_tokens else 1):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import zlib
-from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
@@ -290,9 +289,9 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         """Return the word distributions of the topics, (K, W), or what returns them for some words, (n, K)."""
         return self.topic_word_
 
-    @abstractmethod
     def _prior(self) -> Float:
         """Return the concentrations a of topics in a document, that of the inactive rest last, (K + 1,)."""
+        raise NotImplementedError  # of a family whose weights of documents do not come from them
 
     def active_weights(self, X: Any) -> Any:
         """Return what `transform` does, as an array whatever scikit-learn's `set_output` says, (D, K)."""

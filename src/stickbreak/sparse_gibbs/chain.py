@@ -7,26 +7,31 @@ as in Yu et al. (2015).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
+from pathlib import Path
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
+from stickbreak.fitting.batch_store import BatchRef, BatchStore
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
+from stickbreak.fitting.engine import engine_of
 from stickbreak.fitting.executor import Executor, ThreadExecutor
 from stickbreak.fitting.hyperparameters import opened
 from stickbreak.fitting.laps import Packed
-from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.numerics.ranges import are_sums
 from stickbreak.numerics.streams import key_of
 from stickbreak.sparse_gibbs.kernels import lists as list_kernels
 from stickbreak.sparse_gibbs.kernels import sweeps as sweep_kernels
 from stickbreak.sparse_gibbs.priors import STEPS, Priors, fixed_point, is_due, prior_of_words, tables_of
-from stickbreak.sparse_gibbs.tokens import ByWord
+from stickbreak.sparse_gibbs.tokens import ByWord, Lists, UInt32, number_of, put, store
 
 SAMPLE_EVERY = 5  # laps
+Topics = NDArray[np.uint16]
 LATE = 3  # how much the mean prefers late samples: sample s weighs about s ** LATE
 
 
@@ -35,6 +40,64 @@ class Past(NamedTuple):
 
     tables: Float  # (n,)  expected tables of the first topics
     opened: float
+
+
+class Labels(NamedTuple):
+    """What a sweep knows of documents with labels, which are the first topics.                         math.md (L10)"""
+
+    start: Int  # (D + 1,)
+    topic: Int32  # (start[-1],)  document d has the labels topic[start[d]:start[d + 1]]
+    n_labels: int
+    own: float  # of the concentration of a document with labels, for these
+    scale: float  # of a_k of the other topics in such a document
+
+
+class Sweep(NamedTuple):
+    """What the jobs of a step share."""
+
+    n: Int  # (K,)  tokens of each topic
+    bits: np.uint64
+    a: Float  # (K,)
+    of_words: tuple[NDArray[np.float32], Int, Int, Float, Float]  # of `prior_of_words`
+    key: np.uint64
+    labels: Labels | None
+
+
+class Job(NamedTuple):
+    """The tokens that words a to b - 1 have in a part of the documents, and where all that changes with them is."""
+
+    part: int  # of the documents
+    group: int  # part of the words
+    words: tuple[int, int]  # a, b
+    n_words: int  # of all parts
+    start: Int  # (b - a + 1,)  the tokens of each word in z ...
+    cell: tuple[Int, Int]  # ... and from where to where those in documents of the part are
+    heads: UInt32  # of the lists of the part
+    first: int  # number of its first document
+    where: BatchRef[UInt32]
+    z: BatchRef[Topics]
+    lists: BatchRef[Lists]
+
+
+def swept(sweep: Sweep, job: Job) -> tuple[Any, Any, Int, float]:
+    """Draw topics for the tokens of a job.                                                     math.md (L11), (L10)
+
+    Returns
+    -------
+    tuple
+        What takes the place of z and of the lists, n after it, and the sum of the logarithms of the totals.
+    """
+    (a, b), (eta, known, *of_topics), z, lists = job.words, sweep.of_words, job.z.load(), job.lists.load()
+    where, n, offset = job.where.load(), sweep.n.copy(), np.uint64(job.part * job.n_words + a)
+    prior = sweep.a, eta[a:b], known[a : b + 1], *of_topics
+    given = job.start, *job.cell, where, z, lists, sweep.bits, n, *prior, sweep.key, offset
+    if sweep.labels is None:
+        log_total = sweep_kernels.sweep(*given)
+    else:
+        document = job.first + number_of(job.heads, lists.size)[where]
+        log_total = sweep_kernels.sweep_labelled(*given, document, *sweep.labels)
+    list_kernels.sort(job.heads, lists)
+    return job.z.save(z), job.lists.save(lists), n, float(log_total)
 
 
 class Chain:
@@ -52,6 +115,8 @@ class Chain:
         Where parts are swept. The default is the present thread.
     past : Past, optional
         What other documents say of the weights of the first topics.
+    scratch : Path, optional
+        Where files for what belongs to tokens are made. None: that is in memory.
     """
 
     window = 10  # laps are noisy
@@ -65,73 +130,96 @@ class Chain:
         n_parts: int = 1,
         executor: Executor | None = None,
         past: Past | None = None,
+        scratch: Path | None = None,
     ) -> None:
-        self.tokens, self.n_topics, self._seed = ByWord(corpus, n_topics, n_parts=n_parts), n_topics, seed
-        self._executor, self._past = executor or ThreadExecutor(), past or Past(np.zeros(0), 0.0)
+        self.tokens, self.n_topics = ByWord(corpus, n_topics, n_parts=n_parts, scratch=scratch), n_topics
+        self._seed, self._past = seed, past or Past(np.zeros(0), 0.0)
+        self._engine = engine_of(executor or ThreadExecutor())
         self._mean, self._n_samples = np.zeros((0, 0)), 0
         self._is_shared = False  # somebody else has the array of the mean, too
         self._last_is_sample = False  # the last lap is in the mean
-        self.z: NDArray[np.uint16]  # (N,)  word by word
+        self.z: BatchStore[Topics]  # of each part of the words
+        self.lists: BatchStore[Lists]  # of each part of the documents
 
-    def take(self, z: NDArray[np.uint16]) -> None:
-        """Give each token a topic, word by word."""
-        self.z, self.lists = z, self.tokens.lists(z)
-        self._n = np.bincount(z, minlength=self.n_topics).astype(np.int64)
+    def take(self, z: Iterable[Topics]) -> None:
+        """Give each token a topic, word by word, the tokens of each part of the words at a time."""
+        self.z, self.lists = store(self.tokens.scratch), store(self.tokens.scratch)
+        self._n = np.zeros(self.n_topics, np.int64)
+        for of_words in z:
+            put(self.z, of_words)
+            self._n += np.bincount(of_words, minlength=self.n_topics)
+        for part in range(self.tokens.n_parts):
+            put(self.lists, self.tokens.lists(self.z, part))
 
-    def begin(self, z: NDArray[np.uint16]) -> None:
+    def begin(self, z: Iterable[Topics]) -> None:
         """Begin with these topics of tokens."""
         self.take(z)
 
-    def near(self, topics: Float) -> NDArray[np.uint16]:
+    def near(self, topics: Float) -> Iterator[Topics]:
         """Draw the topic of each token in proportion to the weights of its word in the topics, (K, W)."""
-        z = np.empty(self.tokens.n_tokens, np.uint16)
-        sweep_kernels.draw_topics(self.tokens.start, topics, key_of(self._seed, 0, "start near topics"), z)
-        return z
+        key = key_of(self._seed, 0, "start near topics")
+        for group in range(self.tokens.n_parts):
+            start = self.tokens.words(group)
+            z = np.empty(int(start[-1]), np.uint16)
+            sweep_kernels.draw_topics(start, topics, np.uint64(self.tokens.word_cuts[group]), key, z)
+            yield z
 
-    def begin_with(self, other: Chain, part_of: Int) -> None:
-        """Go on where a chain of the same tokens is, whose topic k is part of topic part_of[k] here.
+    def _of_topics(self, n_topics: int) -> Self:
+        """Return a chain of the same tokens with another number of topics, which no token has yet."""
+        chain = copy(self)
+        chain.tokens, chain.n_topics = self.tokens.of_topics(n_topics), n_topics
+        chain._is_shared = False
+        return chain
+
+    def merged(self, part_of: Int) -> Self:
+        """Return the chain that goes on here, but topic k is part of topic part_of[k].
 
         A topic with -1 has no tokens; what a word has there in the mean goes to the topics in which its tokens are.
         """
-        self.take(part_of[other.z].astype(np.uint16))
-        self._n_samples, self._last_is_sample = other._n_samples, other._last_is_sample
+        chain = self._of_topics(int(part_of.max()) + 1)
+        chain.take(part_of[z].astype(np.uint16) for z in self.z)
         if not self._n_samples:
-            return
-        mean, start = np.zeros((other._mean.shape[0], self.n_topics)), self.tokens.start
+            return chain
+        mean = np.zeros((self.tokens.n_words, chain.n_topics))
         for k in np.flatnonzero(part_of >= 0):
-            mean[:, part_of[k]] += other._mean[:, k]
+            mean[:, part_of[k]] += self._mean[:, k]
         kept = mean.sum(axis=1)
-        for w in np.flatnonzero((kept == 0.0) & (np.diff(start) > 0)):
-            mean[w] = np.bincount(self.z[start[w] : start[w + 1]], minlength=self.n_topics)
-        mean *= (other._mean.sum(axis=1) / np.where(kept > 0.0, kept, mean.sum(axis=1).clip(1.0)))[:, None]
-        self._mean = mean
+        lost = np.flatnonzero((kept == 0.0) & (np.diff(self.tokens.start) > 0))
+        if lost.size:
+            mean[lost] = chain.last()[lost]
+        mean *= (self._mean.sum(axis=1) / np.where(kept > 0.0, kept, mean.sum(axis=1).clip(1.0)))[:, None]
+        chain._mean = mean
+        return chain
 
-    def begin_split(self, other: Chain, split: Int, rng: np.random.Generator) -> None:
-        """Go on where a chain of the same tokens is, but with some topics in two halves, alike in the mean.
+    def halved(self, split: Int, rng: np.random.Generator) -> Self:
+        """Return the chain that goes on here, but some topics are in two halves.             math.md (L20)
 
-        A document puts all that it has of such a topic into one of the halves, drawn at random. The second half of
-        topic split[i] is topic K + i here, K the topics of the other chain.
+        A document puts all that it has of such a topic into one of the halves, drawn at random; in the mean they are
+        alike. The second half of topic split[i] is topic K + i.
         """
-        K, tokens = other.n_topics, self.tokens
-        place = np.full(K, -1)
+        K = self.n_topics
+        chain, place = self._of_topics(K + split.size), np.full(K, -1)
         place[split] = np.arange(split.size)
-        documents, topics = (rng.integers(1 << 63, size=n, dtype=np.uint64) for n in (tokens.heads.size, K))
-        second = place[other.z] >= 0
-        bits = documents[np.searchsorted(tokens.heads, tokens.where)] & topics[other.z]
-        for shift in (32, 16, 8, 4, 2, 1):  # their parity: of each document and topic a fair coin
-            bits ^= bits >> np.uint64(shift)
-        second &= (bits & np.uint64(1)).astype(np.bool_)
-        self.take(np.where(second, K + place[other.z], other.z).astype(np.uint16))
-        self._n_samples, self._last_is_sample = other._n_samples, other._last_is_sample
+        documents, topics = (rng.integers(1 << 63, size=n, dtype=np.uint64) for n in (self.tokens.lengths.size, K))
+
+        def cut(group: int, z: Topics) -> Topics:
+            bits = documents[self.tokens.documents_of_words(group)] & topics[z]
+            for shift in (32, 16, 8, 4, 2, 1):  # their parity: of each document and topic a fair coin
+                bits ^= bits >> np.uint64(shift)
+            second = (place[z] >= 0) & (bits & np.uint64(1)).astype(np.bool_)
+            return np.where(second, K + place[z], z).astype(np.uint16)
+
+        chain.take(cut(group, z) for group, z in enumerate(self.z))
         if self._n_samples:
-            mean = other._mean.copy()
+            mean = self._mean.copy()
             mean[:, split] /= 2.0
-            self._mean = np.hstack([mean, mean[:, split]])
+            chain._mean = np.hstack([mean, mean[:, split]])
+        return chain
 
     def lap(self, number: int, priors: Priors) -> float:
         """Sweep once; return the mean log p of a token given all others, as it is drawn.     math.md (L2), (L11)"""
         tokens = self.tokens
-        log_total = self._sweep(priors, key_of(self._seed, number, "sweep of LDA"))
+        log_total = self._sweep(priors, key_of(self._seed, number, "sweep of LDA"), self._labels_of(priors))
         self._last_is_sample = number % SAMPLE_EVERY == 0
         if self._last_is_sample:
             mean = self._with_sample(self._own_mean()) if self._n_samples else self.last()
@@ -140,29 +228,32 @@ class Chain:
         others = float((lengths * np.log(lengths - 1 + priors.alpha)).sum())
         return (log_total - others) / tokens.n_tokens
 
-    def _sweep(self, priors: Priors, key: np.uint64) -> float:
+    def _labels_of(self, priors: Priors) -> Labels | None:
+        """Return what sweeps must know of labels."""
+        return None
+
+    def _sweep(self, priors: Priors, key: np.uint64, labels: Labels | None) -> float:
         """Draw a topic for each token; return the sum of the logarithms of the totals.                math.md (L11)"""
-        tokens, n_words, n_parts = self.tokens, self.tokens.start.size - 1, self.tokens.document_cuts.size - 1
-        eta, known, *of_topics = prior_of_words(priors.eta, priors.pseudo, n_words, self.n_topics)
-
-        def swept(job: tuple[int, int, Int]) -> float:
-            """Draw the topics of the tokens that a part of the words has in a part of the documents."""
-            part, words, n = job
-            a, b = tokens.word_cuts[words], tokens.word_cuts[words + 1]
-            of_words = tokens.start[a : b + 1], tokens.begin[part, a:b], tokens.begin[part + 1, a:b]
-            of_tokens = tokens.where, self.z, self.lists, tokens.bits, n
-            prior = priors.a, eta[a:b], known[a : b + 1], *of_topics
-            log_total = sweep_kernels.sweep(*of_words, *of_tokens, *prior, key, np.uint64(part * n_words + a))
-            list_kernels.sort(tokens.heads[tokens.document_cuts[part] : tokens.document_cuts[part + 1]], self.lists)
-            return float(log_total)
-
-        log_total = 0.0
+        tokens, n_parts, log_total = self.tokens, self.tokens.n_parts, 0.0
+        of_words = prior_of_words(priors.eta, priors.pseudo, tokens.n_words, self.n_topics)
         for step in range(n_parts):
-            n = np.repeat(self._n[None], n_parts, axis=0)
-            jobs = [(part, (part + step) % n_parts, n[part]) for part in range(n_parts)]
-            log_total += sum(self._executor.map(swept, jobs))
-            self._n += (n - self._n).sum(axis=0)
+            sweep = Sweep(self._n, tokens.bits, priors.a, of_words, key, labels)
+            jobs = [self._job(part, (part + step) % n_parts) for part in range(n_parts)]
+            found = self._engine.run(swept, jobs, sweep) if n_parts > 1 else [swept(sweep, job) for job in jobs]
+            for job, (z, lists, _, _) in zip(jobs, found, strict=True):
+                self.z.put(job.group, z)
+                self.lists.put(job.part, lists)
+            self._n = self._n + sum(n - self._n for _, _, n, _ in found)
+            log_total += sum(of_part for *_, of_part in found)
         return log_total
+
+    def _job(self, part: int, group: int) -> Job:
+        """Return the job of the tokens that a part of the words has in a part of the documents."""
+        tokens = self.tokens
+        words = int(tokens.word_cuts[group]), int(tokens.word_cuts[group + 1])
+        entries = tokens.where.ref(part * tokens.n_parts + group), self.z.ref(group), self.lists.ref(part)
+        of_cell = tokens.words(group), tokens.cell(part, group), tokens.heads(part), int(tokens.document_cuts[part])
+        return Job(part, group, words, tokens.n_words, *of_cell, *entries)
 
     def with_weights(self, priors: Priors, number: int) -> Priors:
         """Return the priors after a lap, their weights a learned where this is due.                  math.md (L4)"""
@@ -200,21 +291,30 @@ class Chain:
 
     def last(self) -> Float:
         """Return the counts of this lap."""
-        counts = np.zeros((self.tokens.start.size - 1, self.n_topics))
-        list_kernels.add_words(self.tokens.start, self.z, 1.0, counts)
+        counts = np.zeros((self.tokens.n_words, self.n_topics))
+        self._add_words(1.0, counts)
         return counts
+
+    def _add_words(self, amount: float, counts: Float) -> None:
+        """Add an amount for each token of a word in a topic, (W, K)."""
+        for group, z in enumerate(self.z):
+            a, b = self.tokens.word_cuts[group : group + 2]
+            list_kernels.add_words(self.tokens.words(group), z, amount, counts[a:b])
 
     def words(self, topics: Int) -> NDArray[np.int32]:
         """Return the counts of this lap in some topics that have all tokens, (W, n)."""
         place = np.zeros(self.n_topics, np.uint16)
         place[topics] = np.arange(topics.size)
-        counts = np.zeros((self.tokens.start.size - 1, topics.size), np.int32)
-        list_kernels.add_words(self.tokens.start, place[self.z], np.int32(1), counts)
+        counts = np.zeros((self.tokens.n_words, topics.size), np.int32)
+        for group, z in enumerate(self.z):
+            a, b = self.tokens.word_cuts[group : group + 2]
+            list_kernels.add_words(self.tokens.words(group), place[z], np.int32(1), counts[a:b])
         return counts
 
-    def documents(self) -> tuple[Int, Int, Int]:
-        """Return where the topics of each document begin, (D + 1,), these, and their tokens."""
-        return self.tokens.documents(self.lists)
+    def documents(self) -> Iterator[tuple[Int, Int, Int]]:
+        """Yield where the topics of each document of a part begin, and the last end, these, and their tokens."""
+        for part, lists in enumerate(self.lists):
+            yield self.tokens.entries(lists, part)
 
     def sizes(self) -> Int:
         """Return the tokens of each topic in the last lap, (K,)."""
@@ -224,27 +324,31 @@ class Chain:
         """Make the counts of this lap one more sample of a mean, in its place.                        math.md (L3)"""
         share = (LATE + 1.0) / (self._n_samples + 1.0 + LATE)
         mean *= 1.0 - share
-        list_kernels.add_words(self.tokens.start, self.z, share, mean)
+        self._add_words(share, mean)
         return mean
 
     def snapshot(self) -> Packed:
         """Return the topic of each token, and the mean."""
         values, self._is_shared = {"n_samples": self._n_samples, "last_is_sample": self._last_is_sample}, True
-        return {"z": self.z.copy(), "mean": self._mean}, values
+        of_parts = (self.z.arrays(group)["array"] for group in range(self.tokens.n_parts))
+        z = [of_part.copy() if self.tokens.scratch is None else of_part for of_part in of_parts]
+        return {**{f"z.{group}": of_part for group, of_part in enumerate(z)}, "mean": self._mean}, values
 
     def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> None:
         """Take up what `snapshot` returned."""
-        z, mean, n_samples = arrays["z"], arrays["mean"], whole_number("n_samples", values["n_samples"])
+        tokens, mean, n_samples = self.tokens, arrays["mean"], whole_number("n_samples", values["n_samples"])
         last_is_sample = values["last_is_sample"]
         require(last_is_sample in (False, bool(n_samples)), "its last lap cannot be a sample")
-        require(z.shape == (self.tokens.n_tokens,) and z.dtype == np.uint16, "its topics are not those of these tokens")
-        require(int(z.max(initial=0)) < self.n_topics, "its tokens have topics that are not there")
-        shape = (self.tokens.start.size - 1, self.n_topics) if n_samples else (0, 0)
+        for group in range(tokens.n_parts):
+            z, size = arrays[f"z.{group}"], int(tokens.words(group)[-1])
+            require(z.shape == (size,) and z.dtype == np.uint16, "its topics are not those of these tokens")
+            require(int(z.max(initial=0)) < self.n_topics, "its tokens have topics that are not there")
+        shape = (tokens.n_words, self.n_topics) if n_samples else (0, 0)
         require(is_table(mean, *shape) and are_sums(mean), "its mean counts are not those of these words")
-        n_tokens = self.tokens.n_tokens if n_samples else 0
+        n_tokens = tokens.n_tokens if n_samples else 0
         require(
             math.isclose(float(mean.sum()), n_tokens, rel_tol=1e-6), "its mean counts are not those of these tokens"
         )
         self._mean, self._n_samples, self._last_is_sample = mean.copy(), n_samples, bool(last_is_sample)
         self._is_shared = False
-        self.take(z.copy())
+        self.take(arrays[f"z.{group}"].copy() for group in range(tokens.n_parts))

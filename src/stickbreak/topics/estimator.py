@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,7 +17,7 @@ from stickbreak.corpus.tokens import refuse_fractions
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.checkpoint import require, seed_of_fit
 from stickbreak.fitting.constraints import CONCENTRATION, TOLERANCES, TOPIC_PRIORS, whole
-from stickbreak.fitting.engine import Engine
+from stickbreak.fitting.engine import Engine, workers_now
 from stickbreak.fitting.hyperparameters import PRIOR
 from stickbreak.fitting.laps import Callback
 from stickbreak.fitting.requirements import check_bytes, check_memory, check_names, check_start, check_tokens
@@ -30,7 +32,7 @@ from stickbreak.numerics.ranges import MOST_TOPICS
 from stickbreak.sparse_gibbs.chain import Past
 from stickbreak.sparse_gibbs.priors import Priors
 from stickbreak.storage.checksums import checksum
-from stickbreak.storage.places import PathLike
+from stickbreak.storage.places import PathLike, place_of
 from stickbreak.topics.fitted import LEARNABLE, FittedTopics
 from stickbreak.topics.laps import Rules, TopicLaps
 from stickbreak.topics.start import n_to_begin_with
@@ -38,7 +40,8 @@ from stickbreak.topics.start import n_to_begin_with
 SMALLEST_COUNT = 1e-9  # what rounding leaves of no token
 FEWER_TOPICS = 1000  # at the start, where nobody says how many
 TABLES = 4.0  # of words and topics: those of a pass, the mean before and after it, and the topics that are shown
-TOKEN_BYTES = 90.0  # of a token: its topic, its list, an entry of a list, its places in a round of merges (86 measured)
+TOKEN_BYTES = 40.0  # of a token: its topic, its list, an entry of a list, its places in a round of merges (33 measured)
+FILE_BYTES = 15.0  # of a token where most of that is in files (12 measured)
 LABEL_BYTES = 64.0  # of a token of documents with labels, while it is found which topics it may have
 
 
@@ -82,8 +85,12 @@ class TopicModel(FittedTopics):
         Stop when a pass raises the objective by less than this, in nats per token. The mean of ten passes is compared
         with the mean of the next ten, once the merges have ended and the mean over passes has its least number of
         passes. None: never.
+    scratch : path-like or None, default=None
+        Folder for the topics of the tokens, for fits that are larger than memory: a fit then holds a quarter of them
+        for each thread, besides the tables of words and topics. The numbers are the same. None: memory, or the scratch
+        folder of the cluster that is in use.
     random_state : int, RandomState or None, default=None
-        Seed of the random numbers. The same seed gives the same result for any `n_jobs`.
+        Seed of the random numbers. The same seed gives the same result for any `n_jobs`, `scratch` and cluster.
     n_jobs : int or None, default=None
         Number of threads. None means 1, and -1 means all cores.
     verbose : bool, default=False
@@ -180,6 +187,7 @@ class TopicModel(FittedTopics):
         **TOPIC_PRIORS,
         "learn": [list, tuple],
         "tolerance": [None, *TOLERANCES],
+        "scratch": [None, str, os.PathLike],
     }
 
     _takes_labels = True
@@ -199,6 +207,7 @@ class TopicModel(FittedTopics):
         seed_tokens: float = 100.0,
         n_laps: int = 1000,
         tolerance: float | None = 1e-4,
+        scratch: PathLike | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -212,6 +221,7 @@ class TopicModel(FittedTopics):
         self.seed_tokens = seed_tokens
         self.n_laps = n_laps
         self.tolerance = tolerance
+        self.scratch = scratch
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -270,11 +280,15 @@ class TopicModel(FittedTopics):
                 f"{name}, or fewer of these."
             )
         n_topics = self._n_at_start(documents, n_kept)
-        of_token = TOKEN_BYTES + (LABEL_BYTES if self._document_labels is not None else 0.0)
+        of_token = TOKEN_BYTES if self.scratch is None and workers_now() is None else FILE_BYTES
+        of_token += LABEL_BYTES if self._document_labels is not None else 0.0
         needed = 8.0 * TABLES * documents.n_words * n_topics
         check_memory(n_topics, documents.n_words, needed)
         what = f"a fit of {documents.n_documents} documents of {documents.n_tokens:.12g} tokens"
-        advice = "fit a sample, or take HybridHDP (--method hybrid), which reads documents in minibatches"
+        advice = (
+            "keep the topics of its tokens in files with scratch (--scratch), fit a sample, or take HybridHDP "
+            "(--method hybrid), which reads documents in minibatches"
+        )
         check_bytes(what, needed + of_token * float(documents.n_tokens), advice)
 
     def _check_labelled_fit(self) -> None:
@@ -283,7 +297,11 @@ class TopicModel(FittedTopics):
     def _laps(self, documents: Corpus, seed: int, executor: Engine) -> TopicLaps:
         prior = self._behind_labels(self._word_prior(documents.words), documents.n_words)
         priors = Priors(np.zeros(0), float(self.alpha), base_of(self.eta), prior.pseudo)
-        return TopicLaps(documents, self._rules(priors, seed), executor)
+        return TopicLaps(documents, self._rules(priors, seed), executor, self._place())
+
+    def _place(self) -> Path | None:
+        """Return where files for what belongs to tokens are made."""
+        return None if self.scratch is None else place_of(self.scratch)
 
     def _rules(self, priors: Priors, seed: int, past: Past | None = None) -> Rules:
         """Return what a fit goes by that knows what `priors` say of the first topics."""
@@ -356,7 +374,7 @@ class TopicModel(FittedTopics):
         assert priors.pseudo is not None
         identity = self._identity(documents, seed) | {"topics": checksum(priors.pseudo.data, past.tables)}
         with at_work(self, callback) as (report, executor):
-            laps = TopicLaps(documents, self._rules(priors, seed, past), executor)
+            laps = TopicLaps(documents, self._rules(priors, seed, past), executor, self._place())
             run = self._run(laps, report, identity, self.n_laps, checkpoint=checkpoint, resume=resume)
         self.start_seconds_ = run.start_seconds
         self._take_words(documents)

@@ -5,7 +5,7 @@ Ramage, Hall, Nallapati and Manning (2009), with free topics beside those of lab
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,8 @@ from stickbreak.fitting.laps import Packed
 from stickbreak.model.document_labels import LABELLED, DocumentLabels
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.streams import stream
-from stickbreak.sparse_gibbs.chain import Chain, Past
-from stickbreak.sparse_gibbs.kernels import lists as list_kernels
-from stickbreak.sparse_gibbs.kernels import sweeps as sweep_kernels
-from stickbreak.sparse_gibbs.priors import STEPS, Priors, is_due, prior_of_words, tables_of
+from stickbreak.sparse_gibbs.chain import Chain, Labels, Topics
+from stickbreak.sparse_gibbs.priors import STEPS, Priors, is_due, tables_of
 
 
 class LabelledChain(Chain):
@@ -29,23 +27,27 @@ class LabelledChain(Chain):
 
     Parameters
     ----------
-    corpus, n_topics, seed, past
+    corpus, n_topics, seed
         As in `Chain`.
     labels : DocumentLabels
         The first topics are those of labels.
+    **options
+        As in `Chain`.
     """
 
-    def __init__(
-        self, corpus: Corpus, n_topics: int, seed: int, labels: DocumentLabels, past: Past | None = None
-    ) -> None:
-        super().__init__(corpus, n_topics, seed, past=past)
-        self._labels, tokens = labels, self.tokens
-        self._document = np.searchsorted(tokens.heads, tokens.where).astype(np.uint32)  # (N,)
+    def __init__(self, corpus: Corpus, n_topics: int, seed: int, labels: DocumentLabels, **options: Any) -> None:
+        super().__init__(corpus, n_topics, seed, **options)
+        self._labels = labels
 
-    def begin(self, z: NDArray[np.uint16]) -> None:
+    def begin(self, z: Iterable[Topics]) -> None:
         """Begin with these topics of tokens; in a document with labels each of these is as likely as the given one."""
         rng = stream(self._seed, "labels of LDA")
-        self.take(self._labels.allowed(z.astype(np.int64), self._document, rng).astype(np.uint16))
+
+        def allowed(group: int, of_words: Topics) -> Topics:
+            document = self.tokens.documents_of_words(group)
+            return self._labels.allowed(of_words.astype(np.int64), document, rng).astype(np.uint16)
+
+        self.take(allowed(group, of_words) for group, of_words in enumerate(z))
 
     def scale(self, priors: Priors) -> Float:
         """Return how often a_k of a free topic counts in each document, (D,).                         math.md (L10)"""
@@ -58,22 +60,16 @@ class LabelledChain(Chain):
             return priors.alpha, 0.0
         return LABELLED * priors.alpha, (1.0 - LABELLED) * priors.alpha / free
 
-    def _sweep(self, priors: Priors, key: np.uint64) -> float:
-        """Draw a topic for each token; return the sum of the logarithms of the totals.                math.md (L10)"""
-        tokens, labels = self.tokens, self._labels
-        of_tokens = tokens.start, tokens.where, self.z, self.lists, tokens.bits, self._n
-        of_words = prior_of_words(priors.eta, priors.pseudo, tokens.start.size - 1, self.n_topics)
-        of_labels = self._document, labels.start, labels.topic, labels.n_labels, *self._shares(priors)
-        log_total = sweep_kernels.sweep_labelled(*of_tokens, priors.a, *of_words, *of_labels, key)
-        list_kernels.sort(tokens.heads, self.lists)
-        return float(log_total)
+    def _labels_of(self, priors: Priors) -> Labels:
+        """Return what sweeps must know of labels."""
+        return Labels(self._labels.start, self._labels.topic, self._labels.n_labels, *self._shares(priors))
 
     def with_weights(self, priors: Priors, number: int) -> Priors:
         """Return the priors after a lap, their weights a learned where this is due.                 math.md (L10)"""
         if not is_due(number):
             return priors
         n_own = np.diff(self._labels.start)
-        groups = [(int(n), self.tokens.pairs(self.lists, self.tokens.heads[n_own == n])) for n in np.unique(n_own)]
+        groups = [(int(n), self.tokens.pairs(self.lists, n_own == n)) for n in np.unique(n_own)]
         for _ in range(STEPS):
             tables = np.zeros((2, self.n_topics))  # of documents without labels, and with
             tables[0, : self._past.tables.size] = self._past.tables
@@ -109,6 +105,7 @@ class LabelledChain(Chain):
     def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> None:
         """Take up what `snapshot` returned."""
         super().restore(arrays, values)
-        self._labels.check_allowed(self.z.astype(np.int64), self._document)
+        for group, z in enumerate(self.z):
+            self._labels.check_allowed(z.astype(np.int64), self.tokens.documents_of_words(group))
         same = all(np.array_equal(arrays[f"labels.{name}"], getattr(self._labels, name)) for name in ("start", "topic"))
         require(same, "its labels are those of other documents")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,13 @@ from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.checkpoint import require, whole_number
+from stickbreak.fitting.engine import workers_of
 from stickbreak.fitting.executor import Executor
 from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
 from stickbreak.model.document_labels import DocumentLabels
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.streams import stream
-from stickbreak.sparse_gibbs.chain import Chain, Past
+from stickbreak.sparse_gibbs.chain import Chain, Past, Topics
 from stickbreak.sparse_gibbs.priors import FIRST_LAP, Priors, best_eta, is_due
 from stickbreak.sparse_gibbs.tokens import seeds_of_tokens, typical
 from stickbreak.topics.labelled import LabelledChain
@@ -28,7 +30,8 @@ FIRST_MERGES, MERGE_EVERY = 40, 5  # passes before the first merges, and from ro
 QUIET, LAST_MERGES = 3, 200  # rounds without a merge, or passes from the start or the last halves, that end merges
 APART, GROWTH = 20, 1.1  # passes in which halves come to differ; more topics than this times those before: halves again
 LEAST = 142  # passes whose topics are a mean
-PART, MOST_PARTS = 1 << 18, 4  # tokens of a part that a thread sweeps, at least, and parts
+PART, MOST_PARTS = 1 << 18, 4  # tokens of a part that a thread sweeps, at least, and parts ...
+LARGEST_PART = 1 << 24  # ... unless that many tokens, which are 200 MB, would not hold a part
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +75,14 @@ class TopicLaps:
         Documents of whole counts.
     rules : Rules
     executor : Executor
+    scratch : Path, optional
+        Where files for what belongs to tokens are made. None: in memory, or where the workers of a cluster see them.
     """
 
     window = Chain.window
 
-    def __init__(self, corpus: Corpus, rules: Rules, executor: Executor) -> None:
-        self._corpus, self.rules, self._executor = corpus, rules, executor
+    def __init__(self, corpus: Corpus, rules: Rules, executor: Executor, scratch: Path | None = None) -> None:
+        self._corpus, self.rules, self._executor, self._scratch = corpus, rules, executor, scratch
         self.priors, self.seed = rules.priors, rules.seed
         self.started = 0  # topics at the start
         self._quiet = 0  # rounds in a row without a merge
@@ -108,7 +113,7 @@ class TopicLaps:
         counts, n_kept = self._corpus.counts, self.priors.n_kept
         return n_kept + n_to_begin_with(counts.nnz, self._corpus.n_documents, self.rules.max_topics - n_kept)
 
-    def _first_topics(self, free: Float) -> NDArray[np.uint16]:
+    def _first_topics(self, free: Float) -> Iterator[Topics]:
         """Draw the first topic of each token: near the topics that are known, or one of the free topics."""
         pseudo, chain = self.priors.pseudo, self.chain
         if pseudo is None:
@@ -116,17 +121,27 @@ class TopicLaps:
         if self.rules.past is not None:
             return chain.near(np.vstack([of_tokens(pseudo.T.toarray(), self._corpus.n_tokens / self.started), free]))
         known = np.full((self.priors.n_kept, self._corpus.n_words), float(not len(free)))
-        z = chain.near(np.vstack([known, free]))
-        near = seeds_of_tokens(self._corpus, chain.tokens, typical(pseudo), stream(self.seed, "tokens near seeds"))
-        return np.where(near >= 0, near, z).astype(np.uint16)
+        rng = stream(self.seed, "tokens near seeds")
+        near = seeds_of_tokens(self._corpus, chain.tokens, typical(pseudo), rng)
+        of_words = zip(near, chain.near(np.vstack([known, free])), strict=True)
+        return (np.where(seed >= 0, seed, z).astype(np.uint16) for seed, z in of_words)
 
     def _chain_of(self, n_topics: int) -> Chain:
-        """Return a chain of that many topics."""
-        rules = self.rules
+        """Return a chain of that many topics, without topics of tokens yet."""
+        rules, n_tokens = self.rules, int(self._corpus.n_tokens)
+        n_parts = max(1, min(n_tokens // PART, MOST_PARTS), -(-n_tokens // LARGEST_PART))
+        workers, scratch = workers_of(self._executor), self._scratch
+        if scratch is None and workers is not None and n_parts > 1:
+            scratch = workers.scratch
+        options: dict[str, Any] = {
+            "n_parts": n_parts,
+            "executor": self._executor,
+            "past": rules.past,
+            "scratch": scratch,
+        }
         if rules.labels is not None:
-            return LabelledChain(self._corpus, n_topics, rules.seed, rules.labels, rules.past)
-        n_parts = min(max(1, int(self._corpus.n_tokens) // PART), MOST_PARTS)
-        return Chain(self._corpus, n_topics, rules.seed, n_parts=n_parts, executor=self._executor, past=rules.past)
+            return LabelledChain(self._corpus, n_topics, rules.seed, rules.labels, **options)
+        return Chain(self._corpus, n_topics, rules.seed, **options)
 
     def laps(self, done: int) -> Iterator[Lap]:
         """Yield after every lap."""
@@ -167,9 +182,7 @@ class TopicLaps:
         if lap >= self._split_at + LAST_MERGES:
             self._quiet = QUIET
         if n_topics < part_of.size:
-            chain = self._chain_of(n_topics)
-            chain.begin_with(self.chain, part_of)
-            self.chain = chain
+            self.chain = self.chain.merged(part_of)
             a = np.bincount(part_of[found], self.priors.a[found], n_topics).astype(np.float64)
             self.priors = self.priors.with_weights(a)
         return self._quiet >= QUIET
@@ -184,17 +197,15 @@ class TopicLaps:
         if not self.rules.splits or room <= 0 or K <= GROWTH * self._whole:
             return
         split = n_kept + np.sort(np.argsort(-self.chain.sizes()[n_kept:], kind="stable")[:room])
-        chain, a = self._chain_of(K + room), self.priors.a.copy()
-        chain.begin_split(self.chain, split, stream(self.seed, f"halves after lap {lap}"))
+        self.chain, a = self.chain.halved(split, stream(self.seed, f"halves after lap {lap}")), self.priors.a.copy()
         a[split] /= 2.0
-        self.chain, self.priors = chain, self.priors.with_weights(np.append(a, a[split]))
+        self.priors = self.priors.with_weights(np.append(a, a[split]))
         self._quiet, self._split_at, self._whole = 0, lap, K
 
     @cached_property
     def _merger(self) -> Merger:
         n_labels = 0 if self.rules.labels is None else self.rules.labels.n_labels
-        tokens = self.chain.tokens.by_document()
-        return Merger(n_labels, self.priors.n_kept, tokens, self.rules.past is not None, self.seed, self._executor)
+        return Merger(n_labels, self.priors.n_kept, self.rules.past is not None, self.seed, self._executor)
 
     def snapshot(self) -> Packed:
         """Return all that the next laps depend on."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +16,13 @@ from stickbreak.numerics.pseudo_counts import total_of
 from stickbreak.numerics.streams import key_of
 from stickbreak.sparse_gibbs.chain import Chain
 from stickbreak.sparse_gibbs.priors import Priors
-from stickbreak.sparse_gibbs.tokens import ByDocument
+from stickbreak.storage.atomic import told_as_write_error
+from stickbreak.storage.own_folders import OwnFolder
 from stickbreak.topics.kernels import merging as kernels
 
 NEAR = 5  # partners of each topic that are looked at closely
 AT_ONCE = 64  # pairs that a thread takes
+WRITTEN_AT_ONCE = 1 << 18  # numbers of a file
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,6 @@ class Merger:
     ----------
     n_labels, n_kept : int
         The first `n_labels` topics are those of labels, which no other joins; the first `n_kept` do not join others.
-    tokens : ByDocument
     are_counts : bool
         Whether pseudo-counts are those of documents. Others only say what a topic is about: one token a word at most.
     seed : int
@@ -38,7 +41,6 @@ class Merger:
 
     n_labels: int
     n_kept: int
-    tokens: ByDocument
     are_counts: bool
     seed: int
     executor: Executor
@@ -63,7 +65,7 @@ class Merger:
 
     def gains(self, chain: Chain, priors: Priors, used: Int, number: int) -> tuple[Int, Float]:
         """Return pairs of some topics, (n, 2), and what these gain as one, (n,)."""
-        K, n_words = used.size, chain.tokens.start.size - 1
+        K, n_words = used.size, chain.tokens.n_words
         place = np.zeros(priors.a.size, np.int64)
         place[used] = np.arange(K)
         a, eta = priors.a[used], np.full(n_words, priors.eta, dtype=np.float64)
@@ -74,14 +76,13 @@ class Merger:
             prior = priors.pseudo.toarray()
             prior = prior if self.are_counts else np.minimum(prior, 1.0)
             total[: priors.n_kept] += prior.sum(axis=0)
-        of_topics = kernels.by_topic(place[chain.z[self.tokens.order]], K)
-        of_tokens = self.tokens.word, self.tokens.document, chain.scale(priors)
-        key, gains = key_of(self.seed, number, "sides of merges"), np.empty(len(pairs))
+        tokens = TokensOfTopics.of(chain, place, chain.sizes()[used])
+        key, gains, scale = key_of(self.seed, number, "sides of merges"), np.empty(len(pairs)), chain.scale(priors)
 
         def look(first: int) -> None:
             some = slice(first, first + AT_ONCE)
             known = counts, sizes, a, eta, prior, total, key
-            kernels.gains_of_pairs(pairs[some], *of_topics, *of_tokens, *known, gains[some])
+            kernels.gains_of_pairs(pairs[some], *tokens.arrays, scale, *known, gains[some])
 
         list(self.executor.map(look, range(0, len(pairs), AT_ONCE)))
         return pairs, gains
@@ -94,8 +95,12 @@ class Merger:
         """
         gains = np.zeros((a.size, a.size))
         kernels.add_words(counts, eta, gains)
-        start, topic, n = chain.documents()
-        kernels.add_documents(start, place[topic], n, a, gains)
+        more = np.zeros((a.size, max(1, int(chain.tokens.lengths.max()))))  # documents with more than j tokens of k
+        for _, topic, n in chain.documents():
+            kernels.count_documents(place[topic], n, more)
+        kernels.add_single(more, a, gains)
+        for start, topic, n in chain.documents():
+            kernels.add_pairs(start, place[topic], n, a, gains)
         gains += gains.T
         total = eta.sum()
         rising = _log_rising(sizes, total)
@@ -110,6 +115,57 @@ class Merger:
         of_token = plain / np.maximum(np.minimum(sizes[:, None], sizes), 1.0)  # of the smaller topic
         near = of_token >= np.sort(of_token, axis=1)[:, [max(0, K - NEAR)]]
         return np.argwhere(np.triu((near | near.T) & (plain > 0.0), 1))
+
+
+class TokensOfTopics:
+    """All tokens topic by topic, those of a topic document by document: in memory, or in files.
+
+    Attributes
+    ----------
+    arrays : tuple of ndarray
+        Where the tokens of each topic begin, (K + 1,); then of each token, (N,), its number document by document, its
+        word and its document.
+    """
+
+    def __init__(self, begin: Int, scratch: Path | None) -> None:
+        self._folder = None if scratch is None else OwnFolder(scratch, "stickbreak-fit")
+        n_tokens = int(begin[-1])
+        member, word, document = (self._room(name, n_tokens) for name in ("member", "word", "document"))
+        self.arrays = begin, member, word, document
+
+    def _room(self, name: str, n: int) -> NDArray[np.uint32]:
+        """Return an array to be filled.
+
+        Raises
+        ------
+        WriteError
+            If the disk is full.
+        """
+        if self._folder is None:
+            return np.empty(n, np.uint32)
+        path, zeros = f"{self._folder.path}/{name}", np.zeros(WRITTEN_AT_ONCE, np.uint32)
+        with told_as_write_error(path), open(path, "wb") as handle:  # whose room is taken now: later nobody could tell
+            for first in range(0, n, WRITTEN_AT_ONCE):
+                handle.write(zeros[: n - first].data)
+        return np.memmap(path, np.uint32, "r+", shape=(n,))
+
+    @classmethod
+    def of(cls, chain: Chain, place: Int, sizes: Int) -> Self:
+        """Return the tokens of the topics of a chain, of which k has the number place[k] and so many tokens."""
+        tokens, begin = chain.tokens, np.append(0, np.cumsum(sizes))
+        found, following = cls(begin, tokens.scratch), begin[:-1].copy()
+        n_before = 0
+        for part in range(tokens.n_parts):
+            first, last = tokens.document_cuts[part : part + 2]
+            start = np.append(0, np.cumsum(tokens.lengths[first:last]))
+            word, topic = np.empty(int(start[-1]), np.uint32), np.empty(int(start[-1]), np.uint16)
+            free = start[:-1].copy()
+            for group, z in enumerate(chain.z):
+                of_cell = *tokens.cell(part, group), tokens.documents(part, group), place[z].astype(np.uint16)
+                kernels.by_document(int(tokens.word_cuts[group]), *of_cell, free, word, topic)
+            kernels.by_topic(n_before, int(first), start, word, topic, following, *found.arrays[1:])
+            n_before += int(start[-1])
+        return found
 
 
 def _log_rising(n: Float, a: float) -> Float:

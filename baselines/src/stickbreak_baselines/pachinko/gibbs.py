@@ -51,8 +51,7 @@ class Gibbs:
         self._corpus, self._pseudo = corpus, pseudo
         self.paths, self._seed, self._keeps = paths, seed, estimate == "average"
         self._tokens = ByWord(corpus, int(paths.is_open.sum()), paths.none)
-        found = np.searchsorted(self._tokens.heads, self._tokens.where)
-        self._document = found.astype(np.int32)  # (N,)
+        self._document = self._tokens.documents_of_words(0).astype(np.int32)  # (N,)
         self._order = np.argsort(self._document, kind="stable")  # (N,)  tokens document by document
         self._begins = np.concatenate(([0], np.cumsum(self._tokens.lengths)))  # (D + 1,)
         self._mean, self._mean_paths, self._n_samples = np.zeros((0, 0)), np.zeros((0, 0)), 0
@@ -64,14 +63,14 @@ class Gibbs:
         numbers = paths.numbers()
         z = numbers[rng.integers(numbers.size, size=n_tokens)]
         if self._pseudo is not None:
-            topic = seeds_of_tokens(self._corpus, self._tokens, self._pseudo, rng).astype(np.int64)
+            topic = next(seeds_of_tokens(self._corpus, self._tokens, self._pseudo, rng)).astype(np.int64)
             above = rng.integers(paths.least, paths.n_super, size=n_tokens)
             z = np.where(topic >= 0, above << paths.bits | topic, z)
         self._take(z.astype(np.uint32))
 
     def _take(self, z: NDArray[np.uint32]) -> None:
         paths = self.paths
-        self._z, self._lists = z, self._tokens.lists(z)
+        self._z, self._lists = z, self._tokens.lists([z])
         s, k = paths.split(z)
         self._n = np.bincount(k, minlength=paths.n_topics).astype(np.int64)
         shape = self._tokens.lengths.size, paths.n_super
@@ -82,13 +81,13 @@ class Gibbs:
         """Sweep once; return the mean log p of a token given all others, as it is drawn.             math.md (P3)"""
         tokens, paths = self._tokens, self.paths
         key = key_of(self._seed, number, "sweep of Pachinko")
-        of_tokens = tokens.start, tokens.where, self._document, self._z
+        of_tokens = tokens.start, tokens.where[0], self._document, self._z
         of_lists = self._lists, tokens.bits, np.uint64(paths.bits), np.uint64(paths.none)
         of_priors = priors.a, priors.b, np.ascontiguousarray(priors.b.T)
         of_words = prior_of_words(priors.eta, priors.pseudo, tokens.start.size - 1, paths.n_topics)
         log_total = sweep_kernels.sweep(*of_tokens, *of_lists, self._n, self._n_super, *of_priors, *of_words, key)
         self._exchange(number, priors)
-        list_kernels.sort(tokens.heads, self._lists)
+        list_kernels.sort(tokens.heads(0), self._lists)
         if self._keeps and number % SAMPLE_EVERY == 0:
             self._mean, self._mean_paths = self._with_sample()
             self._n_samples += 1
@@ -99,7 +98,7 @@ class Gibbs:
     def _exchange(self, number: int, priors: Priors) -> None:
         """Let super-topics exchange groups of tokens.                                                 math.md (P7)"""
         tokens, paths = self._tokens, self.paths
-        of_lists = tokens.heads, self._lists, tokens.bits, np.uint64(paths.bits), paths.least
+        of_lists = tokens.heads(0), self._lists, tokens.bits, np.uint64(paths.bits), paths.least
         key = key_of(self._seed, number, "exchange of Pachinko")
         exchange(self._begins, self._order, self._z, *of_lists, self._n_super, priors.a, priors.b, key)
 
@@ -121,7 +120,7 @@ class Gibbs:
 
     def _best_b(self, b: Float) -> Float:
         """Return the parameters of the topics of each super-topic, moved.                            math.md (P4)"""
-        number, n, times = self._tokens.pairs(self._lists)
+        number, n, times = self._tokens.pairs([self._lists])
         s, k = self.paths.split(number)
         moved = b.copy()
         for row in np.flatnonzero(self.paths.is_open.sum(axis=1) > 1):

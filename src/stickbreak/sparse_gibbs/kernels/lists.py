@@ -16,18 +16,30 @@ _ONE, _THREE, _SEVEN = (np.uint64(n) for n in (1, 3, 7))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def fill(where, z, lists, bits):
-    """Count the topics of all tokens; the lists are empty before."""
-    mask = (_ONE << bits) - _ONE
-    for i in range(z.size):
-        head, k = np.uint64(where[i]), np.uint64(z[i])
-        size, s = np.uint64(lists[head]), np.uint64(1)
-        while s <= size and (np.uint64(lists[head + s]) & mask) != k:
-            s += _ONE
-        if s > size:
-            lists[head] = s
-            lists[head + s] = k
-        lists[head + s] = np.uint64(lists[head + s]) + (_ONE << bits)
+def fill(first, end, where, z, lists, bits):
+    """Count the topics of the tokens first[w] to end[w] of each word w; `where` has the head of each of their lists."""
+    mask, j = (_ONE << bits) - _ONE, np.uint64(0)
+    for w in range(first.size):
+        for i in range(np.uint64(first[w]), np.uint64(end[w])):
+            head, k = np.uint64(where[j]), np.uint64(z[i])
+            j += _ONE
+            size, s = np.uint64(lists[head]), np.uint64(1)
+            while s <= size and (np.uint64(lists[head + s]) & mask) != k:
+                s += _ONE
+            if s > size:
+                lists[head] = s
+                lists[head + s] = k
+            lists[head + s] = np.uint64(lists[head + s]) + (_ONE << bits)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def spread(first, end, values, found):
+    """Put the values of a cell, one after another, at the places first[w] to end[w] of each word w."""
+    j = 0
+    for w in range(first.size):
+        for i in range(first[w], end[w]):
+            found[i] = values[j]
+            j += 1
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

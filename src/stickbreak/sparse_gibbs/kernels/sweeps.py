@@ -21,15 +21,18 @@ _WHOLE = np.float32(1.0)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def draw_topics(start, topic_word, key, z):
-    """Draw the topic of each token in proportion to topic_word[k, w]; word w has the stream of that number."""
+def draw_topics(start, topic_word, first, key, z):
+    """Draw the topic of each token in proportion to the weights of its word; word w has the stream of that number.
+
+    The tokens start[i] to start[i + 1] are those of word first + i.
+    """
     n_topics, rng = topic_word.shape[0], np.empty(1, np.uint64)
     sums = np.zeros(n_topics)
     for w in range(np.uint64(start.size - 1)):
-        open_stream(rng, key, w)
+        open_stream(rng, key, first + w)
         total = 0.0
         for k in range(n_topics):
-            total += topic_word[k, w]
+            total += topic_word[k, first + w]
             sums[k] = total
         for i in range(start[w], start[w + _ONE]):
             z[i] = min(np.searchsorted(sums, uniform(rng) * total, side="right"), n_topics - 1)
@@ -109,10 +112,10 @@ def sweep(start, first, end, where, z, lists, bits, n, a, eta, known, topic, pse
         Word w has the tokens start[w] to start[w + 1].
     first, end : ndarray of shape (W,)
         The tokens first[w] to end[w] are drawn.
-    where : ndarray of shape (N,)
-        Head of the list of each token's document.
+    where : ndarray of uint32
+        Head of the list of the document of each token that is drawn.
     z : ndarray of shape (N,)
-        Topics, changed in place, as are `lists` and n.
+        Topics of all tokens of the words, changed in place, as are `lists` and n.
     lists : ndarray
     bits : uint64
         Of a topic in an entry; K has a number, too, that of entries of no count.
@@ -127,7 +130,7 @@ def sweep(start, first, end, where, z, lists, bits, n, a, eta, known, topic, pse
     key, offset : uint64
         Word w has the stream of number offset + w.
     """
-    K, none = n.size, np.uint64(n.size)
+    K, none, j = n.size, np.uint64(n.size), np.uint64(0)
     inverse, phi, n_w = np.zeros(K + 1, np.float32), np.zeros(K + 1, np.float32), np.zeros(K, np.int64)
     value, part = np.zeros(K + 2 * EIGHT, np.float32), np.zeros(K // EIGHT + 2, np.float32)
     last, rng, prior = (K + 31) // 32, np.empty(1, np.uint64), np.zeros(K, np.float32)
@@ -141,7 +144,8 @@ def sweep(start, first, end, where, z, lists, bits, n, a, eta, known, topic, pse
         prior_of_word(w, eta, known, topic, pseudo, prior)
         begin_word(np.uint64(start[w]), np.uint64(start[w + _ONE]), z, inverse, a, prior, n_w, phi, sums)
         for i in range(np.uint64(first[w]), np.uint64(end[w])):
-            old, head = np.uint64(z[i]), np.uint64(where[i])
+            old, head = np.uint64(z[i]), np.uint64(where[j])
+            j += _ONE
             size = np.uint64(lists[head])
             blocks = (size + _SEVEN) >> _THREE
             inverse_less = np.float32(1.0 / (n[old] - 1 + total[old]))
@@ -230,43 +234,43 @@ def _of_labels(u, label, j, end, weight, own, less, phi):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def sweep_labelled(
-    start, where, z, lists, bits, n, a, eta, known, topic, pseudo, total, document, first, label, n_labels, own, scale,
-    key,
+    start, first, end, where, z, lists, bits, n, a, eta, known, topic, pseudo, total, key, offset,
+    document, begin, label, n_labels, own, scale,
 ):  # fmt: skip
     """Draw the topic of each token given all others; return the sum of log of the totals.              math.md (L10)
 
     Parameters
     ----------
-    start, where, z, lists, bits, n, a, eta, known, topic, pseudo, total, key
+    start, first, end, where, z, lists, bits, n, a, eta, known, topic, pseudo, total, key, offset
         As in `sweep`. No token has the topic of a label that its document lacks.
-    document : ndarray of shape (N,)
-        Of each token.
-    first, label : ndarray of shape (D + 1,) and (first[-1],)
-        Document d has the labels label[first[d]:first[d + 1]].
+    document : ndarray of uint32
+        Of each token that is drawn.
+    begin, label : ndarray of shape (D + 1,) and (begin[-1],)
+        Document d has the labels label[begin[d]:begin[d + 1]].
     n_labels : int
         Topics 0 to `n_labels` - 1 are those of labels.
     own, scale : float
         A document with labels has `own` of the concentration for these, alike, and a_k times `scale` for free topics.
     """
-    K, none, L = n.size, np.uint64(n.size), np.uint64(n_labels)
+    K, none, L, place = n.size, np.uint64(n.size), np.uint64(n_labels), np.uint64(0)
     inverse, phi, n_w = np.zeros(K + 1, np.float32), np.zeros(K + 1, np.float32), np.zeros(K, np.int64)
     value, part = np.zeros(K + 2 * EIGHT, np.float32), np.zeros(K // EIGHT + 2, np.float32)
     last, rng, prior = (K + 31) // 32, np.empty(1, np.uint64), np.zeros(K, np.float32)
     sums, log_p, product, mask = np.zeros(last + 1), 0.0, 1.0, (_ONE << bits) - _ONE
     for k in range(K):
         inverse[k] = 1.0 / (n[k] + total[k])
-    for w in range(np.uint64(start.size - 1)):
-        begin, end = np.uint64(start[w]), np.uint64(start[w + _ONE])
-        if begin == end:
+    for w in range(np.uint64(first.size)):
+        if first[w] == end[w]:
             continue
-        open_stream(rng, key, w)
+        open_stream(rng, key, offset + w)
         prior_of_word(w, eta, known, topic, pseudo, prior)
-        begin_word(begin, end, z, inverse, a, prior, n_w, phi, sums)
+        begin_word(np.uint64(start[w]), np.uint64(start[w + _ONE]), z, inverse, a, prior, n_w, phi, sums)
         of_labels = 0.0  # sum of a_k phi_k of all labels
         for k in range(L):
             of_labels += a[k] * np.float64(phi[k])
-        for i in range(begin, end):
-            old, head, d = np.uint64(z[i]), np.uint64(where[i]), np.uint64(document[i])
+        for i in range(np.uint64(first[w]), np.uint64(end[w])):
+            old, head, d = np.uint64(z[i]), np.uint64(where[place]), np.uint64(document[place])
+            place += _ONE
             size = np.uint64(lists[head])
             blocks = (size + _SEVEN) >> _THREE
             inverse_less = np.float32(1.0 / (n[old] - 1 + total[old]))
@@ -276,12 +280,12 @@ def sweep_labelled(
             for c in range(blocks):
                 of_document += np.float64(part[c])
             change = a[old] * (np.float64(less) - np.float64(phi[old]))
-            j, beyond = np.uint64(first[d]), np.uint64(first[d + _ONE])
+            j, beyond = np.uint64(begin[d]), np.uint64(begin[d + _ONE])
             weight, of_own = 0.0, 0.0
             if j < beyond:
                 weight = own / np.float64(beyond - j)
-                for place in range(j, beyond):
-                    its = np.uint64(label[place])
+                for at in range(j, beyond):
+                    its = np.uint64(label[at])
                     of_own += weight * np.float64(less if its == old else phi[its])
                 smooth = of_own + scale * max(sums[last] - of_labels + (change if old >= L else 0.0), 0.0)
             else:

@@ -55,18 +55,19 @@ def _of_both(n, m, b):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def add_documents(start, topic, tokens, a, gains):
-    """Add sum_d F(n + m, a_k + a_l) - F(n, a_k) - F(m, a_l) to gains[k, l], k > l.
-
-    F(n, a) = log Gamma(n + a) - log Gamma(a). Document d has `tokens` in each `topic` of its places start[d] to
-    start[d + 1]. First each document counts as if it had only one of the two topics, then those that have both.
-    """
-    K, most = a.size, 1
-    for i in range(tokens.size):
-        most = max(most, tokens[i])
-    more = np.zeros((K, most))  # documents with more than j tokens of topic k
+def count_documents(topic, tokens, more):
+    """more[k, tokens - 1] += 1 for each topic k of a document."""
     for i in range(topic.size):
         more[topic[i], tokens[i] - 1] += 1.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def add_single(more, a, gains):
+    """Add sum_d F(n, a_k + a_l) - F(n, a_k), and the same for l, to gains[k, l], k > l: each document has one of both.
+
+    F(n, a) = log Gamma(n + a) - log Gamma(a). more[k, j] documents have j + 1 tokens of topic k.
+    """
+    K, most = more.shape
     for k in range(K):
         for j in range(most - 2, -1, -1):
             more[k, j] += more[k, j + 1]
@@ -90,6 +91,14 @@ def add_documents(start, topic, tokens, a, gains):
                 x, y = x * a[l], y * a[k]
                 gains[k, l] += sign * (moments[k, t] * x + moments[l, t] * y) / (t + 1.0)
                 sign = -sign
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def add_pairs(start, topic, tokens, a, gains):
+    """Add F(n + m, a_k + a_l) - F(n, a_k + a_l) - F(m, a_k + a_l) of documents that have both to gains[k, l], k > l.
+
+    Document d has `tokens` in each `topic` of its places start[d] to start[d + 1].
+    """
     for d in range(start.size - 1):
         for i in range(start[d], start[d + 1]):
             n = tokens[i]
@@ -99,31 +108,37 @@ def add_documents(start, topic, tokens, a, gains):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def by_topic(z, n_topics):
-    """Return where the tokens of each topic begin, (K + 1,), and all tokens, topic by topic in ascending order."""
-    begin = np.zeros(n_topics + 1, np.int64)
-    for t in range(z.size):
-        begin[z[t] + 1] += 1
-    begin = np.cumsum(begin)
-    place, members = begin[:-1].copy(), np.empty(z.size, np.uint32)
-    for t in range(z.size):
-        members[place[z[t]]] = t
-        place[z[t]] += 1
-    return begin, members
+def by_document(before, first, end, document, topic_of, free, word, topic):
+    """Put the tokens first[w] to end[w] of words before + w to the free places of their documents."""
+    j = 0
+    for w in range(first.size):
+        for i in range(first[w], end[w]):
+            at = free[document[j]]
+            free[document[j]] += 1
+            word[at], topic[at] = before + w, topic_of[i]
+            j += 1
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def gains_of_pairs(pairs, begin, members, word, document, scale, counts, sizes, a, eta, prior, total, key, gains):
+def by_topic(n_before, first, start, word, topic, free, member, word_of, document_of):
+    """Put the tokens of documents from `first` on, before which there are `n_before`, to those of their topics."""
+    for d in range(start.size - 1):
+        for t in range(start[d], start[d + 1]):
+            at = free[topic[t]]
+            free[topic[t]] += 1
+            member[at], word_of[at], document_of[at] = n_before + t, word[t], first + d
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def gains_of_pairs(pairs, begin, member, word, document, scale, counts, sizes, a, eta, prior, total, key, gains):
     """Put what the topics of each pair gain as one into gains.                                          math.md (L14)
 
     Parameters
     ----------
     pairs : ndarray of shape (n, 2)
         Topics k and l; one topic in place of both has the prior of k.
-    begin, members : ndarray
-        The tokens of each topic, document by document.
-    word, document : ndarray of shape (N,)
-        Of each token.
+    begin, member, word, document : ndarray
+        The tokens of each topic, document by document: where they begin, and of each its number, word and document.
     scale : ndarray of shape (D,)
         a_k counts so often in a document.
     counts, sizes : ndarray of shape (W, K) and (K,)
@@ -149,12 +164,12 @@ def gains_of_pairs(pairs, begin, members, word, document, scale, counts, sizes, 
         n_k, n_l, m_k, m_l, a_k, a_l, d = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -1  # the same in document d
         log_gain, product = 0.0, 1.0
         while i < begin[k + 1] or j < begin[l + 1]:
-            is_k = j >= begin[l + 1] or (i < begin[k + 1] and members[i] < members[j])
+            is_k = j >= begin[l + 1] or (i < begin[k + 1] and member[i] < member[j])
             if is_k:
-                t = members[i]
+                t = i
                 i += 1
             else:
-                t = members[j]
+                t = j
                 j += 1
             w = word[t]
             if document[t] != d:
@@ -191,6 +206,6 @@ def gains_of_pairs(pairs, begin, members, word, document, scale, counts, sizes, 
                 log_gain, product = log_gain + math.log(product), 1.0
         gains[p] = (log_gain + math.log(product)) / 2.0
         for i in range(begin[k], begin[k + 1]):
-            n_w[word[members[i]]] = 0.0
+            n_w[word[i]] = 0.0
         for j in range(begin[l], begin[l + 1]):
-            n_w[word[members[j]]] = 0.0
+            n_w[word[j]] = 0.0
