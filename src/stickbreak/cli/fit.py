@@ -330,7 +330,7 @@ def _scratch(method: str, workers: str | None, scratch: Path | None) -> dict[str
         return {"scratch": scratch}
     if workers is None:
         raise InputError(
-            "--scratch needs --method variational, tree or a model of vectors, or --workers ADDRESS: other "
+            "--scratch needs --method topics, variational, tree or a model of vectors, or --workers ADDRESS: other "
             "methods fit in memory"
         )
     return {}
