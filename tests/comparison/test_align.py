@@ -9,7 +9,7 @@ import stickbreak
 from stickbreak.comparison import align
 from stickbreak.comparison.align import _described
 from stickbreak.exceptions import InputError
-from stickbreak.questions.weights import Asked
+from stickbreak.questions.labels import LabelledTopics
 
 CORPUS, _ = stickbreak.corpus.toy_bars(n_documents=150, seed=0)
 
@@ -22,9 +22,9 @@ class Permuted:
         self.vocabulary_, self.n_columns_ = model.vocabulary_, model.n_columns_
         self.topic_word_ = model.topic_word_[order]
 
-    def _asked(self):
-        labels = self.model._asked().labels
-        return Asked(np.arange(self.order.size), tuple(labels[k] for k in self.order))
+    def labelled_topics(self):
+        labels = self.model.labelled_topics().labels
+        return LabelledTopics(np.arange(self.order.size), tuple(labels[k] for k in self.order))
 
     def word_distributions(self, topics):
         return self.topic_word_[topics]

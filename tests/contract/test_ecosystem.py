@@ -58,10 +58,10 @@ def test_constructor_does_nothing_but_keep_its_parameters(entry):
     strange = object()
     names = entry.make().get_params()
     estimator = type(entry.make())(**dict.fromkeys(names, strange))
-    attributes = {name: value for name, value in vars(estimator).items() if name != "_prepared"}
+    attributes = {name: value for name, value in vars(estimator).items() if name != "_cached"}
     assert all(value is strange for value in attributes.values())
     assert attributes.keys() == names.keys()
-    assert not vars(estimator).get("_prepared")
+    assert not vars(estimator).get("_cached")
 
 
 @pytest.mark.parametrize("random_state", [None, 3])

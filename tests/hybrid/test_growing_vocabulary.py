@@ -263,8 +263,8 @@ def test_transform_changes_nothing_of_a_model(parts):
     loaded._columns = None  # as of a model that was loaded from a folder
     before = dict(loaded.__dict__)
     loaded.transform(over(parts[1], WORDS[3:9]))
-    assert {name: loaded.__dict__[name] is value for name, value in before.items() if name != "_prepared"} == {
-        name: True for name in before if name != "_prepared"
+    assert {name: loaded.__dict__[name] is value for name, value in before.items() if name != "_cached"} == {
+        name: True for name in before if name != "_cached"
     }
 
 

@@ -156,7 +156,7 @@ def topic_number(model: Any, text: str) -> int:
     Digits are a number wherever there is a topic of that number, and the label of a topic only elsewhere.
     """
     text = text.strip()
-    if text.isdecimal() and (_is_topic(model, int(text)) or text not in model.labels_.values()):
+    if text.isdecimal() and (model.is_topic(int(text)) or text not in model.labels_.values()):
         return int(text)
     asked = model.labelled_topics()
     labels = dict(zip(asked.numbers.tolist(), asked.labels, strict=True)) | model.labels_
@@ -171,14 +171,6 @@ def topic_number(model: Any, text: str) -> int:
     near = get_close_matches(text, list(labels.values()), 1)
     advice = f"did you mean {near[0]!r}?" if near else "stickbreak topics prints numbers and labels"
     raise InputError(f"--topic is {text!r}, but no topic has this label; {advice}")
-
-
-def _is_topic(model: Any, number: int) -> bool:
-    try:
-        model.word_distributions([number])
-    except InputError:
-        return False
-    return True
 
 
 @question("words")

@@ -106,18 +106,9 @@ def refuse_alike(labels: Mapping[int, str]) -> None:
 
 def labels_kept(model: FlatTopics, labels: Mapping[int, str], before: Float) -> dict[int, str]:
     """Return the labels of topics that kept their number when a model changed; `before` are their words then."""
-    numbers = np.union1d(model.shown_topics(1, most=MOST_TOPICS).numbers, [k for k in labels if _is_topic(model, k)])
+    numbers = np.union1d(model.shown_topics(1, most=MOST_TOPICS).numbers, [k for k in labels if model.is_topic(k)])
     kept = kept_labels(labels, before, model.word_distributions(numbers), numbers)
     return {k: label for k, label in labels.items() if model._keeps_number(k) or k in kept}
-
-
-def _is_topic(model: FlatTopics, k: int) -> bool:
-    """Whether a number is that of a topic."""
-    try:
-        model.word_distributions([k])
-    except InputError:
-        return False
-    return True
 
 
 def save_labels(model: FlatTopics, path: PathLike) -> None:

@@ -214,6 +214,14 @@ class FlatTopics:
         """The labels that were given, by the number of the topic."""
         return dict(self._labels or {})
 
+    def is_topic(self, number: int) -> bool:
+        """Tell whether a number is that of a topic."""
+        try:
+            self.word_distributions([number])
+        except InputError:
+            return False
+        return True
+
     def _keeps_number(self, k: int) -> bool:
         """Whether a topic keeps its number, and so its label, whatever a call changes."""
         return False

@@ -2,104 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
-
-import numpy as np
-
-from stickbreak.corpus import Corpus
-from stickbreak.corpus.tokens import refuse_fractions
-from stickbreak.fitting.constraints import CONCENTRATION, TOLERANCES, TOPIC_PRIORS, one_of, whole
-from stickbreak.fitting.engine import Engine
-from stickbreak.fitting.requirements import check_names
-from stickbreak.model.seeds import Seeds, plain_seeds
-from stickbreak.model.word_prior import base_of, in_order
-from stickbreak_baselines.pachinko.fitted import FittedPachinko
-from stickbreak_baselines.pachinko.gibbs import ESTIMATES, Gibbs
-from stickbreak_baselines.pachinko.laps import PachinkoLaps
-from stickbreak_baselines.pachinko.requirements import check_sizes
-from stickbreak_baselines.pachinko.state import LEARNABLE, Priors
-from stickbreak_baselines.word_prior import check_room
-
-MOST_SUPER, MOST_TOPICS = 1 << 12, 1 << 16
+from stickbreak_baselines.pachinko.base import PachinkoEstimator
 
 
-class _PachinkoEstimator(FittedPachinko):
-    """What both estimators have in common: parameters, checks, laps."""
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **FittedPachinko._parameter_constraints,
-        "n_super": [whole(1, MOST_SUPER)],
-        "n_topics": [None, whole(1, MOST_TOPICS)],
-        "alpha": CONCENTRATION,
-        "sub_alpha": CONCENTRATION,
-        **TOPIC_PRIORS,
-        "learn": [list, tuple],
-        "estimate": [one_of(ESTIMATES)],
-        "tolerance": [None, *TOLERANCES],
-    }
-
-    def __init__(
-        self,
-        *,
-        n_super: int = 20,
-        n_topics: int | None = None,
-        alpha: float = 5.0,
-        sub_alpha: float = 5.0,
-        eta: Any = 0.05,
-        learn: Sequence[str] = ("alpha", "sub_alpha"),
-        seeds: Seeds | None = None,
-        seed_tokens: float = 100.0,
-        estimate: str = "average",
-        n_laps: int = 500,
-        tolerance: float | None = 1e-4,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_super = n_super
-        self.n_topics = n_topics
-        self.alpha = alpha
-        self.sub_alpha = sub_alpha
-        self.eta = eta
-        self.learn = learn
-        self.seeds = plain_seeds(seeds)
-        self.seed_tokens = seed_tokens
-        self.estimate = estimate
-        self.n_laps = n_laps
-        self.tolerance = tolerance
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_names("learn", self.learn, LEARNABLE)
-
-    def _check_documents(self, documents: Corpus) -> None:
-        super()._check_documents(documents)
-        refuse_fractions(documents)
-        self._check_words_of_eta(documents.n_words)
-        n_topics = self._settled_topics(documents)
-        check_room(self._n_seeded, n_topics, "seeds" if self.seeds is not None else "rows of eta")
-        check_sizes(documents, self._paths(n_topics))
-
-    def _laps(self, documents: Corpus, seed: int, executor: Engine) -> PachinkoLaps:
-        paths = self._paths(self.starting_topics(documents))
-        known = self._word_prior(documents.words)
-        pseudo = known.pseudo
-        if pseudo is not None and paths.n_above:
-            pseudo = in_order(pseudo, [-1] * paths.n_above + list(range(known.n_kept)), documents.n_words)
-        priors = Priors.even(paths, float(self.alpha), float(self.sub_alpha), base_of(self.eta), pseudo)
-        if "sub_alpha" in self.learn:
-            priors = priors.with_uneven_b(seed)
-        return PachinkoLaps(Gibbs(documents, paths, seed, self.estimate, pseudo), priors, tuple(self.learn))
-
-    def _take(self, laps: PachinkoLaps, documents: Corpus) -> None:
-        self._take_topics(*laps.chain.counts(), laps.priors)
-
-
-class Pachinko(_PachinkoEstimator):
+class Pachinko(PachinkoEstimator):
     """Pachinko allocation: topics, and super-topics that say which topics occur together (Li and McCallum 2006).
 
     A document has weights of super-topics, and below each super-topic weights of topics. Each token takes a
@@ -212,7 +118,7 @@ class Pachinko(_PachinkoEstimator):
     _nodes_have_words = False
 
 
-class HierarchicalPachinko(_PachinkoEstimator):
+class HierarchicalPachinko(PachinkoEstimator):
     """Hierarchical Pachinko allocation: super-topics and the root have words, too (Mimno, Li and McCallum 2007).
 
     Model 2 of the paper. Each token takes the root or a super-topic. At the root it takes a word of the root, which all

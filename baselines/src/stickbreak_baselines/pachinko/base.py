@@ -1,4 +1,4 @@
-"""What fitted Pachinko allocation offers: topics, the super-topics above them, and weights of documents."""
+"""What both estimators of Pachinko allocation share: parameters, checks, laps, and what a fitted model offers."""
 
 from __future__ import annotations
 
@@ -8,22 +8,33 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from stickbreak.corpus import Corpus
+from stickbreak.corpus.tokens import refuse_fractions
 from stickbreak.fitting.checkpoint import check_learned, is_table, require
-from stickbreak.fitting.engine import engine
+from stickbreak.fitting.constraints import CONCENTRATION, TOLERANCES, TOPIC_PRIORS, one_of, whole
+from stickbreak.fitting.engine import Engine, engine
+from stickbreak.fitting.requirements import check_names
 from stickbreak.model.estimator import cached
+from stickbreak.model.seeds import Seeds, plain_seeds
 from stickbreak.model.topic_estimator import TopicEstimator, on_workers
+from stickbreak.model.word_prior import base_of, in_order
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.numerics.ranges import are_sums
 from stickbreak.prediction.topics import shares_of
 from stickbreak_baselines.pachinko.documents import PathRule, weights_of
-from stickbreak_baselines.pachinko.laps import check_priors
+from stickbreak_baselines.pachinko.gibbs import ESTIMATES, Gibbs
+from stickbreak_baselines.pachinko.laps import PachinkoLaps, check_priors
+from stickbreak_baselines.pachinko.requirements import check_sizes
 from stickbreak_baselines.pachinko.state import LEARNABLE, Paths, Priors, path_weights
 from stickbreak_baselines.walk import Ground, TreeNode
+from stickbreak_baselines.word_prior import check_room
+
+MOST_SUPER, MOST_TOPICS = 1 << 12, 1 << 16
 
 
-class FittedPachinko(TopicEstimator):
-    """The side of both estimators that needs no fit of its own: it reads the fitted attributes. S rows, K topics."""
+class PachinkoEstimator(TopicEstimator):
+    """Base of both estimators: S super-topics, K topics."""
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ("components_", "super_prior_", "sub_prior_", "path_tokens_")
     _fitted_values: ClassVar[tuple[str, ...]] = (*TopicEstimator._fitted_values, "eta_")
@@ -31,12 +42,85 @@ class FittedPachinko(TopicEstimator):
     _nodes_have_words: ClassVar[bool]  # whether the root and the super-topics are topics, too
     objective_name: ClassVar[str] = "log-likelihood"
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **TopicEstimator._parameter_constraints,
+        "n_super": [whole(1, MOST_SUPER)],
+        "n_topics": [None, whole(1, MOST_TOPICS)],
+        "alpha": CONCENTRATION,
+        "sub_alpha": CONCENTRATION,
+        **TOPIC_PRIORS,
+        "learn": [list, tuple],
+        "estimate": [one_of(ESTIMATES)],
+        "tolerance": [None, *TOLERANCES],
+    }
+
     n_super: int
     components_: Float
     super_prior_: Float
     sub_prior_: Float
     path_tokens_: Float
     eta_: Eta
+
+    def __init__(
+        self,
+        *,
+        n_super: int = 20,
+        n_topics: int | None = None,
+        alpha: float = 5.0,
+        sub_alpha: float = 5.0,
+        eta: Any = 0.05,
+        learn: Sequence[str] = ("alpha", "sub_alpha"),
+        seeds: Seeds | None = None,
+        seed_tokens: float = 100.0,
+        estimate: str = "average",
+        n_laps: int = 500,
+        tolerance: float | None = 1e-4,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_super = n_super
+        self.n_topics = n_topics
+        self.alpha = alpha
+        self.sub_alpha = sub_alpha
+        self.eta = eta
+        self.learn = learn
+        self.seeds = plain_seeds(seeds)
+        self.seed_tokens = seed_tokens
+        self.estimate = estimate
+        self.n_laps = n_laps
+        self.tolerance = tolerance
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_names("learn", self.learn, LEARNABLE)
+
+    def _check_documents(self, documents: Corpus) -> None:
+        super()._check_documents(documents)
+        refuse_fractions(documents)
+        self._check_words_of_eta(documents.n_words)
+        n_topics = self._settled_topics(documents)
+        check_room(self._n_seeded, n_topics, "seeds" if self.seeds is not None else "rows of eta")
+        check_sizes(documents, self._paths(n_topics))
+
+    def _laps(self, documents: Corpus, seed: int, executor: Engine) -> PachinkoLaps:
+        paths = self._paths(self.starting_topics(documents))
+        known = self._word_prior(documents.words)
+        pseudo = known.pseudo
+        if pseudo is not None and paths.n_above:
+            pseudo = in_order(pseudo, [-1] * paths.n_above + list(range(known.n_kept)), documents.n_words)
+        priors = Priors.even(paths, float(self.alpha), float(self.sub_alpha), base_of(self.eta), pseudo)
+        if "sub_alpha" in self.learn:
+            priors = priors.with_uneven_b(seed)
+        return PachinkoLaps(Gibbs(documents, paths, seed, self.estimate, pseudo), priors, tuple(self.learn))
+
+    def _take(self, laps: PachinkoLaps, documents: Corpus) -> None:
+        self._take_topics(*laps.chain.counts(), laps.priors)
+
+    # A fitted model.
 
     @property
     def alpha_(self) -> float:
