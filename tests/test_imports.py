@@ -204,18 +204,19 @@ def test_fit_loads_no_tool_of_the_report_or_of_the_readers(fresh_python):
     assert not heavy & set(loaded)
 
 
-def test_a_worker_that_counts_loads_neither_scikit_learn_nor_pandas(fresh_python):
+def test_a_worker_that_counts_loads_no_scikit_learn(fresh_python):
     code = (
         "import json, sys\n"
-        "import stickbreak.fitting.cluster, stickbreak.counting.job\n"
-        "from stickbreak.corpus.text_counter import count_all\n"
+        "import stickbreak.fitting.cluster, stickbreak.counting.parts\n"
+        "from stickbreak.corpus.text_counter import count_blocks\n"
         "from stickbreak.corpus import TextOptions\n"
-        "count_all(['the ship sails'], TextOptions())\n"
+        "from stickbreak.corpus.reading.blocks import blocks_of_texts\n"
+        "count_blocks(blocks_of_texts(['the ship sails']), TextOptions())\n"
         "print(json.dumps(sorted(sys.modules)))"
     )
     loaded = json.loads(fresh_python(code).stdout)
     assert "numba" in loaded
-    assert not {"sklearn", "pandas", "scipy.stats", "plotly"} & set(loaded)
+    assert not {"sklearn", "scipy.stats", "plotly"} & set(loaded)
 
 
 @pytest.mark.parametrize(
@@ -249,7 +250,7 @@ def test_a_command_that_refuses_its_input_loads_nothing_heavy(fresh_python, tmp_
     )
     code_of_exit, loaded = json.loads(fresh_python(code, tmp_path, *arguments).stdout)
     assert code_of_exit == 2
-    assert not {"sklearn", "numba", "pandas", "plotly", "pyarrow", "scipy.stats"} & set(loaded)
+    assert not {"sklearn", "numba", "plotly", "scipy.stats"} & set(loaded)
 
 
 def test_all_is_what_the_package_exposes():

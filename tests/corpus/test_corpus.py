@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from stickbreak.corpus import Corpus
+from stickbreak.corpus.csr import row_keys
 from stickbreak.exceptions import InputError, InvalidCorpus
 
 TABLE = [[2, 0, 1], [0, 0, 0], [0, 3, 0]]
@@ -237,3 +238,18 @@ def test_numbers_of_two_bytes_add_up_as_others_do(make):
     corpus = Corpus.from_counts(make(table))
     assert corpus.counts.dtype == np.int32
     np.testing.assert_array_equal(corpus.document_lengths, [108_000, 2, 1])
+
+
+def test_copies_are_documents_of_the_same_words_as_often():
+    corpus = Corpus.from_counts(
+        [[1, 2, 0], [0, 1, 0], [0, 0, 0], [1, 2, 0], [2, 1, 0], [0, 0, 0], [0, 1, 0], [1, 2, 0]]
+    )
+    assert corpus.copy_of().tolist() == [0, 1, 2, 0, 4, 5, 1, 0]
+    assert corpus.without_copies().counts.toarray().tolist() == [[1, 2, 0], [0, 1, 0], [0, 0, 0], [2, 1, 0], [0, 0, 0]]
+
+
+def test_each_of_many_documents_has_a_key_of_its_own():
+    counts = sp.csr_matrix(np.random.default_rng(0).poisson(0.5, (3000, 12)))
+    different = np.unique(counts.toarray(), axis=0).shape[0]
+    corpus = Corpus.from_counts(counts)
+    assert np.unique(row_keys(corpus.counts)).size == different

@@ -37,7 +37,6 @@ FILES = {
     "d.txt": f"salt\n{LONG}\n".encode(),
     "d.jsonl": f'"salt"\n{json.dumps(LONG)}\n'.encode(),
     "d.json": json.dumps(["salt", LONG]).encode(),
-    "c.json": json.dumps({"text": {"0": "salt", "1": LONG}}).encode(),
     "d.csv": f"id,text\n1,salt\n2,{LONG}\n".encode(),
     "q.csv": ('id,text\n1,salt\n2,"' + "bread\n" * 50 + '"\n').encode(),
     "u.txt": f"salt\n{LONG}\n".encode("utf-16"),

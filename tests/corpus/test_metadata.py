@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from stickbreak.corpus import Corpus, align, metadata, open_corpus, read, write_corpus
+from stickbreak.corpus import Corpus, align, open_corpus, read, write_corpus
 from stickbreak.corpus.metadata import Gatherer, Layout
-from stickbreak.corpus.reading.records import Written
+from stickbreak.corpus.reading.blocks import Written
 from stickbreak.exceptions import InputError, InvalidCorpus, ReadError
 
 ROWS = [
@@ -34,8 +34,6 @@ def write(path: Path, kind: str) -> Path:
             path.write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in ROWS).encode()))
         case "array.json":
             path.write_text(json.dumps(ROWS))
-        case "columns.json":
-            frame.to_json(path)
         case "csv":
             frame.to_csv(path, index=False)
         case "tsv":
@@ -45,7 +43,7 @@ def write(path: Path, kind: str) -> Path:
     return path
 
 
-FORMATS = ["jsonl", "jsonl.gz", "array.json", "columns.json", "csv", "tsv", "parquet"]
+FORMATS = ["jsonl", "jsonl.gz", "array.json", "csv", "tsv", "parquet"]
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -80,9 +78,8 @@ def test_what_names_no_fields_is_refused(tmp_path, keep):
 def typed(values: list[object]) -> tuple[str, list[object]]:
     gatherer = Gatherer(["x"])
     for value in values:
-        gatherer.add({"x": value})
-    gathered = gatherer.gathered()
-    column = Layout.of([gathered.forms()]).typed(gathered)["x"]
+        gatherer.add({"x": [value]}, 1)
+    column = gatherer.typed()["x"]
     return str(column.type), column.to_pylist()
 
 
@@ -128,14 +125,20 @@ def test_a_column_has_the_type_of_all_its_values(values, kind, found):
     assert typed(values) == (kind, found)
 
 
-def test_parts_give_the_column_of_the_whole(monkeypatch):
-    monkeypatch.setattr(metadata, "_AT_ONCE", 2)
+def test_an_array_of_arrow_gives_the_column_of_its_values():
+    for written, expected in ((True, [12, None, 12]), (False, ["12", "", "12"])):
+        gatherer = Gatherer()
+        gatherer.add({"x": pa.array(["12", "", "12"])}, 3, written=written)
+        assert gatherer.typed()["x"].to_pylist() == expected
+
+
+def test_parts_give_the_column_of_the_whole():
     rows = [{"x": 1}, {}, {"x": None, "y": "2024-05"}, {"y": "2024-05-02", "z": 1}, {"x": 0.5, "z": "b"}]
 
     def gathered(some):
         gatherer = Gatherer()
         for row in some:
-            gatherer.add(row)
+            gatherer.add({name: [value] for name, value in row.items()}, 1)
         return gatherer.gathered()
 
     whole = gathered(rows)

@@ -237,17 +237,14 @@ def test_uci_is_read_with_any_blanks(tmp_path):
     assert read(path).counts.toarray().tolist() == [[0, 5, 0], [1, 0, 0]]
 
 
-def test_uci_quick_and_careful_reading_agree(tmp_path, monkeypatch):
-    from stickbreak.corpus.reading import number_lines
+@pytest.mark.parametrize("name", ["docword.txt", "d.mtx"])
+def test_quick_and_careful_reading_agree(tmp_path, monkeypatch, name):
+    from stickbreak.corpus.reading import counts
 
     matrix = np.random.default_rng(0).poisson(0.3, size=(50, 40))
-    path = write(tmp_path / "docword.txt", uci(matrix))
-    blocks = []
-    quickly = number_lines._at_once
-    monkeypatch.setattr(number_lines, "_at_once", lambda *args: blocks.append(quickly(*args)) or blocks[-1])
+    path = write(tmp_path / name, uci(matrix)) if name == "docword.txt" else mtx(tmp_path / name, matrix)
     quick = read(path).counts
-    assert blocks[0] is not None
-    monkeypatch.setattr(number_lines, "_at_once", lambda *_: None)
+    monkeypatch.setattr(counts, "_by_arrow", lambda *_: None)
     assert (quick != read(path).counts).nnz == 0
     np.testing.assert_array_equal(quick.toarray(), matrix)
 

@@ -46,26 +46,6 @@ def test_max_features_keeps_the_most_frequent_words():
     assert list(corpus.words) == sorted(corpus.words)
 
 
-def test_texts_are_taken_one_at_a_time():
-    alive = []
-
-    class Watched(str):
-        __slots__ = ()
-
-        def __del__(self):
-            alive.remove(id(self))
-
-    def texts():
-        for _ in range(50):
-            text = Watched("bread and butter")
-            alive.append(id(text))
-            yield text
-            del text
-            assert len(alive) <= 2
-
-    assert count_texts(texts(), ALL).n_documents == 50
-
-
 def test_unicode_words_keep_every_script_and_its_marks():
     text = "Äpfel Ёлка ελληνικά हिन्दी עִבְרִית می‌خواهم x86 snake_case 12 ab cafe\u0301s don't"
     assert unicode_words(text) == [

@@ -2,7 +2,6 @@
 
 import dataclasses
 import re
-import unicodedata
 from collections import Counter
 
 import numpy as np
@@ -12,7 +11,8 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
 from stickbreak.corpus import TextOptions, count_texts, word_table
-from stickbreak.corpus.reading.text_blocks import blocks_of
+from stickbreak.corpus.preparing import preparation
+from stickbreak.corpus.reading.blocks import arrow_texts, blocks_of_texts
 from stickbreak.corpus.stop_word_lists import stop_words_of
 from stickbreak.corpus.text_counter import count_blocks
 from stickbreak.corpus.unicode_words import character_runs, unicode_words
@@ -30,13 +30,12 @@ def slow_counts(texts, options, stop_words=()):
     vectorizer = CountVectorizer(
         tokenizer=unicode_words,
         token_pattern=None,
-        lowercase=options.lowercase,
-        strip_accents=options.strip_accents,
+        preprocessor=preparation(options),
         stop_words=sorted(stop_words) or None,
         dtype=np.int32,
     )
     try:
-        counts = vectorizer.fit_transform(unicodedata.normalize("NFC", text) for text in texts)
+        counts = vectorizer.fit_transform(text.encode("utf-8", "replace").decode() for text in texts)
     except ValueError:
         return None
     return vectorizer.get_feature_names_out().tolist(), counts.toarray().tolist()
@@ -97,12 +96,11 @@ def test_blocks_give_the_counts_of_their_texts(texts, lowercase, n_bytes, n_bloc
     before = word_table._BLOCK
     word_table._BLOCK = n_bytes
     try:
-        records = [(None, text, {}) for text in texts]
-        blocks = [block for i in range(n_blocks) for block in blocks_of(iter(records[i::n_blocks]))]
+        blocks = [block for i in range(n_blocks) for block in blocks_of_texts(texts[i::n_blocks])]
         options = dataclasses.replace(EVERYTHING, lowercase=lowercase)
         ordered = [text for i in range(n_blocks) for text in texts[i::n_blocks]]
         counts, encoded = count_blocks(blocks, options)
-        words = encoded.listed()
+        words = encoded.to_pylist()
     finally:
         word_table._BLOCK = before
     expected = slow_counts(ordered, options)
@@ -114,9 +112,10 @@ def test_blocks_give_the_counts_of_their_texts(texts, lowercase, n_bytes, n_bloc
 def test_table_grows_with_its_words():
     words = ["".join(letters) for letters in np.random.default_rng(0).choice(list("abcdefghij"), (30_000, 5))]
     table = word_table.WordTable((), lowercase=True, prepare=str.lower)
-    counts = table.counts(" ".join(words[begin : begin + 7]) for begin in range(0, len(words), 7))
-    assert sorted(table.words) == sorted(set(words))
-    totals = dict(zip(table.words, np.bincount(counts.indices, weights=counts.data), strict=True))
+    texts = [" ".join(words[begin : begin + 7]) for begin in range(0, len(words), 7)]
+    counts = table.counts([arrow_texts(texts)])
+    assert sorted(table.words.to_pylist()) == sorted(set(words))
+    totals = dict(zip(table.words.to_pylist(), np.bincount(counts.indices, weights=counts.data), strict=True))
     assert totals == Counter(words)
 
 

@@ -15,9 +15,10 @@ import pytest
 import stickbreak
 from stickbreak.corpus import read
 from stickbreak.corpus.folder_writer import CorpusWriter
+from stickbreak.corpus.reading.decoding import Dirt
 from stickbreak.counting import count_files as count_files_of_room
-from stickbreak.counting import part
-from stickbreak.counting.job import count_job
+from stickbreak.counting import parts
+from stickbreak.counting.parts import count_job
 from stickbreak.exceptions import NoDocuments, ReadError, WriteError
 
 count_files = stickbreak.count_files
@@ -51,7 +52,7 @@ def test_a_file_that_vanishes_or_grows_meanwhile_is_told(texts, tmp_path, monkey
         if when == "before":
             change(texts)
             return count_job(shared, job)
-        blocks = job.pieces[0].blocks()
+        blocks = job.pieces[0].blocks(Dirt())
         next(blocks)
         change(texts)
         return list(blocks)
@@ -73,7 +74,7 @@ def test_a_full_disk_is_told_and_the_same_call_goes_on(texts, tmp_path, monkeypa
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patch:
-        patch.setattr(*((part.np, "savez") if place == "part" else (CorpusWriter, "add")), full)
+        patch.setattr(*((parts.np, "savez") if place == "part" else (CorpusWriter, "add")), full)
         with pytest.raises(WriteError) as error:
             count_files(texts, tmp_path / "counts")
     assert "the disk is full; free some space or choose another place" in sentence(error.value)
@@ -93,7 +94,7 @@ def packed_and_cut(path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "make", "kind", "said"),
     [
-        ("cut.txt.gz", packed_and_cut, ReadError, "is a truncated .gz file: it ends too early; fetch it again"),
+        ("cut.txt.gz", packed_and_cut, ReadError, "is a truncated packed file: it ends too early; fetch it again"),
         (
             "numbers.parquet",
             lambda path: pq.write_table(pa.table({"n": [1, 2]}), path),

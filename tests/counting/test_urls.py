@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from stickbreak.corpus import TextOptions
+from stickbreak.corpus.reading.decoding import Dirt
 from stickbreak.counting import count_files as count_files_of_room
-from stickbreak.counting.inputs import files_of
+from stickbreak.counting.count_files import _files_of as files_of
 from stickbreak.exceptions import InputError, ReadError
 
 fsspec = pytest.importorskip("fsspec")
@@ -53,7 +54,7 @@ def test_the_counts_are_those_of_the_files_and_jobs_read_their_lines_alone(
 
 def test_patterns_and_folders_at_urls_name_the_files_that_they_name_on_a_disk(bucket: str, folder: Path) -> None:
     MEMORY.put(f"{folder}/", bucket, recursive=True)
-    for pattern in ("*.jsonl", "**/*.jsonl", "[ab].*", "[!a].*", "deep/**", "deep/*/c.jsonl", "deep/er", "a.jsonl"):
+    for pattern in ("*.jsonl", "**/*.jsonl", "[ab].*", "[!a].*", "deep/**", "deep/*/c.jsonl", "a.jsonl"):
         expected = [str(file.relative_to(folder)) for file in files_of(folder / pattern) if file.is_file()]
         assert [str(file).removeprefix(f"{bucket}/") for file in files_of(f"{bucket}/{pattern}")] == expected
         assert expected
@@ -66,7 +67,7 @@ def test_a_file_that_changes_while_it_is_counted_is_refused(bucket: str, folder:
     (piece,) = counting._pieces(files_of(f"{bucket}/a.jsonl"), counting.ReadSettings.checked())
     MEMORY.pipe("/bucket/a.jsonl", b'{"text": "other"}\n')
     with pytest.raises(ReadError, match=r"memory://bucket/a.jsonl was changed while it was counted"):
-        list(piece.blocks())
+        list(piece.blocks(Dirt()))
 
 
 def test_a_count_is_written_to_a_disk(bucket: str, folder: Path) -> None:

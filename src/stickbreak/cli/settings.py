@@ -210,7 +210,7 @@ def _stop_words(text: str, limits: "ReadLimits") -> str | tuple[str, ...] | None
 
 
 def _words_of(file: Path, limits: "ReadLimits") -> tuple[str, ...]:
-    from stickbreak.corpus.reading.lines import decoded_lines
+    from stickbreak.corpus.reading.decoding import decoded_lines
 
     if not file.exists():
         raise ReadError(

@@ -19,7 +19,9 @@ _LONGEST_NAME = 4096  # of a path; a text is longer
 
 def checked_location(path: object, function: str) -> Location:
     """Return the path, or the URL, of an input; the arguments and errors are those of `checked_path`."""
-    return location_of(path) if isinstance(path, UrlPath) or is_url(path) else checked_path(path, function)
+    if isinstance(path, UrlPath) or is_url(path):
+        return location_of(path)
+    return location_of(checked_path(path, function))
 
 
 def checked_path(path: object, function: str) -> Path:

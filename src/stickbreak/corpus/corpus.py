@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from stickbreak.corpus.csr import assemble_csr, row_sums, rows_of
+from stickbreak.corpus.csr import assemble_csr, row_keys, row_sums, rows_of
 from stickbreak.corpus.halves import split_halves
 from stickbreak.corpus.metadata import checked_metadata
 from stickbreak.corpus.selection import held_out_rows, selected_rows
@@ -50,6 +50,9 @@ class Corpus:
     text_options : TextOptions or None
         How texts became these counts; None where they were given as counts. A model that is fitted to this corpus
         counts new texts in the same way.
+    left_out : tuple of str
+        What was passed over as the documents were read, in sentences: rows that cannot be read, bytes that are not of
+        the encoding.
 
     Examples
     --------
@@ -66,6 +69,7 @@ class Corpus:
     metadata: pa.Table | None = None
     place: Place | None = None
     text_options: TextOptions | None = None
+    left_out: tuple[str, ...] = ()
 
     @classmethod
     def from_counts(
@@ -102,9 +106,11 @@ class Corpus:
             missing count, or if the vocabulary, the names or the metadata do not fit.
         """
         options = None
+        left_out: tuple[str, ...] = ()
         if isinstance(X, Corpus):
             counts, vocabulary, names = X.counts, _first(vocabulary, X.vocabulary), _first(names, X.names)
-            metadata, options = X.metadata if metadata is None else metadata, X.text_options
+            metadata = X.metadata if metadata is None else metadata
+            options, left_out = X.text_options, X.left_out
             if vocabulary is X.vocabulary and names is X.names and metadata is X.metadata:
                 return X
         else:
@@ -114,7 +120,7 @@ class Corpus:
         if metadata is not None:
             metadata = checked_metadata(metadata, counts.shape[0])
         words = checked_vocabulary(vocabulary, counts.shape)
-        return cls(counts, words, checked_names(names, counts.shape), metadata, text_options=options)
+        return cls(counts, words, checked_names(names, counts.shape), metadata, None, options, left_out)
 
     @property
     def n_documents(self) -> int:
@@ -223,6 +229,23 @@ class Corpus:
         """
         held = held_out_rows(self.n_documents, held_out, seed, "document")
         return self[~held], self[held]
+
+    def copy_of(self) -> np.ndarray:
+        """Return for each document the row of the first one with the same words as often; of empty ones their own.
+
+        Returns
+        -------
+        ndarray of int64 of shape (D,)
+        """
+        rows = np.arange(self.n_documents)
+        filled = np.flatnonzero(np.diff(self.counts.indptr))
+        _, first, place = np.unique(row_keys(self.counts)[filled], return_index=True, return_inverse=True)
+        rows[filled] = filled[first][place]
+        return rows
+
+    def without_copies(self) -> Corpus:
+        """Return the documents of which no earlier one has the same words as often."""
+        return self[self.copy_of() == np.arange(self.n_documents)]
 
     def halves(self, *, seed: int = 0) -> tuple[Corpus, Corpus]:
         """Split the tokens of every document at random into two halves, for document completion (math.md (D6)).

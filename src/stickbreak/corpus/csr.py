@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["assemble_csr", "entries_of", "in_columns", "row_blocks", "row_of_entry", "row_sums", "rows_of"]
+__all__ = ["assemble_csr", "entries_of", "in_columns", "row_blocks", "row_keys", "row_of_entry", "row_sums", "rows_of"]
 
 _BLOCK = 1 << 20  # entries
 
@@ -119,6 +119,27 @@ def row_sums(counts: sp.csr_matrix) -> np.ndarray:
             data = counts.data[begin : int(pointers[-1])]
             sums[rows.start + filled] = np.add.reduceat(data, pointers[filled] - begin, dtype=dtype)
     return sums
+
+
+def row_keys(counts: sp.csr_matrix) -> np.ndarray:
+    """Return 64 bits of each row (D,): the same for rows of the same values in the same columns, in any order."""
+    keys = np.zeros(counts.shape[0], np.uint64)
+    for rows in row_blocks(counts, _BLOCK):
+        pointers = counts.indptr[rows.start : rows.stop + 1]
+        begin, end = int(pointers[0]), int(pointers[-1])
+        value = counts.data[begin:end].astype(np.float64).view(np.uint64)
+        mixed = _mixed(_mixed(counts.indices[begin:end].astype(np.uint64)) ^ value)
+        filled = np.flatnonzero(np.diff(pointers))
+        if filled.size:
+            keys[rows.start + filled] = np.add.reduceat(mixed, pointers[filled] - begin)
+    return keys
+
+
+def _mixed(bits: np.ndarray) -> np.ndarray:
+    """Mix 64 bits by a round of SplitMix64 (Steele, Lea, Flood 2014)."""
+    bits = bits + np.uint64(0x9E3779B97F4A7C15)  # arrays wrap around without a warning
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    return (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
 
 
 def row_blocks(counts: sp.csr_matrix, n_entries: int) -> Iterator[slice]:

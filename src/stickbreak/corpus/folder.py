@@ -14,9 +14,10 @@ from stickbreak.corpus.csr import assemble_csr
 from stickbreak.corpus.fetching import fetched
 from stickbreak.corpus.folder_writer import META, METADATA, TEXT, VERSION, corpus_writer, is_corpus_folder
 from stickbreak.corpus.place import Place
-from stickbreak.corpus.reading import parquet_file
 from stickbreak.corpus.reading.files import reading
 from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
+from stickbreak.corpus.reading.parquet import opened as opened_parquet
+from stickbreak.corpus.reading.parquet import read_table
 from stickbreak.corpus.stored import open_array, read_meta, read_strings
 from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.exceptions import ReadError
@@ -67,6 +68,7 @@ def write_corpus(corpus: Corpus, path: PathLike, overwrite: bool = False) -> Non
         most_entries=int(counts.nnz),
         dtype=counts.data.dtype,
         text_options=corpus.text_options,
+        left_out=corpus.left_out,
         overwrite=overwrite,
     ) as writer:
         writer.add(counts, corpus.names, corpus.metadata)
@@ -128,7 +130,8 @@ def _open_folder(folder: Path, limits: ReadLimits) -> Corpus:
     metadata = _read_metadata(folder, D, limits) if meta.get("metadata") else None
     options = _read_text_options(folder) if meta.get("text_options") else None
     place = place_of_folder(folder, W, D)
-    return Corpus(assemble_csr(data, indices, indptr, W), vocabulary, names, metadata, place, options)
+    left_out = tuple(str(sentence) for sentence in meta.get("left_out", ()))
+    return Corpus(assemble_csr(data, indices, indptr, W), vocabulary, names, metadata, place, options, left_out)
 
 
 def _read_text_options(folder: Path) -> TextOptions:
@@ -144,8 +147,8 @@ def _read_text_options(folder: Path) -> TextOptions:
 def _read_metadata(folder: Path, n_documents: int, limits: ReadLimits) -> Any:
     """Read the columns beside the counts."""
     file = folder / METADATA
-    with parquet_file.opened(file, limits) as parquet:
-        table = parquet_file.read_table(parquet, file, limits)
+    with opened_parquet(file, limits) as parquet:
+        table = read_table(parquet, file, limits)
     if table.num_rows != n_documents:
         raise ReadError(
             f"{file} is damaged: it has {table.num_rows} rows for {n_documents} documents; write the corpus again"

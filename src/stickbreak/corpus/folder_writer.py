@@ -37,6 +37,7 @@ def corpus_writer(
     most_entries: int,
     dtype: Any = np.int32,
     text_options: TextOptions | None = None,
+    left_out: Sequence[str] = (),
     overwrite: bool = False,
 ) -> Iterator[CorpusWriter]:
     """Write a corpus folder, completely or not at all.
@@ -55,6 +56,8 @@ def corpus_writer(
         int32 for counts, float64 for weights.
     text_options : TextOptions, optional
         How texts became these counts.
+    left_out : sequence of str
+        What was passed over as texts were read.
     overwrite : bool
         Whether an existing corpus folder may be replaced. Anything else is never replaced.
 
@@ -80,7 +83,7 @@ def corpus_writer(
         if text_options is not None:
             (folder / TEXT).write_text(json.dumps(text_options.as_plain(), indent=1) + "\n", encoding="ascii")
         yield writer
-        writer.finish(vocabulary=vocabulary is not None, text_options=text_options is not None)
+        writer.finish(vocabulary=vocabulary is not None, text_options=text_options is not None, left_out=left_out)
 
 
 class CorpusWriter:
@@ -96,17 +99,15 @@ class CorpusWriter:
         self._names: Any = None
         self._metadata: _MetadataFile | None = None
 
-    def add(
-        self, counts: sp.csr_matrix, names: Sequence[str] | bytes | None = None, metadata: pa.Table | None = None
-    ) -> None:
+    def add(self, counts: sp.csr_matrix, names: Any = None, metadata: pa.Table | None = None) -> None:
         """Add documents.
 
         Parameters
         ----------
         counts : csr_matrix of shape (D, W)
             Canonical.
-        names : sequence of str or bytes, optional
-            Of these documents, or the same as lines of JSON strings; all documents have names, or none.
+        names : sequence of str or pyarrow.Array, optional
+            Of these documents; all documents have names, or none.
         metadata : pyarrow.Table, optional
             A row for each of them; always with the same columns.
         """
@@ -118,16 +119,13 @@ class CorpusWriter:
         if names is not None:
             if self._names is None:
                 self._names = self._files.enter_context(open(self._folder / "names.jsonl", "wb"))
-            if isinstance(names, bytes):
-                self._names.write(names)
-            else:
-                append_strings(self._names, names)
+            append_strings(self._names, names)
         if metadata is not None:
             if self._metadata is None:
                 self._metadata = _MetadataFile(self._folder / METADATA, metadata.schema, self._files)
             self._metadata.append(metadata)
 
-    def finish(self, *, vocabulary: bool, text_options: bool) -> None:
+    def finish(self, *, vocabulary: bool, text_options: bool, left_out: Sequence[str]) -> None:
         """Complete the files."""
         for array in (self._data, self._indices, self._indptr):
             array.finish()
@@ -145,6 +143,7 @@ class CorpusWriter:
             "names": self._names is not None,
             "metadata": self._metadata is not None,
             "text_options": text_options,
+            "left_out": list(left_out),
         }
         (self._folder / META).write_text(json.dumps(meta, indent=2) + "\n", encoding="utf-8")
 

@@ -13,17 +13,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-
-from stickbreak.corpus.reading.records import Written
+from stickbreak.corpus.reading.blocks import Written
 from stickbreak.exceptions import InvalidCorpus
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Gathered", "Gatherer", "Layout", "checked_metadata", "column_of_values"]
+__all__ = ["Gathered", "Gatherer", "Layout", "checked_metadata"]
 
-_AT_ONCE = 50_000  # rows that are held as Python's objects
 _TEXT, _WRITTEN, _JSON = "s", "w", "j"  # the first character of a value that is held as text
 _WHOLE = re.compile(r"-?(?:0|[1-9]\d{0,18})")
 _NUMBER = re.compile(r"[-+]?(?:0|[1-9]\d*)?(?:\.\d*)?(?:[eE][-+]?\d{1,3})?")
@@ -124,7 +121,7 @@ class Gathered:
 
 
 class Gatherer:
-    """Takes the values of one document after the other.
+    """Takes columns of values, part after part.
 
     Parameters
     ----------
@@ -134,65 +131,48 @@ class Gatherer:
 
     def __init__(self, columns: Iterable[str] = ()) -> None:
         self._chunks: dict[str, list[Any]] = {name: [] for name in columns}
-        self._rows: list[Mapping[str, object]] = []
-        self._n_packed = 0
+        self._n_rows = 0
 
-    def add(self, kept: Mapping[str, object]) -> None:
-        """Add the values of a document."""
-        self._rows.append(kept)
-        if len(self._rows) == _AT_ONCE:
-            self._pack()
+    def add(self, columns: Mapping[str, Any], n_rows: int, *, written: bool = False) -> None:
+        """Add the values of some documents.
 
-    def add_columns(self, columns: Mapping[str, Any], n_rows: int) -> None:
-        """Add the values of many documents, as `column_of_values` returns them."""
-        self._pack()
+        Parameters
+        ----------
+        columns : mapping of str to list or pyarrow.Array
+        n_rows : int
+        written : bool
+            Whether they are as a table has them: text that may stand for a number.
+        """
         for name in columns:
-            self._chunks.setdefault(name, [_nothing(self._n_packed)])
+            self._chunks.setdefault(name, [_nothing(self._n_rows)])
         for name, chunks in self._chunks.items():
-            chunks.append(columns[name] if name in columns else _nothing(n_rows))
-        self._n_packed += n_rows
+            chunks.append(_encoded_values(columns[name], written=written) if name in columns else _nothing(n_rows))
+        self._n_rows += n_rows
 
     def gathered(self) -> Gathered:
         """Return all columns."""
         import pyarrow as pa
 
-        self._pack()
         columns = [pa.chunked_array(chunks, _encoded()) for chunks in self._chunks.values()]
-        return Gathered(pa.Table.from_arrays(columns, names=list(self._chunks)), self._n_packed)
+        return Gathered(pa.Table.from_arrays(columns, names=list(self._chunks)), self._n_rows)
 
-    def _pack(self) -> None:
-        for row in self._rows:
-            if not row.keys() <= self._chunks.keys():
-                for name in row:
-                    self._chunks.setdefault(name, [_nothing(self._n_packed)])
-        for name, chunks in self._chunks.items():
-            chunks.append(_strings([_raw(row.get(name)) for row in self._rows]))
-        self._n_packed += len(self._rows)
-        self._rows = []
+    def typed(self) -> pa.Table | None:
+        """Return all columns in their types; None where there is none."""
+        gathered = self.gathered()
+        layout = Layout.of([gathered.forms()])
+        return layout.typed(gathered) if layout.forms else None
 
 
-def column_of_values(written: np.ndarray, ends: np.ndarray, missing: np.ndarray, read: Callable[[bytes], Any]) -> Any:
-    """Return a column for `Gatherer.add_columns`; each different value is read once.
-
-    Parameters
-    ----------
-    written : ndarray of uint8
-        The values as they are written, one after another.
-    ends : ndarray of int64 of shape (D,)
-        Where each ends.
-    missing : ndarray of bool of shape (D,)
-        Where there is none.
-    read : callable
-        Reads a value.
-    """
+def _encoded_values(values: Any, *, written: bool) -> Any:
+    """Return a column of values as text with a sign of its origin; each different value of an Arrow array once."""
     import pyarrow as pa
 
-    starts = pa.py_buffer(np.concatenate([np.zeros(1, np.int64), ends]))
-    values = pa.Array.from_buffers(pa.large_binary(), ends.size, [None, starts, pa.py_buffer(written)])
+    if not isinstance(values, pa.Array):
+        return _strings([_raw(value) for value in values])
     encoded = values.dictionary_encode()
-    different = _strings([_raw(read(value)) if value else None for value in encoded.dictionary.to_pylist()])
-    places = different.indices.take(encoded.indices)
-    indices = pa.array(places.to_numpy(zero_copy_only=False), pa.int32(), from_pandas=True, mask=missing)
+    kind: Any = Written if written else (lambda value: value)
+    different = _strings([None if value is None else _raw(kind(value)) for value in encoded.dictionary.to_pylist()])
+    indices = different.indices.take(encoded.indices)
     return pa.DictionaryArray.from_arrays(indices, different.dictionary)
 
 

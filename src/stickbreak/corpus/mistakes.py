@@ -45,6 +45,9 @@ def obvious_mistake(X: Any) -> Mistake | None:
             "count texts with stickbreak.corpus.count_texts([...]), or read a file with stickbreak.corpus.read(path)"
         )
         return Mistake("X is a single string", advice)
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        advice = "fill them, as in X.filled(0), or leave these rows out"
+        return Mistake("X is a masked array, of which the masked values are unknown", advice)
     if isinstance(X, bytes | bytearray):
         return Mistake("X is bytes", "decode them and count the texts with stickbreak.corpus.count_texts([...])")
     if isinstance(X, os.PathLike):
@@ -67,8 +70,24 @@ def obvious_mistake(X: Any) -> Mistake | None:
         if isinstance(first, bytes):
             return Mistake("X holds bytes", f"decode them, then {_COUNT}(texts)")
         if isinstance(first, Mapping):
-            return Mistake(f"X holds a {type(first).__name__} for each document", "give a row of counts for each")
+            advice = "make a table: sklearn.feature_extraction.DictVectorizer().fit_transform(X)"
+            return Mistake(f"X holds a {type(first).__name__} for each document", advice)
+        if _is_bag(X):
+            advice = (
+                "make a table: counts = gensim.matutils.corpus2csc(X).T; words = [dictionary[i] for i in "
+                "range(len(dictionary))]; then stickbreak.Corpus.from_counts(counts, words)"
+            )
+            return Mistake("X is a gensim corpus, a list of (word number, count) for each document", advice)
     return None
+
+
+def _is_bag(X: Any) -> bool:
+    """Tell whether entries are lists of pairs of a whole number and a number, some of them perhaps empty."""
+    own = next((bag for bag in X if isinstance(bag, list | tuple) and len(bag)), ())
+    return bool(own) and all(
+        isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(number, Number) for number in pair)
+        for pair in own
+    )
 
 
 def mistake_in(X: Any) -> Mistake | None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import math
+from typing import Any
 
 import numpy as np
 
-from stickbreak.corpus.encoded_words import EncodedWords
 from stickbreak.corpus.spaceless import UNCUT, is_uncut
+from stickbreak.corpus.stop_word_lists import ENGLISH, languages, stop_words_of
 from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.exceptions import InvalidCorpus
 
@@ -17,11 +18,12 @@ __all__ = ["document_limits", "kept_words"]
 _LOG = logging.getLogger("stickbreak")
 
 _SMALL_COLLECTION = 20  # documents; below it a share of documents means nothing
+_MOST_COMMON, _SHARE_OF_STOP_WORDS = 30, 0.4
 _MUCH = 0.2  # of the words of the texts: where at least this share is left out, the fit says so
 
 
 def kept_words(
-    words: EncodedWords,
+    words: Any,
     document_frequency: np.ndarray,
     totals: np.ndarray,
     n_documents: int,
@@ -31,7 +33,7 @@ def kept_words(
 
     Parameters
     ----------
-    words : EncodedWords
+    words : pyarrow.Array of strings
         All different words, without stop words, in any order.
     document_frequency, totals : ndarray of int of shape (len(words),)
         In how many documents each is, and how often it occurs.
@@ -61,7 +63,7 @@ def kept_words(
     least, most = document_limits(options, n_documents)
     rare, common = document_frequency < least, document_frequency > most
     inside = np.flatnonzero(~rare & ~common)
-    spelled = dict(zip(inside.tolist(), words.take(inside).listed(), strict=True))
+    spelled = dict(zip(inside.tolist(), words.take(inside).to_pylist(), strict=True))
     kept = sorted(spelled, key=spelled.__getitem__)
     if not kept and uncut:
         raise InvalidCorpus(f"no word is left of {len(words)} in {n_documents} documents: {UNCUT}")
@@ -74,9 +76,26 @@ def kept_words(
     if options.max_features is not None and len(kept) > options.max_features:
         most_frequent = np.argsort(-totals[kept], kind="stable")[: options.max_features]
         kept = [kept[place] for place in sorted(most_frequent.tolist())]
+    if options.stop_words == ENGLISH:
+        _tell_of_language(words, document_frequency)
     if not uncut and options.ngram_range[1] == 1:  # most longer n-grams are rare in any texts
         _tell_left_out(totals, rare, common, kept, (least, most))
     return kept
+
+
+def _tell_of_language(words: Any, document_frequency: np.ndarray) -> None:
+    """Log that the most common words are stop words of another language than English."""
+    most = np.argsort(-document_frequency, kind="stable")[:_MOST_COMMON]
+    common = set(words.take(most).to_pylist())
+    found = {language: len(common & stop_words_of(language)) for language in languages() if language != ENGLISH}
+    language = max(found, key=found.__getitem__)
+    if found[language] >= _SHARE_OF_STOP_WORDS * _MOST_COMMON:
+        _LOG.warning(
+            "the most common words look like stop words of %s, but those of English are left out; give --stop-words %s "
+            "(in Python: stop_words)",
+            language.capitalize(),
+            language,
+        )
 
 
 def _tell_left_out(

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from stickbreak.corpus.corpus import Corpus
 from stickbreak.corpus.csr import assemble_csr
 from stickbreak.corpus.folder_writer import META
-from stickbreak.corpus.npy_header import read_array_header
 from stickbreak.corpus.place import Place
 from stickbreak.corpus.reading.files import reading
 from stickbreak.exceptions import ReadError
@@ -134,10 +133,13 @@ class _Array:
 
     def __init__(self, file: UrlPath, kept: _Kept) -> None:
         with file.open() as handle:
-            header = read_array_header(handle)
-        if header is None:
-            raise ReadError(f"{file} is damaged: it does not begin as an array of numbers; write the corpus again")
-        self._file, self._kept, self._dtype, self._start = file, kept, header.dtype, header.n_bytes
+            try:
+                np.lib.format.read_magic(handle)
+                _, _, self._dtype = np.lib.format.read_array_header_1_0(handle)
+            except ValueError as error:
+                raise ReadError(f"{file} is damaged ({error!s:.80}); write the corpus again") from error
+            self._start = handle.tell()
+        self._file, self._kept = file, kept
 
     def read(self, begin: int, end: int) -> Array:
         """Return the numbers begin .. end - 1."""

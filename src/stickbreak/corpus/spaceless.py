@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
-
-from stickbreak.corpus.encoded_words import EncodedWords
 
 __all__ = ["UNCUT", "is_uncut"]
 
@@ -27,7 +26,7 @@ _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff
 _SHARE_OF_CLAUSES = 4 / 5
 
 
-def is_uncut(words: EncodedWords, totals: np.ndarray) -> bool:
+def is_uncut(words: Any, totals: np.ndarray) -> bool:
     """Whether words look like sentences of Chinese, Japanese, Thai, Lao, Khmer or Burmese.
 
     A run of one of these scripts is long if it has 7 or more characters (Thai, Lao, Khmer, Burmese, whose vowels and
@@ -37,7 +36,7 @@ def is_uncut(words: EncodedWords, totals: np.ndarray) -> bool:
 
     Parameters
     ----------
-    words : EncodedWords
+    words : pyarrow.Array of strings
         The different words.
     totals : ndarray of int of shape (len(words),)
         How often each occurs.
@@ -48,15 +47,17 @@ def is_uncut(words: EncodedWords, totals: np.ndarray) -> bool:
 
     Examples
     --------
+    >>> import pyarrow as pa
     >>> texts = ["我昨天去超市买了面包"], ["我", "昨天", "超市", "面包"]
-    >>> [is_uncut(EncodedWords.of(words), np.ones(len(words), int)) for words in texts]
+    >>> [is_uncut(pa.array(words), np.ones(len(words), int)) for words in texts]
     [True, False]
     """
-    lengths = words.lengths()
-    everything = int(lengths @ totals)
-    others = np.flatnonzero(lengths < np.diff(words.starts))  # not ASCII
+    import pyarrow.compute as pc
+
+    everything = int(np.asarray(pc.utf8_length(words)) @ totals)
+    others = np.flatnonzero(~np.asarray(pc.string_is_ascii(words)))
     of_scripts = long = clauses = 0
-    for word, total in zip(words.take(others).listed(), totals[others].tolist(), strict=True):
+    for word, total in zip(words.take(others).to_pylist(), totals[others].tolist(), strict=True):
         for run in _RUN.findall(word):
             of_scripts += len(run) * total
             least = _LONG_SOUTH_EAST if "\u0e00" <= run[0] < "\u1800" or "\ua9e0" <= run[0] < "\uab00" else _LONG

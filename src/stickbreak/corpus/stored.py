@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-import math
-import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from stickbreak.corpus.npy_header import read_array_header
-from stickbreak.corpus.reading.files import reading
+from stickbreak.corpus.reading.files import open_binary, reading
 from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
-from stickbreak.corpus.reading.lines import binary_lines
 from stickbreak.exceptions import ReadError
 from stickbreak.storage.plain_files import open_file, read_json
 
@@ -93,20 +89,25 @@ def open_array(file: Path, what: str) -> np.ndarray:
         If the file is missing or damaged.
     """
     with reading(file):
-        with open_file(file) as handle:
-            header, size = read_array_header(handle), os.fstat(handle.fileno()).st_size
-        if header is None:
-            raise ReadError(f"{file} is damaged: it does not begin as an array of numbers; write the {what} again")
-        dtype, shape, order, start = header
-        n = math.prod(shape)
-        if not dtype.itemsize or n * dtype.itemsize != size - start:
+        open_file(file).close()
+        try:
+            with np.errstate(over="ignore"):
+                array = np.load(file, mmap_mode="r", allow_pickle=False)
+            fits = array.offset + array.nbytes == file.stat().st_size
+        except OSError:
+            raise
+        except Exception as error:  # whatever NumPy says about a damaged header
+            said = " ".join(f"{error}".split())
+            raise ReadError(f"{file} is damaged ({said:.80}); write the {what} again") from error
+        if array.dtype.kind == "c":
+            raise ReadError(f"{file} holds complex numbers; give real ones")
+        if array.dtype.kind not in "biuf" or not fits:
             raise ReadError(
-                f"{file} is damaged: its header declares {shape} of {dtype!s:.40}, but other data follow; write the "
-                f"{what} again"
+                f"{file} is damaged: its header declares {array.shape} of {array.dtype!s:.40}, but other data "
+                "follow; write "
+                f"the {what} again"
             )
-        if n == 0:  # cannot be mapped
-            return np.empty(shape, dtype, order)
-        return np.asarray(np.memmap(file, dtype, mode="r", offset=start, shape=shape, order=order))
+        return np.asarray(array)
 
 
 _as_json = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps makes one each time, which takes longer
@@ -122,8 +123,20 @@ def write_strings(file: Path, strings: Sequence[str] | None) -> None:
         append_strings(handle, strings)
 
 
-def append_strings(handle: BinaryIO, strings: Iterable[str]) -> None:
-    """Write a JSON string on each line of an open file."""
+def append_strings(handle: BinaryIO, strings: Any) -> None:
+    """Write a JSON string on each line of an open file; of an array of Arrow at once where none needs an escape."""
+    if hasattr(strings, "to_pylist"):
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if not pc.any(pc.match_substring_regex(strings, r'[\x00-\x1f"\\]')).as_py():
+            begin, end, nothing = (pa.scalar(own, strings.type) for own in ('"', '"\n', ""))
+            lines = pc.binary_join_element_wise(begin, strings, end, nothing)
+            _, offsets, content = lines.buffers()
+            starts = np.frombuffer(offsets, np.int64, len(lines) + 1, 8 * lines.offset)
+            handle.write(memoryview(content)[int(starts[0]) : int(starts[-1])] if len(lines) else b"")
+            return
+        strings = strings.to_pylist()
     left = iter(strings)
     while some := list(islice(left, _AT_ONCE)):
         try:
@@ -143,7 +156,12 @@ def json_line(string: str) -> bytes:
 def read_strings(file: Path, expected: int, what: str, limits: ReadLimits = DEFAULT_LIMITS) -> tuple[str, ...]:
     """Read what `write_strings` wrote."""
     strings: list[str] = []
-    for number, line in enumerate(binary_lines(file, limits), start=1):
+    number = 0
+    with open_binary(file, limits) as handle:
+        lines = handle.readlines()
+    for number, line in enumerate(lines, start=1):
+        if len(line) > limits.document_bytes:
+            raise limits.too_long(f"line {number} of {file}")
         try:
             string = json.loads(line)
         except (ValueError, RecursionError) as error:

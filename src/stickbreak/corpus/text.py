@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import unicodedata
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,15 +12,16 @@ import numpy as np
 from stickbreak.corpus.arguments import advice_for, kind_of
 from stickbreak.corpus.corpus import Corpus
 from stickbreak.corpus.csr import in_columns
-from stickbreak.corpus.encoded_words import EncodedWords
 from stickbreak.corpus.mistakes import is_missing
+from stickbreak.corpus.preparing import settled
 from stickbreak.corpus.pruning import kept_words
-from stickbreak.corpus.text_columns import is_frame, kept_columns, texts_in, texts_of
-from stickbreak.corpus.text_counter import count_all, found_phrases
+from stickbreak.corpus.reading.blocks import Block, arrow_texts, blocks_of_texts
+from stickbreak.corpus.text_columns import as_frame, is_frame, kept_columns, texts_in, texts_of
+from stickbreak.corpus.text_counter import count_blocks, found_phrases
 from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.exceptions import InputError, InvalidCorpus
 
-__all__ = ["count_texts", "normalised"]
+__all__ = ["corpus_of_blocks", "count_texts"]
 
 _DEFAULTS = TextOptions()
 
@@ -39,10 +39,11 @@ def count_texts(
 
     Parameters
     ----------
-    texts : iterable of str, column or data frame
-        One text for each document; a missing one (None, NaN, NA) is an empty document. Texts are taken one at a time,
-        so a generator need not hold them all. A column of pandas, polars or Arrow is taken, too, and with `text` a data
-        frame of these.
+    texts : iterable of str, or of lists of words, column or data frame
+        One text for each document; a missing one (None, NaN, NA) is an empty document. Texts are taken as they come, so
+        a generator need not hold them all. A column of pandas, polars or Arrow is taken, too, and with `text` a data
+        frame of these. Words of lists are counted as they are: no pattern, no lower case, and of stop words only those
+        that are listed or of a language other than English.
     options : TextOptions
         How text becomes counts.
     names : sequence of str, optional
@@ -80,30 +81,44 @@ def count_texts(
     metadata = None
     if text is not None or keep is not None:
         texts, metadata = _of_frame(texts, text, keep)
-    ready = normalised(_checked_texts(texts))
-    words: Sequence[str]
+    blocks = blocks_of_texts(_sound(_checked_texts(texts)))
+    return corpus_of_blocks(blocks, options, names, vocabulary, metadata)
+
+
+def corpus_of_blocks(
+    blocks: Iterator[Block],
+    options: TextOptions,
+    names: Sequence[str] | None = None,
+    vocabulary: Sequence[str] | None = None,
+    metadata: Any = None,
+) -> Corpus:
+    """Count texts that come many at once; the parameters are those of `count_texts`."""
+    if vocabulary is None:
+        options, blocks = settled(options, blocks)
     if options.phrases is True:
         if vocabulary is not None:
             raise InputError(
                 "phrases=True finds new words, but the vocabulary is given; give a list of phrases instead"
             )
-        counts, words, options = found_phrases(ready, options)
+        counts, found, options = found_phrases((one for block in blocks for one in block.texts.to_pylist()), options)
+        words = arrow_texts(found)
     else:
-        counts, words = count_all(ready, options, vocabulary)
+        counts, words = count_blocks(blocks, options, vocabulary)
     if vocabulary is not None:  # which is checked by now
         corpus = Corpus.from_counts(counts, None, names, metadata)
-        return replace(corpus, vocabulary=tuple(words), text_options=options)
+        return replace(corpus, vocabulary=tuple(words.to_pylist()), text_options=options)
     document_frequency = np.bincount(counts.indices, minlength=len(words))
     totals = np.bincount(counts.indices, weights=counts.data, minlength=len(words)).astype(np.int64)
-    kept = kept_words(EncodedWords.of(words), document_frequency, totals, counts.shape[0], options)
+    kept = kept_words(words, document_frequency, totals, counts.shape[0], options)
     place = np.full(len(words), -1)
     place[kept] = np.arange(len(kept))
-    counts, words = in_columns(counts, place, len(kept)), [words[column] for column in kept]
-    return replace(Corpus.from_counts(counts, words, names, metadata), text_options=options)
+    counts, known = in_columns(counts, place, len(kept)), words.take(kept).to_pylist()
+    return replace(Corpus.from_counts(counts, known, names, metadata), text_options=options)
 
 
 def _of_frame(frame: Any, text: Hashable | None, keep: Any) -> tuple[Any, Any]:
     """Return the texts of a data frame, and the columns that are kept beside them."""
+    frame = as_frame(frame)
     if text is None or not is_frame(frame):
         raise InputError(
             "text and keep name columns of a data frame; give a data frame and both the column of the texts and those "
@@ -123,36 +138,29 @@ def _checked_texts(texts: Any) -> Iterable[Any]:
         raise InvalidCorpus(
             f"texts is the path {os.fspath(texts)!r:.60}; read a file with stickbreak.corpus.read(path)"
         )
-    table = hasattr(texts, "columns") or hasattr(texts, "column_names") or hasattr(texts, "counts")
+    table = is_frame(texts) or hasattr(texts, "counts")
     numbers = getattr(getattr(texts, "dtype", None), "kind", "") in "biufc" and hasattr(texts, "dtype")
-    if (
-        table
-        or numbers
-        or isinstance(texts, (bytes, bytearray, dict))
-        or not (
-            isinstance(texts, Iterable) or hasattr(texts, "__arrow_c_stream__") or hasattr(texts, "__arrow_c_array__")
-        )
-    ):
+    streams = hasattr(texts, "__arrow_c_stream__") or hasattr(texts, "__arrow_c_array__")
+    kinds = (bytes, bytearray, dict)
+    if table or numbers or isinstance(texts, kinds) or not (isinstance(texts, Iterable) or streams):
         advice = advice_for(texts) if table or numbers else "give a list of strings"
         raise InvalidCorpus(f"texts is {kind_of(texts)}, not a list of texts; {advice}")
-    found = None if isinstance(texts, Iterator | list) else texts_in(texts)
+    found = None if isinstance(texts, Iterator | list | set | frozenset) else texts_in(texts)
     return texts if found is None else found
 
 
-def _shown(value: object) -> str:
-    return " ".join(f"{value!r:.40}".split())
-
-
-def normalised(texts: Iterable[Any]) -> Iterator[str]:
-    """Compose letters and accents (NFC), so that one word has one spelling; a missing text is an empty one."""
+def _sound(texts: Iterable[Any]) -> Iterator[Any]:
+    """Refuse what is no text; a missing one is empty."""
     row = -1
     for row, text in enumerate(texts):
-        if not isinstance(text, str):
-            if not is_missing(text):
-                raise InvalidCorpus(
-                    f"text {row} is {type(text).__name__} {_shown(text)}, not a string; give strings only"
-                )
-            text = ""
-        yield text if text.isascii() else unicodedata.normalize("NFC", text)
+        if isinstance(text, str):
+            yield text
+        elif is_missing(text):
+            yield ""
+        elif isinstance(text, list | tuple | np.ndarray) and all(isinstance(word, str) for word in text):
+            yield list(text)
+        else:
+            shown = " ".join(f"{text!r:.40}".split())
+            raise InvalidCorpus(f"text {row} is {type(text).__name__} {shown}, not a string; give strings only")
     if row < 0:
         raise InvalidCorpus("there are no texts at all; a corpus needs at least one document")

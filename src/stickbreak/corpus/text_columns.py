@@ -1,11 +1,14 @@
-"""Texts in memory: lists, arrays, columns of pandas, polars and Arrow, and columns of their data frames."""
+"""Texts in memory: lists, iterators, arrays, columns of pandas, polars and Arrow, and columns of their data frames."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
-from stickbreak.corpus.metadata import Gatherer, Layout
+import numpy as np
+
+from stickbreak.corpus.metadata import Gatherer
 from stickbreak.corpus.mistakes import first_entry, is_missing
 from stickbreak.corpus.reading.fields import ALL, checked_keep, listed
 from stickbreak.exceptions import InputError, InvalidCorpus
@@ -13,94 +16,141 @@ from stickbreak.exceptions import InputError, InvalidCorpus
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["column_of", "columns_of", "is_frame", "kept_columns", "texts_in", "texts_of"]
+__all__ = ["as_frame", "column_of", "columns_of", "is_frame", "kept_columns", "texts_in", "texts_of"]
+
+_LOOKED_AT = 100  # lists of words, to see that they are no texts in lists
 
 
 def is_frame(X: Any) -> bool:
-    """Tell whether X is a data frame or table, with named columns.
+    """Tell whether X is a data frame or table, with named columns."""
+    if hasattr(X, "columns") or hasattr(X, "column_names"):
+        return True
+    return hasattr(X, "__arrow_c_stream__") and hasattr(getattr(X, "schema", None), "names")  # a reader of Arrow
 
-    Parameters
-    ----------
-    X : object
+
+def as_frame(X: Any) -> Any:
+    """Return a data frame as it is, and what is only read when asked (a reader of Arrow, a query) as a table.
+
+    Raises
+    ------
+    InputError
+        If it is lazy: a plan of polars or Dask.
     """
-    return hasattr(X, "columns") or hasattr(X, "column_names")
+    refuse_lazy(X)
+    if not is_frame(X) or hasattr(X, "iloc") or isinstance(getattr(X, "shape", None), tuple):
+        return X
+    if hasattr(X, "__arrow_c_stream__"):
+        import pyarrow as pa
+
+        return pa.table(X)
+    return X
+
+
+def refuse_lazy(X: Any) -> None:
+    """Refuse what is a plan of a table, not a table."""
+    if hasattr(X, "collect_schema") and hasattr(X, "collect"):
+        raise InputError(f"X is a {type(X).__name__}, which is not read yet; give X.collect()")
+    if hasattr(X, "__dask_graph__") and hasattr(X, "compute"):
+        raise InputError(
+            f"X is a collection of Dask ({type(X).__name__}), which is not read yet; give X.compute(), or count large "
+            "files with stickbreak.count_files"
+        )
 
 
 def columns_of(frame: Any) -> list[str]:
-    """Return the names of the columns of a data frame.
-
-    Parameters
-    ----------
-    frame : pandas or polars DataFrame, pyarrow.Table
-    """
-    return [str(name) for name in (getattr(frame, "column_names", None) or list(frame.columns))]
+    """Return the names of the columns of a data frame."""
+    if hasattr(frame, "column_names"):
+        return [str(name) for name in frame.column_names]
+    return [str(name) for name in (frame.columns if hasattr(frame, "columns") else frame.schema.names)]
 
 
 def texts_in(X: Any) -> list[Any] | None:
     """Return the texts that X holds, with an empty text for each that is missing; None if it holds something else.
 
+    This is where texts and counts are told apart.
+
     Parameters
     ----------
     X : object
-        Texts are a list, a tuple, an array of one dimension, or a column of pandas, polars or Arrow, whose first entry
-        that is not missing is a string; no entry at all, or none but missing ones, are texts, too. Any other object
-        with a stream of Arrow data counts as a column.
+        Texts are any collection of one dimension, also an iterator or a column of pandas, polars, Arrow or Hugging
+        Face, whose first entry that is not missing is a string; or lists of words. No entry at all, or none but missing
+        ones, are texts, too.
 
-    Returns
-    -------
-    list or None
+    Raises
+    ------
+    InputError
+        If X is lazy, an iterator that gives something else, or holds lists of one text each.
 
     Examples
     --------
-    >>> texts_in(("bread", None)), texts_in([1, 2])
-    (['bread', ''], None)
+    >>> texts_in(("bread", None)), texts_in([["fresh bread", "salt"]]), texts_in([1, 2])
+    (['bread', ''], [['fresh bread', 'salt']], None)
     """
+    refuse_lazy(X)
     values = _entries(X)
-    if values is None or not isinstance(first_entry(values), str | None):
+    if values is None:
         return None
-    return ["" if is_missing(text) else text for text in values]
+    first = first_entry(values)
+    if isinstance(first, str | None):
+        return ["" if is_missing(text) else text for text in values]
+    if _holds_words(values):
+        lists = [[] if is_missing(words) else list(words) for words in values]
+        some = [words for words in lists[:_LOOKED_AT] if words]
+        if all(len(words) == 1 for words in some) and any(" " in words[0].strip() for words in some):
+            raise InputError("X holds a list with one text for each document; give the texts themselves")
+        return lists
+    if isinstance(X, Iterator):
+        raise InputError(
+            f"X is a {type(X).__name__} that gives {type(first).__name__}, not texts; give an array or a list of "
+            "rows of "
+            "counts"
+        )
+    return None
+
+
+def _holds_words(values: Sequence[Any]) -> bool:
+    """Tell whether the entries are lists of words, some of them perhaps empty."""
+    kinds = list | tuple | np.ndarray
+    some = islice((own for own in values if isinstance(own, kinds) and len(own)), 1)
+    own = next(some, None)
+    return own is not None and getattr(own, "ndim", 1) == 1 and all(isinstance(word, str) for word in own)
 
 
 def _entries(X: Any) -> Sequence[Any] | None:
     """Return the entries of what has one dimension; None for anything else."""
-    if isinstance(X, str | bytes | bytearray | Mapping) or is_frame(X):
+    if isinstance(X, str | bytes | bytearray | Mapping | Set) or is_frame(X) or hasattr(X, "tocsr"):
         return None
     if hasattr(X, "to_pylist"):
-        entries: Sequence[Any] = X.to_pylist()
-        return entries
-    if isinstance(X, Sequence) or (getattr(X, "ndim", None) == 1 and hasattr(X, "tolist")):
-        return cast(Sequence[Any], X)
+        return cast(Sequence[Any], X.to_pylist())
     if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__"):
         return _from_arrow(X)
+    if isinstance(X, Sequence) or (getattr(X, "ndim", None) == 1 and hasattr(X, "tolist")):
+        return cast(Sequence[Any], X)
+    if isinstance(X, Iterable) and not hasattr(X, "shape") and not hasattr(X, "read"):
+        return list(X)
     return None
 
 
-def _from_arrow(X: Any) -> list[Any] | None:
+def _from_arrow(X: Any) -> Sequence[Any] | None:
     """Read a column through the interface that all libraries of data frames share."""
     import pyarrow as pa
 
     try:
         column = pa.chunked_array(X) if hasattr(X, "__arrow_c_stream__") else pa.array(X)
+        return cast(Sequence[Any], column.to_pylist())
     except (pa.ArrowException, TypeError, ValueError):
-        return None
-    values: list[Any] = column.to_pylist()
-    return values
+        return cast(Sequence[Any], X) if hasattr(X, "__len__") and hasattr(X, "__getitem__") else None
 
 
 def column_of(frame: Any, name: Any) -> Any:
-    """Return a column of a data frame.
-
-    Parameters
-    ----------
-    frame : pandas or polars DataFrame, pyarrow.Table
-    name : object
-        Names are compared as text: 0 and "0" are the same.
+    """Return a column of a data frame; names are compared as text: 0 and "0" are the same.
 
     Raises
     ------
     InputError
         If there is no such column.
     """
+    frame = as_frame(frame)
     names, name = columns_of(frame), str(name)
     if names.count(name) != 1:
         what = "no column" if name not in names else "several columns"
@@ -109,18 +159,7 @@ def column_of(frame: Any, name: Any) -> Any:
 
 
 def texts_of(frame: Any, name: Any) -> list[Any] | None:
-    """Return the texts of a column of a data frame, as `texts_in` does.
-
-    Parameters
-    ----------
-    frame : pandas or polars DataFrame, pyarrow.Table
-    name : object
-
-    Raises
-    ------
-    InputError
-        If there is no such column.
-    """
+    """Return the texts of a column of a data frame, as `texts_in` does."""
     return texts_in(column_of(frame, name))
 
 
@@ -156,10 +195,9 @@ def _array(values: Any, name: str) -> Any:
     import pyarrow as pa
 
     try:
-        stream = hasattr(values, "__arrow_c_stream__")
-        return (
-            values if isinstance(values, pa.ChunkedArray) else pa.chunked_array(values) if stream else pa.array(values)
-        )
+        if isinstance(values, pa.ChunkedArray):
+            return values
+        return pa.chunked_array(values) if hasattr(values, "__arrow_c_stream__") else pa.array(values)
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise InvalidCorpus(
             f"column {name!r:.40} cannot be kept ({error!s:.80}); leave it out of keep, or give it one type"
@@ -168,7 +206,6 @@ def _array(values: Any, name: str) -> Any:
 
 def _typed(name: str, values: Sequence[Any]) -> Any:
     gatherer = Gatherer((name,))
-    for value in values:
-        gatherer.add({name: value if isinstance(value, str) else None})
-    gathered = gatherer.gathered()
-    return Layout.of([gathered.forms()]).typed(gathered)[name]
+    gatherer.add({name: [value if isinstance(value, str) else None for value in values]}, len(values))
+    table = gatherer.typed()
+    return None if table is None else table[name]

@@ -6,18 +6,18 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from itertools import chain
 from typing import Any, Self
-from unicodedata import normalize
 
 import numpy as np
 import scipy.sparse as sp
 
 from stickbreak.corpus.csr import in_columns
-from stickbreak.corpus.encoded_words import EncodedWords
 from stickbreak.corpus.phrases import find_phrases
+from stickbreak.corpus.preparing import preparation
 from stickbreak.corpus.pruning import document_limits
-from stickbreak.corpus.reading.text_blocks import TextBlock
-from stickbreak.corpus.stop_word_lists import stop_words_of
+from stickbreak.corpus.reading.blocks import Block, arrow_texts
+from stickbreak.corpus.stop_word_lists import ENGLISH, stop_words_of
 from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.corpus.token_sequences import TokenSequences, neighbours
 from stickbreak.corpus.tokenizers import cutting
@@ -26,7 +26,7 @@ from stickbreak.corpus.validation import checked_vocabulary
 from stickbreak.corpus.word_table import WordTable
 from stickbreak.exceptions import InvalidCorpus
 
-__all__ = ["count_all", "count_blocks", "found_phrases", "ignored_words", "token_sequences"]
+__all__ = ["count_blocks", "found_phrases", "ignored_words", "token_sequences"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +69,15 @@ class _Known:
         return cls(words, {word: column for column, word in enumerate(words)}, 1 + max(w.count(" ") for w in words))
 
 
-def count_all(
-    texts: Iterable[str], options: TextOptions, vocabulary: Sequence[str] | None = None
-) -> tuple[sp.csr_matrix, Sequence[str]]:
+def count_blocks(
+    blocks: Iterable[Block], options: TextOptions, vocabulary: Sequence[str] | None = None
+) -> tuple[sp.csr_matrix, Any]:
     """Count all words of texts that are not stop words, or those of a vocabulary.
 
     Parameters
     ----------
-    texts : iterable of str
-        Composed (NFC). They are taken one at a time.
+    blocks : iterable of Block
+        Texts, or lists of words, which are counted as they are.
     options : TextOptions
         How text becomes counts; `min_df`, `max_df` and `max_features` are not looked at.
     vocabulary : sequence of str, optional
@@ -87,41 +87,87 @@ def count_all(
     -------
     counts : csr_matrix of int32 of shape (D, W)
         No duplicates; the columns of a row need not ascend.
-    words : sequence of str of length W
+    words : pyarrow.Array of strings of shape (W,)
         In any order; the vocabulary in its own.
     """
     known = None if vocabulary is None else _Known.of(vocabulary)
-    if not _is_usual(options, known):
-        return _count_otherwise(texts, options, known)
-    table = _table(options, known)
-    return _of_vocabulary(table.counts(texts), table.words, known)
+    is_cut, texts = _peeked(blocks)
+    if is_cut:
+        counts, words = _count_lists(texts, options)
+    elif _is_usual(options, known):
+        table = WordTable(
+            ignored_words(options) if known is None else (),
+            lowercase=bool(options.lowercase),
+            prepare=preparation(options),
+            always=bool(options.stripped) or options.is_turkish,
+        )
+        counts = table.counts(_texts_of(texts))
+        words = table.words
+    else:
+        prepared = (text for some in _texts_of(texts) for text in some.to_pylist())
+        counts, words = _count_otherwise(prepared, options, known)
+        words = arrow_texts(words)
+    if known is None:
+        return counts, words
+    columns = np.array([known.column_of.get(word, -1) for word in words.to_pylist()], np.int64)
+    return in_columns(counts, columns, len(known.words)), arrow_texts(known.words)
 
 
-def count_blocks(
-    blocks: Iterable[TextBlock], options: TextOptions, vocabulary: Sequence[str] | None = None
-) -> tuple[sp.csr_matrix, EncodedWords | None]:
-    """Count words as `count_all` does, of texts that come many at once and need not be composed.
+def _peeked(blocks: Iterable[Block]) -> tuple[bool, Iterator[Block]]:
+    """Return whether the first document that is not empty is a list of words, and all blocks."""
+    seen: list[Block] = []
+    rest = iter(blocks)
+    for block in rest:
+        seen.append(block)
+        if not block.is_empty:
+            return block.is_cut, chain(seen, rest)
+    return bool(seen) and seen[0].is_cut, iter(seen)
 
-    Parameters
-    ----------
-    blocks : iterable of TextBlock
-    options, vocabulary
-        As of `count_all`.
 
-    Returns
-    -------
-    counts : csr_matrix of int32 of shape (D, W)
-    words : EncodedWords or None
-        Of each column; None where a vocabulary says what they are.
-    """
-    known = None if vocabulary is None else _Known.of(vocabulary)
-    if not _is_usual(options, known):
-        texts = (normalize("NFC", text) for block in blocks for text in block.texts())
-        counts, found = _count_otherwise(texts, options, known)
-        return counts, None if known else EncodedWords.of(found)
-    table = _table(options, known)
-    counts = table.counts_of_blocks(blocks)
-    return (counts, table.encoded) if known is None else (_of_vocabulary(counts, table.words, known)[0], None)
+def _texts_of(blocks: Iterable[Block]) -> Iterator[Any]:
+    """Give the texts; an empty list of words among them is an empty text."""
+    for block in blocks:
+        if block.is_cut:
+            if not block.is_empty:
+                raise InvalidCorpus("some documents are texts and others are lists of words; give one or the other")
+            yield arrow_texts([""] * len(block))
+        else:
+            yield block.texts
+
+
+def _count_lists(blocks: Iterable[Block], options: TextOptions) -> tuple[sp.csr_matrix, Any]:
+    """Count lists of words as they are; only stop words that were asked for by name are left out."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    chunks, ends, n_before = [], [np.zeros(1, np.int64)], 0
+    for block in blocks:
+        if not block.is_cut:
+            if not block.is_empty:
+                raise InvalidCorpus("some documents are lists of words and others are texts; give one or the other")
+            ends.append(np.full(len(block), n_before, np.int64))
+            continue
+        words = block.texts.flatten()
+        sizes = np.asarray(pc.fill_null(pc.list_value_length(block.texts), 0)).astype(np.int64)
+        ends.append(n_before + np.cumsum(sizes))
+        n_before += len(words)
+        chunks.append(words)
+    encoded = pa.chunked_array(chunks, pa.large_string()).combine_chunks().dictionary_encode()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    place = np.asarray(pc.fill_null(encoded.indices, -1)).astype(np.int64)
+    words = encoded.dictionary
+    ignored = () if options.stop_words in (None, ENGLISH) else ignored_words(options)
+    left_out = np.asarray(pc.is_in(words, value_set=pa.array([*ignored, ""], words.type)))
+    inside = (place >= 0) & ~np.concatenate([left_out, [True]])[place]
+    indptr = np.concatenate(ends)
+    document = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
+    kept = np.flatnonzero(~left_out)
+    column = np.full(len(words) + 1, -1)
+    column[kept] = np.arange(kept.size)
+    ones = np.ones(int(inside.sum()), np.int32)
+    entries = (ones, (document[inside], column[place[inside]]))
+    return sp.coo_matrix(entries, shape=(indptr.size - 1, kept.size)).tocsr(), words.take(kept)
 
 
 def _is_usual(options: TextOptions, known: _Known | None) -> bool:
@@ -136,27 +182,12 @@ def _longest(options: TextOptions, known: _Known | None) -> int:
     return longest if known is None or options.tokenizer is not None else max(longest, known.longest)
 
 
-def _table(options: TextOptions, known: _Known | None) -> WordTable:
-    ignored = ignored_words(options) if known is None else ()
-    return WordTable(ignored, lowercase=bool(options.lowercase), prepare=preparation(options))
-
-
-def _of_vocabulary(
-    counts: sp.csr_matrix, found: list[str], known: _Known | None
-) -> tuple[sp.csr_matrix, Sequence[str]]:
-    """Return the counts of the words of a vocabulary; those of all words if there is none."""
-    if known is None:
-        return counts, found
-    columns = np.array([known.column_of.get(word, -1) for word in found], np.int64)
-    return in_columns(counts, columns, len(known.words)), known.words
-
-
 def _count_otherwise(
     texts: Iterable[str], options: TextOptions, known: _Known | None
 ) -> tuple[sp.csr_matrix, Sequence[str]]:
     """Count phrases, n-grams, and words that our table does not know."""
     if options.phrases:
-        return _of_vocabulary(*_joined(token_sequences(texts, options), options), known)
+        return _joined(token_sequences(texts, options), options)
     return _count_by_scikit_learn(texts, options, known)
 
 
@@ -166,7 +197,7 @@ def token_sequences(texts: Iterable[str], options: TextOptions) -> TokenSequence
     Parameters
     ----------
     texts : iterable of str
-        Composed (NFC). They are taken one at a time.
+        They are taken one at a time.
     options : TextOptions
     """
     prepare = preparation(options)
@@ -182,7 +213,7 @@ def token_sequences(texts: Iterable[str], options: TextOptions) -> TokenSequence
 def _joined(texts: TokenSequences, options: TextOptions) -> tuple[sp.csr_matrix, list[str]]:
     """Count words and the phrases that are known."""
     prepare, known = preparation(options), () if isinstance(options.phrases, bool) else options.phrases
-    pairs = (prepare(normalize("NFC", phrase)).split() for phrase in known)
+    pairs = (prepare(phrase).split() for phrase in known)
     return texts.joined((pair[0], pair[1]) for pair in pairs if len(pair) == 2).counts()
 
 
@@ -199,16 +230,6 @@ def ignored_words(options: TextOptions) -> frozenset[str]:
     """Return the words that options leave out."""
     given = options.stop_words
     return stop_words_of(given) if isinstance(given, str) else frozenset(given or ())
-
-
-def preparation(options: TextOptions) -> Callable[[str], str]:
-    """Return what makes a text lower case and takes its accents off, as far as that is wanted."""
-    if options.strip_accents is None:
-        return str.lower if options.lowercase else str
-    from sklearn.feature_extraction.text import strip_accents_ascii, strip_accents_unicode
-
-    strip = strip_accents_ascii if options.strip_accents == "ascii" else strip_accents_unicode
-    return (lambda text: strip(text.lower())) if options.lowercase else strip
 
 
 def _count_by_scikit_learn(
@@ -240,8 +261,7 @@ def _vectorizer(options: TextOptions, vocabulary: Sequence[str] | None, longest:
     settings: dict[str, Any] = {
         "tokenizer": cut if options.token_pattern is None else None,
         "token_pattern": options.token_pattern,
-        "lowercase": options.lowercase,
-        "strip_accents": options.strip_accents,
+        "preprocessor": preparation(options),
         "dtype": np.int32,
     }
     stop_words = set(ignored_words(options))

@@ -50,6 +50,10 @@ class TextOptions:
         much more often than by chance their words are neighbours (math.md (W1)); a corpus and a model remember them.
         Or your own phrases. The words are joined by a blank, as in n-grams, and no longer counted one by one there.
         Blanks and hyphens may stand between them in the text, but no stop words or other signs.
+    strip : "auto", sequence of {"html", "urls"} or None
+        Leave out HTML tags (and write entities such as `&amp;` as the signs that they stand for), and addresses: URLs,
+        e-mail, @names. "auto": those that a tenth of the first texts have, as a corpus and a model remember. None:
+        nothing.
     tokenizer : callable, str or None
         Your own function from a text to a list of words, for languages without spaces (`jieba.lcut`, say), in place of
         `token_pattern`. Words without a letter or digit are left out. It is saved by its name alone, "jieba:lcut": the
@@ -72,6 +76,7 @@ class TextOptions:
     strip_accents: str | None = None
     phrases: bool | tuple[str, ...] = False
     tokenizer: Callable[[str], Iterable[str]] | str | None = None
+    strip: str | tuple[str, ...] | None = "auto"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "stop_words", _checked_stop_words(self.stop_words))
@@ -86,6 +91,7 @@ class TextOptions:
             self.strip_accents is None or (isinstance(self.strip_accents, str) and self.strip_accents in _STRIPPED)
         ):
             raise InputError(f"strip_accents is {self.strip_accents!r:.40}; give 'ascii', 'unicode' or None")
+        object.__setattr__(self, "strip", _checked_strip(self.strip))
         _check_pattern(self.token_pattern)
         object.__setattr__(self, "phrases", _checked_phrases(self.phrases))
         if not (self.tokenizer is None or isinstance(self.tokenizer, str) or callable(self.tokenizer)):
@@ -94,6 +100,16 @@ class TextOptions:
             raise InputError("phrases and ngram_range both join words; give one of them")
         if self.tokenizer is not None and self.token_pattern is not None:
             raise InputError("tokenizer and token_pattern both say what a word is; give one of them")
+
+    @property
+    def stripped(self) -> tuple[str, ...]:
+        """What is left out of texts for certain: "html", "urls"."""
+        return self.strip if isinstance(self.strip, tuple) else ()
+
+    @property
+    def is_turkish(self) -> bool:
+        """Whether the small letter of I has no dot."""
+        return bool(self.lowercase) and self.stop_words == "turkish"
 
     @property
     def tokenizer_name(self) -> str | None:
@@ -170,6 +186,15 @@ def _checked_range(value: Any) -> tuple[int, int]:
     if len(pair) != 2 or not all(_is_whole(end, 1) for end in pair) or pair[0] > pair[1]:
         raise InputError(f"ngram_range is {value!r:.40}; give (low, high) with 1 <= low <= high")
     return int(pair[0]), int(pair[1])
+
+
+def _checked_strip(value: Any) -> str | tuple[str, ...] | None:
+    if value is None or (isinstance(value, str) and value == "auto"):
+        return value
+    names = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else ("",)
+    if not all(isinstance(name, str) and name in ("html", "urls") for name in names):
+        raise InputError(f"strip is {value!r:.40}; give 'auto', None, or a list of 'html' and 'urls'")
+    return tuple(dict.fromkeys(names))
 
 
 def _checked_phrases(value: Any) -> bool | tuple[str, ...]:

@@ -10,7 +10,6 @@ import scipy.sparse as sp
 
 from stickbreak.corpus.csr import row_of_entry
 from stickbreak.corpus.mistakes import mistake_in, obvious_mistake
-from stickbreak.corpus.sparse_checks import fault_of_sparse
 from stickbreak.exceptions import InvalidCorpus
 from stickbreak.storage.memory import memory_installed
 
@@ -78,14 +77,49 @@ def checked_sparse(X: Any) -> Any:
     X = cast(Any, X)  # SciPy's stubs narrow it to a class that has no methods
     if len(X.shape) != 2:
         raise InvalidCorpus(f"counts must have two dimensions (documents, words), not {len(X.shape)}")
-    fault = fault_of_sparse(X)
-    if fault:
-        raise InvalidCorpus(f"the sparse matrix of counts is broken inside: {fault}; build it again")
     if X.dtype.kind not in "biuf":
         raise InvalidCorpus(f"counts must be numbers, not of dtype {X.dtype}; pass integer or float counts")
-    if X.format not in ("lil", "dok"):
+    try:
+        if X.format in ("csr", "csc", "bsr"):
+            _check_numbers(X.indices, X.indptr, X.data)
+            sound = type(X)((X.data, X.indices, X.indptr), shape=X.shape)  # with the same arrays: X stays as it is
+            sound.check_format(full_check=True)
+            X = sound
+        elif X.format != "dia":
+            X = _coordinates(X)
         X = _summable(X)
-    return X if X.format == "csr" else _rows(X)
+        return X if X.format == "csr" else _rows(X)
+    except (TypeError, ValueError, OverflowError, IndexError, AttributeError) as error:
+        if isinstance(error, InvalidCorpus):
+            raise
+        said = " ".join(f"{error}".split())
+        raise InvalidCorpus(f"the sparse matrix of counts is broken inside: {said:.120}; build it again") from error
+
+
+def _check_numbers(indices: Any, indptr: Any, data: Any) -> None:
+    """Refuse arrays that SciPy's own check would follow, or copy with other numbers."""
+    for name, array in (("indices", indices), ("indptr", indptr)):
+        if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype.kind != "i":
+            raise ValueError(f"its {name} are not an array of signed integers of one dimension")
+    if not isinstance(data, np.ndarray):
+        raise ValueError("its values are no array")
+
+
+def _coordinates(X: Any) -> Any:
+    """Return coordinates that are inside of the shape, of a matrix of coordinates, lists or keys."""
+    if X.format == "lil":
+        lengths = [len(row) for row in X.rows]
+        if len(lengths) != X.shape[0] or lengths != [len(row) for row in X.data]:
+            raise ValueError("its rows have more column numbers than values, or fewer")
+        row = np.repeat(np.arange(len(lengths)), lengths)
+        column = np.array([number for own in X.rows for number in own], np.int64)
+        values = np.array([value for own in X.data for value in own], X.dtype)
+        return sp.coo_matrix((values, (row, column)), shape=X.shape)
+    if X.format == "dok":
+        keys = np.array(list(X.keys()), np.int64).reshape(-1, 2)
+        return sp.coo_matrix((np.array(list(X.values()), X.dtype), (keys[:, 0], keys[:, 1])), shape=X.shape)
+    _check_numbers(X.row, X.col, X.data)
+    return sp.coo_matrix((X.data, (X.row, X.col)), shape=X.shape)
 
 
 def _summable(X: Any) -> Any:
@@ -96,7 +130,9 @@ def _summable(X: Any) -> Any:
 def _rows(X: Any) -> Any:
     """Convert a sound sparse matrix of another format into rows."""
     if X.format == "dia":  # a diagonal outside of the shape holds nothing, and its number may overflow
-        offsets = X.offsets.astype(np.int64)
+        offsets = np.asarray(X.offsets, np.int64)
+        if np.unique(offsets).size < offsets.size or offsets.size != len(X.data):
+            raise ValueError("its offsets are not one for each diagonal")
         inside = (offsets > -X.shape[0]) & (offsets < X.shape[1])
         X = sp.dia_matrix((X.data[inside], offsets[inside]), shape=X.shape)
     needed, installed = _BYTES_OF_A_ROW * X.shape[0] + _BYTES_OF_AN_ENTRY * X.nnz, memory_installed()
@@ -116,15 +152,12 @@ def _rows(X: Any) -> Any:
         return X.tocsr()
     except MemoryError as error:
         raise InvalidCorpus(too_large) from error
-    except (TypeError, ValueError, OverflowError) as error:  # of lists and dictionaries, which may hold anything
-        raise InvalidCorpus(f"the sparse matrix of counts is broken inside: {error}; build it again") from error
 
 
 def _as_csr(X: Any) -> sp.csr_matrix:
     matrix: sp.csr_matrix
     if sp.issparse(X):
         matrix = sp.csr_matrix(checked_sparse(X))
-        matrix.check_format(full_check=True)  # drops what lies behind the last row, gives both indices one type
     else:
         matrix = sp.csr_matrix(_as_dense(X))
     if matrix.dtype.kind not in "biuf":

@@ -284,6 +284,10 @@ class GroupedVectors:
 
 def checked_values(values: Any) -> np.ndarray:
     """Check that values are a table of finite numbers; return them as float32 or float64, shared where they are."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise InputError(
+            "the vectors are a masked array, of which the masked values are unknown; leave their rows out, or fill them"
+        )
     try:
         array = np.asanyarray(values)
         if array.dtype.kind not in "biufO":

@@ -6,15 +6,14 @@ import secrets
 from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import pairwise
-from unicodedata import normalize
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from stickbreak.corpus.csr import assemble_csr
-from stickbreak.corpus.encoded_words import EncodedWords
 from stickbreak.corpus.kernels.words import DIGIT, LETTER, MARK, count_block, rehash
-from stickbreak.corpus.reading.text_blocks import TextBlock
+from stickbreak.corpus.reading.blocks import blocks_of_texts
 from stickbreak.corpus.unicode_words import character_runs
 
 __all__ = ["WordTable"]
@@ -37,111 +36,88 @@ class WordTable:
         Make a text lower case first that is all ASCII.
     prepare : callable
         What is done first with any other text, lower case included.
+    always : bool
+        Do it with texts that are all ASCII, too.
     """
 
-    def __init__(self, ignored: Iterable[str], *, lowercase: bool, prepare: Callable[[str], str]) -> None:
-        self._lowercase, self._prepare = lowercase, prepare
+    def __init__(
+        self, ignored: Iterable[str], *, lowercase: bool, prepare: Callable[[str], str], always: bool = False
+    ) -> None:
+        self._lowercase, self._prepare, self._always = lowercase and not always, prepare, always
         self._seed = np.uint64(secrets.randbits(64))  # no text can be made to fill one slot
         self._slots = np.zeros(1 << 10, np.int32)
         self._hashes, self._starts = np.empty(0, np.uint64), np.zeros(1, np.int64)
         self._arena = np.empty(0, np.uint8)
         self._document_of = self._place_of = np.empty(0, np.int64)
         self._n_words = self._n_ignored = self._n_documents = 0
-        self.counts(ignored)
+        self.counts(block.texts for block in blocks_of_texts(ignored))
         self._n_ignored = self._n_words
 
     @property
-    def words(self) -> list[str]:
-        """The words in the order of their columns: that of their first occurrence."""
-        return self.encoded.listed()
+    def words(self) -> Any:
+        """The words, an array of Arrow, in the order of their columns: that of their first occurrence."""
+        import pyarrow as pa
 
-    @property
-    def encoded(self) -> EncodedWords:
-        """The words in UTF-8, in the same order."""
-        starts = self._starts[self._n_ignored : self._n_words + 1]
-        return EncodedWords(self._arena[starts[0] : starts[-1]], starts - starts[0])
+        starts = self._starts[self._n_ignored : self._n_words + 1].copy()
+        content = self._arena[starts[0] : starts[-1]].copy()
+        starts -= starts[0]
+        buffers = [None, pa.py_buffer(starts), pa.py_buffer(content)]
+        return pa.Array.from_buffers(pa.large_string(), starts.size - 1, buffers)
 
-    def counts(self, texts: Iterable[str]) -> sp.csr_matrix:
+    def counts(self, texts: Iterable[Any]) -> sp.csr_matrix:
         """Count texts; none is held after it was taken.
 
         Parameters
         ----------
-        texts : iterable of str
-            Composed (NFC).
+        texts : iterable of pyarrow.Array
+            Of large strings without nulls.
 
         Returns
         -------
         csr_matrix of int32 of shape (D, W)
             A column for each of the words so far. The columns of a row are in no order.
         """
-        blocks: list[_Entries] = []
-        parts: list[bytes] = []
-        ends: list[int] = []
-        size = 0
-        ascii_only = True
-        for text in texts:
-            if text.isascii():
-                content = text.encode("ascii")
-                content = content.lower() if self._lowercase else content
-            else:
-                content, ascii_only = self._prepare(text).encode("utf-8", "surrogatepass"), False
-            parts.append(content)
-            size += len(content)
-            ends.append(size)
-            if size >= _BLOCK:
-                blocks.append(self._count(*_joined(parts, ends), ascii_only=ascii_only))
-                parts, ends, size, ascii_only = [], [], 0, True
-        blocks.append(self._count(*_joined(parts, ends), ascii_only=ascii_only))
-        return self._matrix(blocks)
-
-    def counts_of_blocks(self, blocks: Iterable[TextBlock]) -> sp.csr_matrix:
-        """Count texts that come many at once; they need not be composed.
-
-        Parameters
-        ----------
-        blocks : iterable of TextBlock
-
-        Returns
-        -------
-        csr_matrix of int32 of shape (D, W)
-            As `counts` returns it.
-        """
         entries: list[_Entries] = []
-        for block in blocks:
-            content, ends = self._prepared(block)
-            cuts = np.searchsorted(ends, np.arange(_BLOCK, len(content), _BLOCK), side="right")
+        for some in texts:
+            content, ends, plain = self._prepared(some)
+            cuts = np.searchsorted(ends, np.arange(_BLOCK, content.size, _BLOCK), side="right")
             for first, last in pairwise(sorted({0, *cuts.tolist(), ends.size})):
                 begin = int(ends[first - 1]) if first else 0
-                some = np.frombuffer(content, np.uint8)[begin : int(ends[last - 1])]
-                ascii_only = bool(block.plain[first:last].all())
-                entries.append(self._count(some, ends[first:last] - begin, ascii_only=ascii_only))
+                own = content[begin : int(ends[last - 1])]
+                entries.append(self._count(own, ends[first:last] - begin, ascii_only=bool(plain[first:last].all())))
         return self._matrix(entries)
 
-    def _prepared(self, block: TextBlock) -> tuple[bytes, np.ndarray]:
-        """Compose the texts of a block and make them lower case, as far as that is wanted."""
-        content = block.content.lower() if self._lowercase else block.content  # of bytes: only what is ASCII
-        if block.plain.all():
-            return content, block.ends
-        rows = np.flatnonzero(~block.plain)
-        lengths = np.diff(block.ends, prepend=0)
-        ends = block.ends[rows].tolist()
-        spans = list(zip((block.ends[rows] - lengths[rows]).tolist(), ends, strict=True))
-        prepared = self._composed([block.content[begin:end] for begin, end in spans])
+    def _prepared(self, texts: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the bytes of texts, made ready to be counted, where each ends, and whether it is all ASCII."""
+        import pyarrow.compute as pc
+
+        plain = np.asarray(pc.string_is_ascii(texts)) & (not self._always)
+        _, offsets, values = texts.buffers()
+        starts = np.frombuffer(offsets, np.int64, len(texts) + 1, 8 * texts.offset)
+        begin, end = int(starts[0]), int(starts[-1])
+        content = bytes(memoryview(values)[begin:end]) if end > begin else b""
+        starts = starts - begin
+        if self._lowercase:
+            content = content.lower()  # of bytes: only what is ASCII
+        if plain.all():
+            return np.frombuffer(content, np.uint8), starts[1:], plain
+        rows = np.flatnonzero(~plain)
+        spans = list(zip(starts[rows].tolist(), starts[rows + 1].tolist(), strict=True))
+        prepared = self._composed([content[begin:end] for begin, end in spans])
+        lengths = np.diff(starts)
         lengths[rows] = [len(text) for text in prepared]
         parts: list[bytes] = []
-        for at, (begin, _), text in zip([0, *ends], spans, prepared, strict=False):
+        for at, (begin, _), text in zip([0, *(end for _, end in spans)], spans, prepared, strict=False):
             parts += content[at:begin], text
-        return b"".join([*parts, content[ends[-1] :]]), np.cumsum(lengths)
+        whole = b"".join([*parts, content[spans[-1][1] :]])
+        return np.frombuffer(whole, np.uint8), np.cumsum(lengths), plain
 
     def _composed(self, texts: list[bytes]) -> list[bytes]:
-        """Compose texts and prepare them, all in one string, which is quicker than one by one."""
-        given = b"\0".join(texts).decode("utf-8", "surrogatepass").split("\0")
-        together = "\0".join([normalize("NFC", text) for text in given])
-        prepared = self._prepare(together).encode("utf-8", "surrogatepass").split(b"\0")
+        """Prepare texts, all in one string, which is quicker than one by one."""
+        prepared = self._prepare(b"\0".join(texts).decode()).encode("utf-8", "replace").split(b"\0")
         if len(prepared) == len(texts):
             return prepared
-        alone = (normalize("NFC", text.decode("utf-8", "surrogatepass")) for text in texts)  # one holds a zero byte
-        return [self._prepare(text).encode("utf-8", "surrogatepass") for text in alone]
+        return [self._prepare(text.decode()).encode("utf-8", "replace") for text in texts]  # one holds a zero byte
 
     def _count(self, content: np.ndarray, ends: np.ndarray, *, ascii_only: bool) -> _Entries:
         self._make_room(content.size)
@@ -184,13 +160,11 @@ class WordTable:
             ends.append(end + ends[-1][-1])
         indptr = np.concatenate(ends)
         dtype = np.int32 if indptr[-1] < 2**31 else np.int64
-        indices = np.concatenate([words - self._n_ignored for words, _, _ in blocks]).astype(dtype, copy=False)
-        data = np.concatenate([counts for _, counts, _ in blocks])
-        return assemble_csr(data, indices, indptr.astype(dtype, copy=False), self._n_words - self._n_ignored)
-
-
-def _joined(parts: list[bytes], ends: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    return np.frombuffer(b"".join(parts), np.uint8), np.array(ends, np.int64)
+        nothing = np.empty(0, np.int32)
+        indices = np.concatenate([nothing, *(words - self._n_ignored for words, _, _ in blocks)])
+        data = np.concatenate([nothing, *(counts for _, counts, _ in blocks)])
+        columns = indices.astype(dtype, copy=False)
+        return assemble_csr(data, columns, indptr.astype(dtype, copy=False), self._n_words - self._n_ignored)
 
 
 def _longer(array: np.ndarray, size: int) -> np.ndarray:

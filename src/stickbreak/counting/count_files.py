@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stickbreak.corpus.arguments import checked_location
 from stickbreak.corpus.folder_writer import corpus_writer, is_corpus_folder
 from stickbreak.corpus.metadata import Layout
+from stickbreak.corpus.preparing import settled
+from stickbreak.corpus.reading.decoding import Dirt
+from stickbreak.corpus.reading.files import reading
 from stickbreak.corpus.reading.limits import ReadLimits
-from stickbreak.corpus.reading.pieces import Piece, pieces_of
-from stickbreak.corpus.reading.source import ReadSettings, TextSource
+from stickbreak.corpus.reading.source import Piece, ReadSettings, TextSource
 from stickbreak.corpus.reading.vocabularies import checked_words, given_words
 from stickbreak.corpus.text_settings import TextOptions, checked_options
-from stickbreak.counting.inputs import files_of
-from stickbreak.counting.job import Counting, count_job, done_before, jobs_of
-from stickbreak.counting.merge import add_parts, chosen_columns, given_columns
-from stickbreak.counting.part import Part
+from stickbreak.counting.parts import Counting, Part, Words, add_parts, count_job, done_before, jobs_of
 from stickbreak.counting.parts_folder import folder_of_parts
-from stickbreak.exceptions import InputError, InvalidCorpus, NoDocuments, WriteError
+from stickbreak.exceptions import InputError, InvalidCorpus, NoDocuments, ReadError, WriteError
 from stickbreak.fitting.engine import Engine, engine
 from stickbreak.fitting.executor import count_jobs
 from stickbreak.storage.atomic import TAKEN, told_as_write_error
 from stickbreak.storage.places import PathLike, place_of
-from stickbreak.storage.urls import Location
+from stickbreak.storage.urls import Location, UrlPath
 
 if TYPE_CHECKING:
     from stickbreak.corpus.corpus import Corpus
@@ -74,6 +75,9 @@ def count_files(
     keep: Sequence[str] | str | None = None,
     encoding: str = "utf-8",
     delimiter: str | None = None,
+    header: bool | None = None,
+    bad_rows: str = "fail",
+    encoding_errors: str = "strict",
     limits: ReadLimits | None = None,
     overwrite: bool = False,
     n_jobs: int | None = None,
@@ -89,12 +93,13 @@ def count_files(
     Parameters
     ----------
     inputs : path-like or sequence of path-like
-        Files of texts, patterns of their names ("part-*.jsonl.gz"), folders. A folder that holds only JSON lines, CSV,
-        TSV or Parquet stands for its files; in any other each file is a document. Or URLs of these (s3://, gs://, any
-        that pyarrow or fsspec read), with the signs * and [ in patterns. On a cluster all machines must see them.
+        Files of texts, patterns of their names ("part-*.jsonl.gz"), folders. A folder that holds only JSON
+        lines, CSV, TSV or Parquet stands for its files; in any other each file is a document. Or URLs of these (s3://,
+        gs://, any that pyarrow or fsspec read), with the signs * and [ in patterns. On a cluster all machines must see
+        them.
     out : path-like
         The corpus folder to make; on a cluster where all machines see it.
-    format, text_field, name_field, text, keep, encoding, delimiter, limits
+    format, text_field, name_field, text, keep, encoding, delimiter, header, bad_rows, encoding_errors, limits
         As in `stickbreak.corpus.read`, for all files.
     vocabulary : sequence of str or path, optional
         Count exactly these words, without pruning.
@@ -146,12 +151,17 @@ def count_files(
         keep=keep,
         encoding=encoding,
         delimiter=delimiter,
+        header=header,
+        bad_rows=bad_rows,
+        encoding_errors=encoding_errors,
         limits=limits,
     )
     words = given_words(checked_words(vocabulary), settings.encoding, settings.limits)
     target = place_of(out).absolute()
     _check_target(target, overwrite=overwrite)
-    pieces = _pieces(files_of(inputs), settings)
+    pieces = _pieces(_files_of(inputs), settings)
+    if words is None:
+        options, _ = settled(options, pieces[0].blocks(Dirt(True, True)))
     with folder_of_parts(target) as folder:
         counting = Counting.of(folder, options, words, settings.asked.keep, 2 * STEP)
         jobs = list(jobs_of(pieces, STEP))
@@ -160,9 +170,14 @@ def count_files(
         with engine(n_jobs) as runner:
             told = _teller(callback, "count", len(jobs), before=len(jobs) - len(missing))
             new = iter(runner.run(count_job, missing, counting, told))
-            parts = [part for done in known for part in (done or next(new)).parts]
+            all_done = [done or next(new) for done in known]
+            parts = [part for done in all_done for part in done.parts]
+            dirt = settings.dirt()
+            for done in all_done:
+                dirt.add(done.dirt)
+            dirt.tell()
             told = _teller(callback, "write", len(parts))
-            sizes = _write(target, parts, counting, pieces[0], told, runner, overwrite=overwrite)
+            sizes = _write(target, parts, counting, dirt, pieces[0], told, runner, overwrite=overwrite)
     return Counted(target, *sizes, n_jobs=len(jobs), n_jobs_before=len(jobs) - len(missing))
 
 
@@ -200,7 +215,7 @@ def _pieces(files: Sequence[Location], settings: ReadSettings) -> list[Piece]:
             continue
         if not source.holds_texts:
             raise InputError(f"{path} is of format {source.kind!r}, which holds counts already; fit them as they are")
-        pieces.extend(pieces_of(source, STEP))
+        pieces.extend(source.pieces(STEP))
     if not pieces:
         raise empty or NoDocuments(f"{files[0]} holds no documents; a corpus needs at least one")
     return pieces
@@ -210,6 +225,7 @@ def _write(
     target: Path,
     parts: Sequence[Part],
     counting: Counting,
+    dirt: Dirt,
     first: Piece,
     told: Callable[[int], None],
     runner: Engine,
@@ -217,27 +233,51 @@ def _write(
     overwrite: bool,
 ) -> tuple[int, int, int]:
     """Write the corpus; return its documents, words and tokens."""
-    n_documents = sum(part.n_documents() for part in parts)
+    n_documents = sum(part.sizes()[0] for part in parts)
     if not n_documents:
         raise NoDocuments(f"{first.source.path} holds no documents; a corpus needs at least one")
     try:
         if counting.vocabulary is None:
-            columns = chosen_columns(parts, n_documents, counting.options)
+            words = Words.chosen(parts, n_documents, counting.options)
         else:
-            columns = given_columns(parts, counting.vocabulary)
+            words = Words(list(counting.vocabulary), sum(part.sizes()[1] for part in parts))
     except InvalidCorpus as error:
         raise InvalidCorpus(f"{first.source.path}: {error}") from error
-    named = any(part.has_names() for part in parts)
     layout = Layout.of([part.forms() for part in parts] if counting.keep else [])
-    n_words = len(columns.words)
     with corpus_writer(
         target,
-        n_words,
-        vocabulary=columns.words,
-        most_entries=columns.n_entries,
+        len(words.words),
+        vocabulary=words.words,
+        most_entries=words.n_entries,
         text_options=counting.options,
+        left_out=dirt.sentences(),
         overwrite=overwrite,
     ) as writer:
-        add_parts(writer, parts, columns, named=named, layout=layout, told=told, runner=runner)
+        add_parts(writer, parts, words, layout, told, runner)
         n_tokens = int(writer.n_tokens)
-    return n_documents, n_words, n_tokens
+    return n_documents, len(words.words), n_tokens
+
+
+def _files_of(inputs: Any) -> list[Location]:
+    """Return the files and folders of texts that were asked for, each once, by absolute paths.
+
+    They come in the order in which they were asked for, files of a pattern by their names.
+    """
+    given: Sequence[Any] = inputs if isinstance(inputs, (list, tuple)) else [inputs]
+    asked = [checked_location(one, "count_files") for one in given]
+    found = [path for one in asked for path in _matching(one)]
+    if not found:
+        raise InputError("there is nothing to count; name at least one file")
+    return list(dict.fromkeys(path.absolute() for path in found))
+
+
+def _matching(path: Location) -> Sequence[Location]:
+    """Return the files that a pattern ("part-*.jsonl.gz") matches; a file may also be named as a pattern is."""
+    with reading(path):
+        if path.exists() or not any(sign in str(path) for sign in "*?["):
+            return [path]
+        files: list[Location] = []
+        files += path.matches() if isinstance(path, UrlPath) else map(Path, glob.glob(str(path), recursive=True))
+    if not files:
+        raise ReadError(f"no file matches {path}; check the pattern")
+    return sorted(files, key=str)

@@ -59,6 +59,7 @@ from stickbreak.storage.places import PathLike
 
 Rows = TypeVar("Rows")
 JOB_COUNTS = 1 << 18  # stored counts of a job of workers
+_MANY_COPIES = 0.05  # of the documents, from which on they are told
 _LABELLED = "a TopicModel or a GibbsHDP(representation='partially-collapsed')"
 
 
@@ -645,9 +646,17 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
             self._check_labelled_fit()
             self._document_labels = given_labels(documents, given)
         check_tokens(documents)
+        n_copies = int((documents.copy_of() != np.arange(documents.n_documents)).sum())
+        if n_copies > _MANY_COPIES * documents.n_documents:
+            logger.warning(
+                "%d of %d documents have the words of an earlier one: copies can become topics of their own, and "
+                "held-out scores are too good; corpus.without_copies() keeps one of each",
+                n_copies, documents.n_documents,
+            )  # fmt: skip
 
     def _take_names(self, documents: Corpus) -> None:
         self.vocabulary_, self.text_options_ = documents.words, documents.text_options
+        self.left_out_ = documents.left_out
         if self._takes_labels:
             self.label_names_ = [] if self._document_labels is None else list(self._document_labels.names)
             self.label_curve_ = []
@@ -753,6 +762,8 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         described: dict[str, Any] = {"vocabulary": list(self.vocabulary_), "n_features": self.n_features_in_}
         if self.text_options_ is not None:
             described["texts"] = {"options": self.text_options_.as_plain(), "column": self.text_column_}
+        if self.left_out_:
+            described["left_out"] = list(self.left_out_)
         if self._labels:
             described["labels"] = {str(k): label for k, label in self._labels.items()}
         if self._path is not None:
@@ -773,6 +784,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
             column = meta["texts"]["column"]
             require(column is None or isinstance(column, str), f"the column of its texts is {column!r:.40}")
             model.text_options_, model.text_column_ = TextOptions.from_plain(meta["texts"]["options"]), column
+        model.left_out_ = tuple(names_in(meta.get("left_out", []), len(meta.get("left_out", [])), "sentences"))
         model._labels = {int(k): label for k, label in meta.get("labels", {}).items()}
         if "path" in meta:
             path = {name.removeprefix("path."): array for name, array in arrays.items() if name.startswith("path.")}

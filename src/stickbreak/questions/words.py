@@ -14,8 +14,8 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus, TextOptions
+from stickbreak.corpus.preparing import preparation
 from stickbreak.corpus.tables import in_tables
-from stickbreak.corpus.text_counter import preparation
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.numerics.arrays import Float, Int

@@ -5,8 +5,13 @@ pyarrow opens what it knows itself, and fsspec all else. Credentials come from w
 
 from __future__ import annotations
 
+import atexit
 import io
+import os
 import re
+import shutil
+import stat
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -32,7 +37,7 @@ def _part(pattern: str) -> str:
 
 
 def location_of(given: object) -> Location:
-    """Return the place that a path or URL names; file:///folder is a path.
+    """Return the place that a path or URL names; file:///folder is a path, and "-" a file with standard input.
 
     Raises
     ------
@@ -42,13 +47,39 @@ def location_of(given: object) -> Location:
     if isinstance(given, UrlPath):
         return given
     if not (isinstance(given, str) and is_url(given)):
-        return place_of(given)
+        place = place_of(given)
+        path = "-" if str(place) == "/dev/stdin" else str(place)
+        return _spooled(path) if _is_read_once(path) else place
     if not given.lower().startswith("file://"):
         return UrlPath(given)
     parts = urlsplit(given)
     if parts.netloc not in ("", "localhost"):
         raise InputError(f"{without_secrets(given):.100} names the machine {parts.netloc!r:.60}; give file:///path.")
     return Path(unquote(parts.path))
+
+
+def _is_read_once(path: str) -> bool:
+    """Tell standard input ("-"), and what the shell puts in place of a command."""
+    if path == "-":
+        return True
+    try:
+        return path.startswith(("/dev/fd/", "/proc/self/fd/")) and stat.S_ISFIFO(os.stat(path).st_mode)
+    except OSError:
+        return False
+
+
+@lru_cache
+def _spooled(path: str) -> Path:
+    """Return a file with the content of what can be read once; it is removed at the end of the process."""
+    folder = tempfile.mkdtemp(prefix="stickbreak-input-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    target = Path(folder, "standard-input")
+    try:
+        with open(0 if path == "-" else path, "rb", closefd=path != "-") as source, open(target, "wb") as copy:
+            shutil.copyfileobj(source, copy)
+    except OSError as error:
+        raise ReadError(f"{path} cannot be read: {error.strerror or error!s:.160}") from error
+    return target
 
 
 class Stat(NamedTuple):

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from stickbreak.corpus.corpus import Corpus
-from stickbreak.corpus.metadata import Gatherer, Layout
+from stickbreak.corpus.metadata import Gatherer
+from stickbreak.corpus.reading.decoding import Dirt
 from stickbreak.corpus.reading.formats import detect_format
 from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
-from stickbreak.corpus.reading.parquet_file import opened, read_table
-from stickbreak.corpus.reading.records import Written
-from stickbreak.corpus.reading.source import USUAL_DELIMITERS
-from stickbreak.corpus.reading.tables import Table
+from stickbreak.corpus.reading.parquet import opened, read_table
+from stickbreak.corpus.reading.tables import USUAL_DELIMITERS, Table
 from stickbreak.exceptions import InputError, ReadError
 from stickbreak.storage.urls import Location
 
@@ -32,16 +31,15 @@ def read_beside(path: Location, encoding: str = "utf-8", limits: ReadLimits | No
             return read_table(file, path, limits)
     if kind not in USUAL_DELIMITERS:
         raise ReadError(f"{path} is of format {kind!r}; give a table with a row for each document, as CSV or Parquet")
-    rows = iter(Table.opened(path, encoding, None, USUAL_DELIMITERS[kind], limits))
-    header = next(rows, [])
-    if len(set(header)) < len(header):
-        twice = next(name for name in header if header.count(name) > 1)
+    found = Table.opened(path, encoding, None, USUAL_DELIMITERS[kind], limits, header=True)
+    columns = found.columns
+    if len(set(columns)) < len(columns):
+        twice = next(name for name in columns if columns.count(name) > 1)
         raise ReadError(f"{path} has several columns {twice!r:.40}; give each a different name")
-    gatherer = Gatherer(header)
-    for row in rows:
-        gatherer.add({name: Written(value) for name, value in zip(header, row, strict=True)})
-    gathered = gatherer.gathered()
-    return Layout.of([gathered.forms()]).typed(gathered)
+    gatherer = Gatherer(columns)
+    for chunk in found.chunks(columns, Dirt()):
+        gatherer.add(chunk, len(chunk[columns[0]]), written=True)
+    return gatherer.typed()
 
 
 def with_columns(corpus: Corpus, table: Any, path: Location) -> Corpus:

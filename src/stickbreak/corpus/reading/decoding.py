@@ -1,45 +1,128 @@
-"""Bytes to text: which encoding a file is in, and what is said where it is another one."""
+"""The lines of text files in UTF-8, many at once, and what is done with bytes and rows that are wrong."""
 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterable, Iterator
+import contextlib
+import io
+import logging
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import BinaryIO
 
 import numpy as np
 
+from stickbreak.corpus.reading.files import open_binary, packing_of, reading, start_of, unpacks_too_far
+from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
 from stickbreak.exceptions import InputError, ReadError
+from stickbreak.storage.plain_files import open_file
+from stickbreak.storage.urls import Location
 
-__all__ = ["checked_encoding", "decoded", "decoded_pieces", "encoding_of", "is_utf8", "line_end_of"]
+__all__ = ["Dirt", "Span", "checked_encoding", "decoded_file", "decoded_lines", "encoding_of", "line_blocks"]
 
+_LOG = logging.getLogger("stickbreak")
 _MARKS = (  # the longer ones first: that of UTF-32 begins as that of UTF-16
+    (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_OF_ONE_BYTE = ("utf-8", "utf-8-sig", "ascii")
-_EAST_ASIAN = ("gb18030", "shift_jis", "euc_kr", "big5")
 _NAME_IT = "name its encoding with --encoding (in Python: encoding)"
-_FEWEST = 8  # bytes that can look like UTF-16
+_REPLACE = "replace such bytes with --encoding-errors replace (in Python: encoding_errors='replace')"
+_SKIP = "leave such rows out with --bad-rows skip (in Python: bad_rows='skip')"
+_SHOWN = 3  # places
+_BLOCK = 1 << 20  # bytes of lines
+_ALWAYS_LINES, _LEAST_OF_A_LINE = 1_000_000, 32  # a line of a packed file counts for as many bytes at least
+
+
+@dataclass(slots=True)
+class Dirt:
+    """What is wrong with texts: refused, or passed over, counted and told.
+
+    Attributes
+    ----------
+    skip_rows, replace_bytes : bool
+        Whether it is passed over.
+    n_rows, n_replaced : int
+        Rows that were left out; lines in which bytes were replaced.
+    rows, replaced : list of str
+        The first places.
+    """
+
+    skip_rows: bool = False
+    replace_bytes: bool = False
+    n_rows: int = 0
+    n_replaced: int = 0
+    rows: list[str] = field(default_factory=list)
+    replaced: list[str] = field(default_factory=list)
+
+    def row(self, what: str, repair: str) -> None:
+        """Note a row that cannot be read.
+
+        Raises
+        ------
+        ReadError
+            If such rows are not left out.
+        """
+        if not self.skip_rows:
+            raise ReadError(f"{what}; {repair}, or {_SKIP}")
+        self.n_rows += 1
+        if len(self.rows) < _SHOWN:
+            self.rows.append(f"{what:.200}")
+
+    def bytes_of(self, where: str) -> None:
+        """Note a line with bytes that were replaced."""
+        self.n_replaced += 1
+        if len(self.replaced) < _SHOWN:
+            self.replaced.append(where)
+
+    def add(self, other: Dirt) -> None:
+        """Add what another part of the texts has."""
+        self.n_rows, self.n_replaced = self.n_rows + other.n_rows, self.n_replaced + other.n_replaced
+        self.rows = [*self.rows, *other.rows][:_SHOWN]
+        self.replaced = [*self.replaced, *other.replaced][:_SHOWN]
+
+    def sentences(self) -> tuple[str, ...]:
+        """Say what was passed over: nothing, or a sentence for each kind."""
+        kinds = (
+            (
+                self.n_rows,
+                "row was left out as it cannot be read",
+                "rows were left out as they cannot be read",
+                self.rows,
+            ),
+            (
+                self.n_replaced,
+                "line has bytes that are not of its encoding, which were replaced",
+                "lines have bytes that are not of their encoding, which were replaced",
+                self.replaced,
+            ),
+        )
+        return tuple(
+            f"{n:,} {one if n == 1 else many}: {', '.join(places)}{', ...' if n > len(places) else ''}"
+            for n, one, many, places in kinds
+            if n
+        )
+
+    def tell(self) -> None:
+        """Log it."""
+        for sentence in self.sentences():
+            _LOG.warning("%s", sentence)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Whole lines of a file that is not packed: first byte, the one after the last, number of the first line."""
+
+    begin: int
+    end: int
+    line: int = 1
 
 
 def checked_encoding(encoding: object) -> str:
-    """Return the name of an encoding that Python knows.
-
-    Parameters
-    ----------
-    encoding : object
-        What was given.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    InputError
-        If it is not the name of an encoding of text.
-    """
+    """Return the name of an encoding of text that Python knows."""
     if not isinstance(encoding, str):
         raise InputError(f"encoding is {encoding!r:.40}; give a name such as 'utf-8' or 'latin-1'")
     try:
@@ -52,115 +135,128 @@ def checked_encoding(encoding: object) -> str:
     return encoding
 
 
-def line_end_of(encoding: str) -> bytes:
-    r"""Return the bytes of "\n" in an encoding, without a byte order mark.
-
-    Parameters
-    ----------
-    encoding : str
-        A name that `checked_encoding` let pass.
-
-    Returns
-    -------
-    bytes
-    """
-    end = "\n".encode(encoding)
-    for mark in (codecs.BOM_UTF8, *(mark for mark, _ in _MARKS)):
-        if len(end) > len(mark):
-            end = end.removeprefix(mark)
-    return end
-
-
 def encoding_of(start: bytes, asked: str, where: str) -> str:
-    """Return the encoding of a file: that of its byte order mark where UTF-8 was asked for, else the one asked for.
-
-    Parameters
-    ----------
-    start : bytes
-        The first bytes of the file.
-    asked : str
-        The encoding that the caller names; "utf-8" stands for "not named".
-    where : str
-        The file, for the message.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    ReadError
-        If the file has no byte order mark but needs one: "utf-16" was asked for, or it looks like UTF-16.
-    """
+    """Return the encoding of a file: that of its byte order mark where UTF-8 was asked for, else the one asked for."""
     name = codecs.lookup(asked).name
     marked = next((encoding for mark, encoding in _MARKS if start.startswith(mark)), None)
     if name in ("utf-16", "utf-32") and marked is None:
         raise ReadError(f"{where} has no byte order mark; {_NAME_IT}, such as '{name}-le', '{name}-be' or 'utf-8'")
-    if name not in _OF_ONE_BYTE:
+    if name not in ("utf-8", "utf-8-sig", "ascii"):
         return asked
-    if marked is not None:
-        return marked
-    wide = _looks_wide(start)
-    if wide is not None:
-        raise ReadError(
-            f"{where} looks like UTF-16 without a byte order mark; convert it to UTF-8, or {_NAME_IT}, {wide!r}"
-        )
-    return asked
+    if marked is None and len(start) > 7 and start.count(0) > len(start) / 4:
+        zeros = start[1::2].count(0)
+        wide = "utf-16-le" if zeros > start[0::2].count(0) else "utf-16-be"
+        raise ReadError(f"{where} looks like UTF-16 without a byte order mark; {_NAME_IT}, {wide!r}")
+    return marked or ("utf-8" if name == "utf-8-sig" else name)
 
 
-def _looks_wide(start: bytes) -> str | None:
-    """Tell UTF-16 by its zero bytes: most of the high ones, and no low one, in any text of mostly Latin letters."""
-    half = len(start) // 2
-    if len(start) < _FEWEST:
-        return None
-    even, odd = start[0 : 2 * half : 2].count(0), start[1 : 2 * half : 2].count(0)
-    if even == 0 and odd > 0.5 * half:
-        return "utf-16-le"
-    return "utf-16-be" if odd == 0 and even > 0.5 * half else None
+def is_wide(encoding: str) -> bool:
+    """Tell whether a line of this encoding does not end with the byte 10 alone."""
+    end = "\n".encode(encoding)
+    return not (end == b"\n" or end == codecs.BOM_UTF8 + b"\n")
 
 
-def decoded(content: bytes, encoding: str, where: str, offset: int = 0) -> str:
-    """Decode bytes strictly.
+def line_blocks(
+    path: Location,
+    encoding: str = "utf-8",
+    limits: ReadLimits = DEFAULT_LIMITS,
+    dirt: Dirt | None = None,
+    span: Span | None = None,
+) -> Iterator[tuple[int, bytes]]:
+    """Give the lines of a text file, unpacked and in UTF-8, about a mebibyte of them at once.
 
-    Parameters
-    ----------
-    content : bytes
-        A line or a whole file.
-    encoding : str
-        Its encoding.
-    where : str
-        File, and line if there is one, for the message.
-    offset : int
-        Place of `content` in the file, in bytes.
-
-    Returns
-    -------
-    str
+    Yields
+    ------
+    number : int
+        Of the first line.
+    lines : bytes
+        Whole lines, with their ends.
 
     Raises
     ------
     ReadError
-        Naming the first byte that does not fit, and encodings that may.
+        If the file cannot be read, a line is too long, or bytes are not of the encoding: the line is named.
     """
+    dirt, most = dirt or Dirt(), math.inf
+    found = encoding_of(start_of(path), checked_encoding(encoding), str(path))
+    if packing_of(path) is not None:
+        with reading(path):
+            most = limits.most_unpacked(path.stat().st_size)
+    with open_binary(path, limits) as file:
+        wide = is_wide(found)
+        blocks = _wide_blocks(file, found, path, limits, dirt) if wide else _blocks(file, path, limits, span)
+        first = span is None or span.begin == 0
+        for number, block in blocks:
+            lines = block if wide else _in_utf8(block, found, path, number, dirt)
+            if number > _ALWAYS_LINES and number * _LEAST_OF_A_LINE > most:  # a gigabyte of them packs into a megabyte
+                raise unpacks_too_far(path, most)
+            yield number, lines.removeprefix(codecs.BOM_UTF8) if first else lines
+            first = False
+
+
+def _blocks(file: BinaryIO, path: Location, limits: ReadLimits, span: Span | None) -> Iterator[tuple[int, bytes]]:
+    """Cut a file into blocks of whole lines; none is held that has a line longer than the limit."""
+    longest = limits.document_bytes
+    number, left = 1, math.inf
+    if span is not None:
+        file.seek(span.begin)
+        number, left = span.line, span.end - span.begin
+    while left > 0:
+        block = file.read(int(min(_BLOCK, left))) if longest >= _BLOCK else b""
+        if not block.endswith(b"\n"):
+            block += file.readline(longest + 1)
+        if not block:
+            return
+        left -= len(block)
+        n_ends = count_line_ends(block)
+        begin = block.rfind(b"\n", 0, -1) + 1  # of the last line
+        if len(block) - begin > longest:
+            if begin:
+                yield number, block[:begin]
+            closed = block.endswith(b"\n")
+            raise limits.too_long(f"line {number + n_ends - closed} of {path}")
+        yield number, block
+        number += n_ends
+
+
+def count_line_ends(block: bytes) -> int:
+    """Count the ends of lines; threads go on meanwhile, as they do not with `bytes.count`."""
+    return int(np.count_nonzero(np.frombuffer(block, np.uint8) == ord("\n")))
+
+
+def _in_utf8(block: bytes, encoding: str, path: Location, number: int, dirt: Dirt) -> bytes:
+    """Return lines in UTF-8: as they are where they are that, line by line where one is not of the encoding."""
+    if encoding == "utf-8":
+        if is_utf8(block):
+            return block
+    else:
+        try:
+            return block.decode(encoding).encode("utf-8", "replace")
+        except UnicodeError:
+            pass
+    lines = []
+    for line_number, line in enumerate(io.BytesIO(block), start=number):
+        try:
+            lines.append(line.decode(encoding))
+        except UnicodeError as error:
+            lines.append(_replaced(line, encoding, f"{path}, line {line_number}", dirt, error))
+    return "".join(lines).encode("utf-8", "replace")
+
+
+def _replaced(content: bytes, encoding: str, where: str, dirt: Dirt, error: UnicodeError) -> str:
+    """Decode bytes with a sign for each that is not of the encoding, and note it; or refuse them."""
+    if not dirt.replace_bytes:
+        raise _undecodable(error, encoding, where) from error
     try:
-        return content.decode(encoding)
-    except UnicodeDecodeError as error:
-        raise _undecodable(error, encoding, where, offset) from error
-    except UnicodeError as error:  # of codecs that say no more: "idna", "punycode"
-        raise _undecodable_at_all(error, encoding, where) from error
+        text = content.decode(encoding, "replace")
+    except UnicodeError:  # of a codec that cannot
+        raise _undecodable(error, encoding, where) from error
+    dirt.bytes_of(where)
+    return text
 
 
 def is_utf8(content: bytes) -> bool:
-    """Whether bytes are valid UTF-8; other threads go on while Arrow looks.
-
-    Parameters
-    ----------
-    content : bytes
-
-    Returns
-    -------
-    bool
-    """
+    """Tell whether bytes are valid UTF-8; other threads go on while Arrow looks."""
     import pyarrow as pa
 
     ends = pa.py_buffer(np.array([0, len(content)], np.int64))
@@ -171,75 +267,68 @@ def is_utf8(content: bytes) -> bool:
     return True
 
 
-def decoded_pieces(pieces: Iterable[bytes], encoding: str, where: str) -> Iterator[str]:
-    """Decode a file that comes piece by piece, cut anywhere; a byte order mark at its start is dropped.
-
-    Parameters
-    ----------
-    pieces : iterable of bytes
-        The content.
-    encoding : str
-        Its encoding.
-    where : str
-        The file, for the message.
-
-    Yields
-    ------
-    str
-
-    Raises
-    ------
-    ReadError
-        Naming the first byte that does not fit, and its line.
-    """
-    decoder = codecs.getincrementaldecoder(encoding)()
-    seen = offset = 0  # bytes given to the decoder; of these, those that it has finished
-    number, first = 1, True  # of the line
-    for piece, final in _marked_last(pieces):
-        try:
-            text = decoder.decode(piece, final)
-        except UnicodeDecodeError as error:
-            number += error.object[: error.start].count(line_end_of(encoding))
-            raise _undecodable(error, encoding, f"{where}, line {number}", offset) from error
-        except UnicodeError as error:
-            raise _undecodable_at_all(error, encoding, where) from error
-        number += text.count("\n")
-        offset = seen + len(piece) - len(decoder.getstate()[0])
-        seen += len(piece)
-        if first and text:
-            text, first = text.removeprefix("\ufeff"), False
-        if text:
-            yield text
-
-
-def _marked_last(pieces: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
-    for piece in pieces:
-        yield piece, False
-    yield b"", True
-
-
-def _undecodable(error: UnicodeDecodeError, encoding: str, where: str, offset: int) -> ReadError:
-    """Say which byte is not of the encoding, and which encodings would take it."""
-    content = error.object
-    names = ["cp1252", "latin-1"]
-    high = sum(byte > 127 for byte in content)
-    if high > 0.3 * len(content):  # letters of Western Europe are rarer than that
-        names = [*(name for name in _EAST_ASIAN if _decodes(content, name)), "latin-1"]
-    shown = " or ".join(repr(name) for name in names)
+def _undecodable(error: UnicodeError, encoding: str, where: str) -> ReadError:
+    said = f"{error!s:.80}"
+    if isinstance(error, UnicodeDecodeError):
+        said = f"byte 0x{error.object[error.start]:02x}"
     return ReadError(
-        f"{where} is not {encoding.upper()}: byte 0x{content[error.start]:02x} at position {offset + error.start} of "
-        f"the file; convert the file, or {_NAME_IT}, such as {shown}"
+        f"{where} is not {encoding.upper()}: {said}; {_NAME_IT}, such as 'cp1252' or 'latin-1', or {_REPLACE}"
     )
 
 
-def _undecodable_at_all(error: UnicodeError, encoding: str, where: str) -> ReadError:
-    said = " ".join(f"{error}".split())
-    return ReadError(f"{where} is not {encoding.upper()} ({said:.80}); {_NAME_IT}")
-
-
-def _decodes(content: bytes, encoding: str) -> bool:
+def _wide_blocks(
+    file: BinaryIO, encoding: str, path: Location, limits: ReadLimits, dirt: Dirt
+) -> Iterator[tuple[int, bytes]]:
+    """Give the lines of an encoding whose ends of lines are not the byte 10."""
+    text = io.TextIOWrapper(file, encoding, "replace" if dirt.replace_bytes else "strict", newline="\n")
+    number = 1
+    most = limits.document_bytes // len("\n".encode(encoding))
     try:
-        content.decode(encoding)
-    except UnicodeDecodeError as error:
-        return error.start >= len(content) - 3  # cut inside a character
-    return True
+        while line := _some_lines(text, most, f"line {number} of {path}", limits):
+            if dirt.replace_bytes and "\ufffd" in line:
+                dirt.bytes_of(f"{path}, line {number}")
+            yield number, line.encode("utf-8", "replace")
+            number += 1
+    except UnicodeError as error:
+        raise _undecodable(error, encoding, f"{path}, line {number} or after it,") from error
+    finally:
+        with contextlib.suppress(ValueError):  # it was closed
+            text.detach()
+
+
+def _some_lines(text: io.TextIOWrapper, most: int, where: str, limits: ReadLimits) -> str:
+    line = text.readline(most + 1)
+    if len(line) > most:
+        raise limits.too_long(where)
+    return line
+
+
+def decoded_lines(
+    path: Location, encoding: str = "utf-8", limits: ReadLimits = DEFAULT_LIMITS, dirt: Dirt | None = None
+) -> Iterator[str]:
+    """Give the lines of a text file one at a time, with their ends; errors as of `line_blocks`."""
+    for _, block in line_blocks(path, encoding, limits, dirt):
+        yield from io.StringIO(block.decode(), newline="\n")
+
+
+def decoded_file(path: Location, encoding: str, limits: ReadLimits, dirt: Dirt) -> str:
+    """Read a whole text file that is one document; errors as of `line_blocks`."""
+    with open_binary(path, limits) as file:
+        content = file.read(limits.document_bytes + 1)
+    if len(content) > limits.document_bytes:
+        raise limits.too_long(f"the document {path}")
+    found = encoding_of(content[:4096], encoding, str(path))
+    try:
+        text = content.decode(found)
+    except UnicodeError as error:
+        text = _replaced(content, found, f"{path}", dirt, error)
+    return text.removeprefix("\ufeff")
+
+
+def lines_before(path: Location, end: int) -> int:
+    """Count the lines before a byte of a file."""
+    n_lines = 0
+    with reading(path), open_file(path) as file:
+        while end > 0 and (block := file.read(min(end, 1 << 20))):
+            n_lines, end = n_lines + block.count(b"\n"), end - len(block)
+    return n_lines

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import logging
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from numbers import Integral
+from typing import Any
 
 from stickbreak.exceptions import InputError, ReadError
 
-__all__ = ["ALL", "Asked", "Fields", "checked_keep", "choose_fields", "listed"]
+__all__ = ["ALL", "Asked", "Fields", "checked_keep", "getter", "listed"]
+
+_LOG = logging.getLogger("stickbreak")
 
 ALL = ("*",)
 """What `keep="all"` stands for."""
@@ -17,6 +21,7 @@ ALL = ("*",)
 _TEXT = "text"
 _MOST_SHOWN = 12
 _NAMES = ("id", "name", "title")
+_WORDS_OF_A_TEXT = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +40,48 @@ class Asked:
     name: str | None = None
     keep: tuple[str, ...] = ()
 
-    def fields(self, record: Mapping[str, object], where: str) -> Fields:
-        """Choose the fields by a sample record; parameters and errors as of `choose_fields`."""
-        text, name = choose_fields(record, self.text, self.name, where)
+    def fields(self, record: Mapping[str, object], where: str, *, hint: str = "") -> Fields:
+        """Choose the fields by a sample record.
+
+        Parameters
+        ----------
+        record : mapping of str to object
+            The first record, or columns with a sample value: a str, or a list of them, marks a field that could be the
+            text.
+        where : str
+            File and line, for the message.
+        hint : str
+            What else may help, at the end of a message.
+
+        Raises
+        ------
+        ReadError
+            If a field asked for is missing, or none can be chosen; the message names those that exist.
+        """
+        text = name = None
+        for asked, option in ((self.text, "--text-field"), (self.name, "--name-field")):
+            if asked is not None and found_in(record, asked) is None:
+                raise ReadError(
+                    f"{where} has no field {asked!r:.60}; name another with {option}: {listed(record)}{hint}"
+                )
+        text = found_in(record, self.text) if self.text is not None else _only_text(record, where)
+        if text is None:
+            inside = " (a dot stands before a field inside an object)" if any(_inner(record)) else ""
+            raise ReadError(
+                f"{where}: it is not clear which field holds the text; name one with --text-field: {listed(record)}"
+                f"{inside}{hint}"
+            )
+        if self.name is not None:
+            name = found_in(record, self.name)
+        else:
+            name = next((found for known in _NAMES if (found := found_in(record, known)) not in (None, text)), None)
         if self.keep == ALL:
-            return Fields(text, name, tuple(field for field in record if field not in (text, name)), more=True)
-        missing = next((field for field in self.keep if field not in record), None)
+            return Fields(text, name, {field: field for field in record if field not in (text, name)}, more=True)
+        kept = {field: found_in(record, field) for field in self.keep}
+        missing = next((field for field, found in kept.items() if found is None), None)
         if missing is not None:
-            raise ReadError(f"{where} has no field {missing!r}; name another one: {listed(record)}")
-        return Fields(text, name, self.keep)
+            raise ReadError(f"{where} has no field {missing!r:.60}; name another one: {listed(record)}{hint}")
+        return Fields(text, name, {field: str(found) for field, found in kept.items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,45 +92,50 @@ class Fields:
     ----------
     text : str
     name : str or None
-    keep : tuple of str
-        Those whose values are kept.
+    keep : dict of str to str
+        What kept values are called, and the field that they are in.
     more : bool
         Keep other fields as well that only some records have.
     """
 
     text: str
     name: str | None
-    keep: tuple[str, ...] = ()
+    keep: Mapping[str, str]
     more: bool = False
 
     @property
     def columns(self) -> list[str]:
         """All of them, each once."""
-        return list(dict.fromkeys([self.text, *self.keep, *([] if self.name is None else [self.name])]))
-
-    def kept(self, record: Mapping[str, object]) -> Mapping[str, object]:
-        """Return the values of a record that are kept."""
-        if self.more:
-            return {field: value for field, value in record.items() if field not in (self.text, self.name)}
-        return {field: record.get(field) for field in self.keep} if self.keep else _NOTHING
+        return list(dict.fromkeys([self.text, *self.keep.values(), *([] if self.name is None else [self.name])]))
 
 
-_NOTHING: Mapping[str, object] = {}
+def found_in(record: Mapping[str, object], name: str) -> str | None:
+    """Return the field that is meant: of this name, inside others (post.body), or but for its case and blanks."""
+    if name in record or getter(name)(record) is not None:
+        return name
+    alike = [field for field in record if field.strip().casefold() == name.strip().casefold()]
+    return alike[0] if len(alike) == 1 else None
+
+
+def getter(name: str) -> Callable[[Mapping[str, Any]], Any]:
+    """Return what gives the value of a field of a record, None where there is none; post.body is that inside post."""
+    if "." not in name:
+        return lambda record: record.get(name)
+    parts = name.split(".")
+
+    def inside(record: Mapping[str, Any]) -> Any:
+        if name in record:
+            return record[name]
+        value: Any = record
+        for part in parts:
+            value = value.get(part) if isinstance(value, Mapping) else None
+        return value
+
+    return inside
 
 
 def checked_keep(keep: object) -> tuple[str, ...]:
-    """Return the fields to keep.
-
-    Parameters
-    ----------
-    keep : object
-        None, "all" or names.
-
-    Raises
-    ------
-    InputError
-        For anything else.
-    """
+    """Return the fields to keep: of None, "all" or names."""
     if keep is None:
         return ()
     if isinstance(keep, str) and keep == "all":
@@ -104,60 +147,45 @@ def checked_keep(keep: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def choose_fields(
-    record: Mapping[str, object], text_field: str | None, name_field: str | None, where: str
-) -> tuple[str, str | None]:
-    """Choose the fields of the text and of the name, by a sample record.
-
-    Parameters
-    ----------
-    record : mapping of str to object
-        The first record, or columns with a sample value: a str marks a field that could be the text.
-    text_field : str or None
-        The field asked for. None: "text" if there is one, else the only string field (not counting those that
-        serve as names, if there are several).
-    name_field : str or None
-        The field asked for. None: the first of "id", "name", "title" that exists, if any.
-    where : str
-        File and line, for the message.
-
-    Returns
-    -------
-    text_field : str
-    name_field : str or None
-
-    Raises
-    ------
-    ReadError
-        If a field asked for is missing, or none can be chosen; the message names those that exist.
-
-    Examples
-    --------
-    >>> choose_fields({"id": 7, "body": "Once upon a time"}, None, None, "tales.jsonl")
-    ('body', 'id')
-    """
-    exist = listed(record)
-    for asked, option in ((text_field, "--text-field"), (name_field, "--name-field")):
-        if asked is not None and asked not in record:
-            raise ReadError(f"{where} has no field {asked!r}; name another with {option}: {exist}")
-    text = text_field if text_field is not None else _only_text(record)
-    if text is None:
-        raise ReadError(f"{where}: it is not clear which field holds the text; name one with --text-field: {exist}")
-    if name_field is None:
-        name_field = next((field for field in _NAMES if field in record and field != text), None)
-    return text, name_field
-
-
 def listed(record: Collection[str]) -> str:
-    """Write the fields for a message, however many and long they are."""
-    shown = ", ".join(f"{field!r:.40}" for field in islice(record, _MOST_SHOWN)) or "none"
-    return shown if len(record) <= _MOST_SHOWN else f"{shown} and {len(record) - _MOST_SHOWN} more"
+    """Write the fields for a message, however many and long they are; those of text inside others, too."""
+    names = list(_with_inner(record)) if isinstance(record, Mapping) else list(record)
+    shown = ", ".join(f"{field!r:.40}" for field in islice(names, _MOST_SHOWN)) or "none"
+    return shown if len(names) <= _MOST_SHOWN else f"{shown} and {len(names) - _MOST_SHOWN} more"
 
 
-def _only_text(record: Mapping[str, object]) -> str | None:
-    if _TEXT in record:
-        return _TEXT
-    strings = [field for field, value in record.items() if isinstance(value, str)]
-    if len(strings) > 1:
-        strings = [field for field in strings if field not in _NAMES]
-    return strings[0] if len(strings) == 1 else None
+def _inner(record: Mapping[str, object]) -> Iterator[bool]:
+    return (isinstance(value, Mapping) for value in record.values())
+
+
+def _with_inner(record: Mapping[str, object]) -> Iterator[str]:
+    for field, value in record.items():
+        inner = (
+            [f"{field}.{name}" for name, own in value.items() if _is_text(own)] if isinstance(value, Mapping) else []
+        )
+        yield from inner or [field]
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) or (isinstance(value, list) and bool(value) and isinstance(value[0], str))
+
+
+def _only_text(record: Mapping[str, object], where: str) -> str | None:
+    """Return the field of the text: called so, the only string, or the only one of several words."""
+    named = found_in(record, _TEXT)
+    if named is not None:
+        return named
+    texts = [field for field, value in record.items() if _is_text(value)]
+    if len(texts) > 1 or any(_inner(record)):
+        texts = [field for field in texts if field.strip().casefold() not in _NAMES]
+    if len(texts) > 1:
+        texts = [field for field in texts if len(_words(record[field])) >= _WORDS_OF_A_TEXT]
+        if len(texts) == 1:
+            _LOG.warning(
+                "%s: the text is taken from %r, the only field of several words (--text-field)", where, texts[0]
+            )
+    return texts[0] if len(texts) == 1 else None
+
+
+def _words(value: Any) -> list[str]:
+    return value.split() if isinstance(value, str) else list(value)

@@ -1,54 +1,58 @@
-"""Opening input files: compressed or not, decoded line by line, every failure a ReadError with its place."""
+"""Opening input: files, URLs and standard input, unpacked; every failure is a ReadError that names the place."""
 
 from __future__ import annotations
 
+import bz2
 import contextlib
 import gzip
 import io
+import lzma
 import os
+import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
-from stickbreak.corpus.reading.decoding import checked_encoding, decoded, encoding_of
-from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
+from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits, size_in_words
 from stickbreak.exceptions import ReadError
 from stickbreak.storage.plain_files import open_file
-from stickbreak.storage.urls import Location
+from stickbreak.storage.urls import Location, UrlPath
 
 __all__ = [
-    "decoded_file",
-    "is_packed",
+    "PACKED",
+    "files_below",
+    "name_within",
     "open_binary",
+    "packing_of",
     "path_beside",
     "reading",
-    "size_in_words",
     "start_of",
-    "too_long",
     "unpacks_too_far",
+    "without_packing",
 ]
 
-_GZIP = b"\x1f\x8b"
+PACKED = (".gz", ".bz2", ".xz", ".zst", ".lz4", ".zip")
+"""Endings of packed files."""
+
+_SIGNS = (
+    (b"\x1f\x8b", "gzip"),
+    (b"BZh", "bz2"),
+    (b"\xfd7zXZ\0", "xz"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"\x04\x22\x4d\x18", "lz4"),
+    (b"PK\x03\x04", "zip"),
+)
 _PIECE = 1 << 16  # bytes
 
 
 @contextlib.contextmanager
-def reading(path: Location) -> Iterator[None]:
-    """Turn what the system or a decompressor says about `path` into a ReadError.
-
-    Parameters
-    ----------
-    path : Location
-        The file that the block reads.
-
-    Raises
-    ------
-    ReadError
-        For a missing, forbidden, truncated or corrupt file.
-    """
+def reading(path: Location | str) -> Iterator[None]:
+    """Turn what the system or a decompressor says about a file into a ReadError."""
     try:
         yield
+    except ReadError:
+        raise
     except FileNotFoundError as error:
         raise ReadError(f"{path} does not exist; check the name") from error
     except PermissionError as error:
@@ -56,11 +60,13 @@ def reading(path: Location) -> Iterator[None]:
     except IsADirectoryError as error:
         raise ReadError(f"{path} is a folder where a file is needed; name the file") from error
     except EOFError as error:
-        raise ReadError(f"{path} is a truncated .gz file: it ends too early; fetch it again") from error
-    except (gzip.BadGzipFile, zlib.error) as error:
-        raise ReadError(f"{path} is a corrupt .gz file ({error}); fetch it again") from error
+        raise ReadError(f"{path} is a truncated packed file: it ends too early; fetch it again") from error
+    except (gzip.BadGzipFile, zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError) as error:
+        raise ReadError(f"{path} is a corrupt packed file ({error!s:.80}); fetch it again") from error
+    except RuntimeError as error:  # of zipfile
+        raise ReadError(f"{path} cannot be unpacked ({error!s:.80}); unpack it by another program") from error
     except OSError as error:
-        raise ReadError(f"{path} cannot be read: {error.strerror or error}") from error
+        raise ReadError(f"{path} cannot be read: {error.strerror or error!s:.160}") from error
 
 
 def unpacks_too_far(path: Location, most: float) -> ReadError:
@@ -72,170 +78,124 @@ def unpacks_too_far(path: Location, most: float) -> ReadError:
 
 
 class _Unpacked(io.RawIOBase):
-    """The content of a gzip file, refused where it is larger than a limit."""
+    """The content of a packed file, refused where it is larger than a limit."""
 
-    def __init__(self, packed: gzip.GzipFile, path: Location, most: int) -> None:
-        self._packed, self._path, self._most = packed, path, most
+    def __init__(self, content: Any, path: Location, most: int) -> None:
+        self._content, self._path, self._most, self._n_bytes = content, path, most, 0
 
     def readable(self) -> bool:
         return True
 
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        return self._packed.seek(offset, whence)
-
-    def tell(self) -> int:
-        return self._packed.tell()
-
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        content = self._packed.read(len(buffer))
-        if self._packed.tell() > self._most:
+        content = self._content.read(len(buffer))
+        self._n_bytes += len(content)
+        if self._n_bytes > self._most:
             raise unpacks_too_far(self._path, self._most)
         buffer[: len(content)] = content
         return len(content)
 
 
-def is_packed(path: Location) -> bool:
-    """Return whether a file is a gzip file, whatever its name."""
+def packing_of(path: Location) -> str | None:
+    """Return how a file is packed ("gzip", "bz2", "xz", "zstd", "lz4", "zip"), by its content; None if it is not."""
     with reading(path), open_file(path) as raw:
-        return raw.read(2) == _GZIP
+        start = raw.read(8)
+        packing = next((name for sign, name in _SIGNS if start.startswith(sign)), None)
+        if packing == "zip":
+            raw.seek(0)
+            try:
+                names = _members(raw)
+            except zipfile.BadZipFile:  # whoever reads it says so
+                return None
+            if any(name.endswith(".npy") for name in names) or _of_an_office(names):
+                return None
+        return packing
+
+
+def _members(raw: Any) -> list[str]:
+    """Return the files of a zip archive, without what systems add to it."""
+    with zipfile.ZipFile(raw) as archive:
+        names = [info.filename for info in archive.infolist() if not info.is_dir()]
+    return [name for name in names if not name.startswith("__MACOSX/") and not os.path.basename(name).startswith(".")]
+
+
+def _of_an_office(names: list[str]) -> bool:
+    """Tell the files of an office program, or a book, which are archives, too."""
+    return any(name == "mimetype" or name.startswith(("xl/", "word/", "ppt/", "META-INF/")) for name in names)
+
+
+def without_packing(name: str) -> str:
+    """Return a name in lower case without the ending of a packed file."""
+    name = name.lower()
+    return next((name.removesuffix(ending) for ending in PACKED if name.endswith(ending)), name)
+
+
+def name_within(path: Location) -> str:
+    """Return the name of a file, in lower case, once it is unpacked: of an archive that of its one member."""
+    if path.name.lower().endswith(".zip") and packing_of(path) == "zip":
+        with reading(path), open_file(path) as raw:
+            return os.path.basename(_only_member(raw, path)).lower()
+    return without_packing(path.name)
+
+
+def _only_member(raw: Any, path: Location) -> str:
+    names = _members(raw)
+    if len(names) != 1:
+        shown = ", ".join(names[:3]) or "none"
+        raise ReadError(f"{path} is a zip archive of {len(names)} files ({shown:.120}); unpack it and name one of them")
+    return names[0]
 
 
 @contextlib.contextmanager
 def open_binary(path: Location, limits: ReadLimits = DEFAULT_LIMITS) -> Iterator[BinaryIO]:
-    """Open a file for reading bytes, unpacked if it is a gzip file (whatever its name).
-
-    Parameters
-    ----------
-    path : Location
-        The file.
-    limits : ReadLimits
-        How much a gzip file may hold.
-
-    Yields
-    ------
-    binary file
+    """Open a file for reading bytes, unpacked where it is packed, whatever its name.
 
     Raises
     ------
     ReadError
         If the file, or something that the block reads of it, cannot be read, or unpacks to more than the limit.
     """
-    with reading(path), open_file(path) as raw:
-        packed = raw.read(2) == _GZIP
-        raw.seek(0)
-        if not packed:
+    packing = packing_of(path)
+    with reading(path), open_file(path) as raw, contextlib.ExitStack() as opened:
+        if packing is None:
             yield raw
             return
+        content: Any
+        if packing in ("zstd", "lz4"):
+            import pyarrow as pa
+
+            content = opened.enter_context(pa.CompressedInputStream(pa.PythonFile(raw, "r"), packing))
+        elif packing == "zip":
+            archive = opened.enter_context(zipfile.ZipFile(raw))
+            content = opened.enter_context(archive.open(_only_member(raw, path)))
+        else:
+            openers: dict[str, Any] = {"gzip": gzip.open, "bz2": bz2.open, "xz": lzma.open}
+            content = opened.enter_context(openers[packing](raw, "rb"))
         most = limits.most_unpacked(path.stat().st_size)
-        with gzip.open(raw, "rb") as unpacked:
-            content = _Unpacked(unpacked, path, most)
-            yield cast(BinaryIO, io.BufferedReader(content, _PIECE))
+        yield cast(BinaryIO, io.BufferedReader(_Unpacked(content, path, most), _PIECE))
 
 
 def start_of(path: Location, size: int = 4096) -> bytes:
-    """Read the first bytes of the (unpacked) file.
-
-    Parameters
-    ----------
-    path : Location
-        The file.
-    size : int
-        The largest number of bytes.
-
-    Returns
-    -------
-    bytes
-    """
+    """Read the first bytes of the (unpacked) file."""
     with open_binary(path) as file:
         return file.read(size)
 
 
-def size_in_words(n_bytes: int) -> str:
-    """Write a number of bytes for a message.
-
-    Parameters
-    ----------
-    n_bytes : int
-        At least 0.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> size_in_words(1 << 26), size_in_words(1500)
-    ('64 MiB', '1,500 bytes')
-    """
-    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB")):
-        if n_bytes >= unit:
-            return f"{n_bytes / unit:.4g} {name}"
-    return f"{n_bytes:,} bytes"
-
-
-def too_long(what: str, limits: ReadLimits) -> ReadError:
-    """Return the error about a line or document above the limit.
-
-    Parameters
-    ----------
-    what : str
-        Names it: "line 3 of FILE".
-    limits : ReadLimits
-        With the limit.
-
-    Returns
-    -------
-    ReadError
-    """
-    return ReadError(
-        f"{what} is longer than {size_in_words(limits.document_bytes)}; raise the limit with --max-document-bytes "
-        "(in Python: limits=ReadLimits(document_bytes=...))"
-    )
-
-
-def decoded_file(path: Location, encoding: str = "utf-8", limits: ReadLimits = DEFAULT_LIMITS) -> str:
-    """Read a whole text file that is one document.
-
-    Parameters
-    ----------
-    path, encoding, limits
-        As of `stickbreak.corpus.reading.lines.decoded_lines`.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    ReadError
-        If the file cannot be read, is too long, or not in this encoding; the byte is named.
-    """
-    encoding = checked_encoding(encoding)
-    with open_binary(path, limits) as file:
-        content = file.read(limits.document_bytes + 1)
-    if len(content) > limits.document_bytes:
-        raise too_long(f"the document {path}", limits)
-    return decoded(content, encoding_of(content[:4096], encoding, str(path)), str(path)).removeprefix("\ufeff")
-
-
 def path_beside(path: Path, name: str) -> Path | None:
-    """Find a file in the folder of `path`, also with .gz at the end.
+    """Find a file in the folder of `path`, also with .gz at the end."""
+    found = (path.parent / name, path.parent / f"{name}.gz")
+    return next((candidate for candidate in found if os.path.isfile(candidate)), None)
 
-    Parameters
-    ----------
-    path : Location
-        A file.
-    name : str
-        The name of the other file.
 
-    Returns
-    -------
-    Path or None
-    """
-    for candidate in (path.parent / name, path.parent / f"{name}.gz"):
-        if os.path.isfile(candidate):
-            return candidate
-    return None
+def files_below(path: Location) -> Iterator[str]:
+    """Give the files of a folder and of all folders in it that are not hidden, as paths inside it."""
+    with reading(path):
+        if isinstance(path, UrlPath):
+            inside = (name for name, is_file in path.below() if is_file)
+            yield from (name for name in inside if not any(part.startswith(".") for part in name.split("/")))
+            return
+        for folder, folders, files in os.walk(path):
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            for name in files:
+                file = Path(folder, name)
+                if not name.startswith(".") and file.is_file():
+                    yield file.relative_to(path).as_posix()

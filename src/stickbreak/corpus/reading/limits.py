@@ -7,7 +7,7 @@ from pathlib import Path
 
 from stickbreak.exceptions import InputError, ReadError
 
-__all__ = ["DEFAULT_LIMITS", "ReadLimits"]
+__all__ = ["DEFAULT_LIMITS", "ReadLimits", "size_in_words"]
 
 _MOST_GROWTH = 200  # of a packed file; text packs to a tenth of its size, counts to a thirtieth
 _ALWAYS_UNPACKED = 1 << 28  # bytes that any packed file may hold
@@ -57,28 +57,34 @@ class ReadLimits:
         return max(self.declared_size, n_bytes)
 
     def check_shape(self, path: Path, shape: tuple[int, int], n_bytes: int) -> None:
-        """Refuse a file that declares more documents or words than its bytes make credible.
-
-        Parameters
-        ----------
-        path : Path
-            The file.
-        shape : tuple of int
-            (D, W), as the file declares them.
-        n_bytes : int
-            Its size, unpacked.
-
-        Raises
-        ------
-        ReadError
-            If one of them is above the limit; the text says how to raise it.
-        """
+        """Refuse a file that declares more documents or words (D, W) than its unpacked bytes make credible."""
         for size, what in zip(shape, ("documents", "words"), strict=True):
             if size > self.most_declared(n_bytes):
                 raise ReadError(
                     f"{path} declares {size} {what} in {n_bytes} bytes; if that is right, raise the limit with "
                     f"--max-declared (in Python: limits=ReadLimits(declared_size={size}))"
                 )
+
+    def too_long(self, what: str) -> ReadError:
+        """Return the error about a line or document ("line 3 of FILE") above the limit."""
+        return ReadError(
+            f"{what} is longer than {size_in_words(self.document_bytes)}; raise the limit with --max-document-bytes "
+            "(in Python: limits=ReadLimits(document_bytes=...))"
+        )
+
+
+def size_in_words(n_bytes: int) -> str:
+    """Write a number of bytes for a message.
+
+    Examples
+    --------
+    >>> size_in_words(1 << 26), size_in_words(1500)
+    ('64 MiB', '1,500 bytes')
+    """
+    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB")):
+        if n_bytes >= unit:
+            return f"{n_bytes / unit:.4g} {name}"
+    return f"{n_bytes:,} bytes"
 
 
 DEFAULT_LIMITS = ReadLimits()

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from array import array
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from stickbreak.corpus.reading.decoding import Dirt
 from stickbreak.corpus.reading.limits import ReadLimits
-from stickbreak.corpus.reading.parquet_file import opened, read_table, readable, types_of
+from stickbreak.corpus.reading.parquet import opened, read_table, readable, types_of
 from stickbreak.corpus.reading.tables import Table
 from stickbreak.corpus.vectors import GroupedVectors
 from stickbreak.exceptions import NoDocuments, ReadError
@@ -91,39 +92,39 @@ def csv_numbers(
         If the table is damaged, a column is missing, or a field is not a number; the line is named.
     """
     table = Table.opened(path, encoding, delimiter, usual, limits)
-    rows = iter(table)
-    first = next(rows, None)
-    if first is None:
-        raise NoDocuments(f"{path} holds no vectors; give at least one row")
-    bare = all(_number(field) is not None for field in first)
-    header = [f"x{j}" for j in range(len(first))] if bare else first
+    header = list(table.columns)
+    if header == [str(number) for number in range(len(header))]:
+        header = [f"x{number}" for number in range(len(header))]
     chosen = _chosen(path, header, group_field, columns)
-    places = [header.index(name) for name in chosen]
-    group_place = None if group_field is None else header.index(group_field)
-    numbers, groups = array("d"), []
-
-    def add(row: list[str]) -> None:
-        for name, place in zip(chosen, places, strict=True):
-            number = _number(row[place])
-            if number is None:
-                raise _no_numbers(f"{path}, line {table.line}", name, f"holds {row[place]!r:.40}", group_field)
-            numbers.append(number)
-        if group_place is not None:
-            groups.append(row[group_place])
-
-    if bare:
-        add(first)
-    for row in rows:
-        add(row)
-    if not numbers:
+    wanted = [*chosen, *([] if group_field is None else [group_field])]
+    table = replace(table, columns=tuple(header))
+    parts: list[np.ndarray] = []
+    groups: list[str] = []
+    for chunk in table.chunks(wanted, Dirt()):
+        parts.append(np.column_stack([_numbers(path, name, chunk[name], group_field) for name in chosen]))
+        if group_field is not None:
+            groups += chunk[group_field].to_pylist()
+    if not parts:
         raise NoDocuments(f"{path} holds no vectors; give at least one row")
-    values = np.frombuffer(numbers, dtype=np.float64).reshape(-1, len(chosen))
-    if group_place is None:
+    values = np.concatenate(parts)
+    if group_field is None:
         return GroupedVectors.from_values(values), chosen
     numbered = {name: g for g, name in enumerate(dict.fromkeys(groups))}
     label = np.array([numbered[name] for name in groups])
     offsets = np.concatenate(([0], np.cumsum(np.bincount(label))))
     return GroupedVectors.from_values(values[np.argsort(label, kind="stable")], offsets, list(numbered)), chosen
+
+
+def _numbers(path: Path, name: str, column: Any, group_field: str | None) -> np.ndarray:
+    """Return a column of numbers."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        return np.asarray(pc.utf8_trim_whitespace(column).cast(pa.float64()))
+    except pa.ArrowInvalid:
+        wrong = next(text for text in column.to_pylist() if _number(text) is None)
+        raise _no_numbers(path, name, f"holds {wrong!r:.40}", group_field) from None
 
 
 def _chosen(path: Path, known: list[str], group_field: str | None, columns: Sequence[str] | None) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""One function that reads a collection in any format, and one that gives texts back for a report."""
+"""One function that reads a collection in any format, and those that give texts and columns back."""
 
 from __future__ import annotations
 
@@ -11,23 +11,20 @@ from typing import Any
 
 from stickbreak.corpus.corpus import Corpus
 from stickbreak.corpus.folder import open_corpus
-from stickbreak.corpus.metadata import Gatherer, Layout
+from stickbreak.corpus.metadata import Gatherer
+from stickbreak.corpus.reading.blocks import Block, names_of
+from stickbreak.corpus.reading.counts import read_ldac, read_matrix_market, read_npz, read_svmlight, read_uci
+from stickbreak.corpus.reading.decoding import decoded_lines
 from stickbreak.corpus.reading.fields import ALL
-from stickbreak.corpus.reading.ldac import read_ldac
 from stickbreak.corpus.reading.limits import ReadLimits
-from stickbreak.corpus.reading.lines import decoded_lines
-from stickbreak.corpus.reading.matrix_market import read_matrix_market
-from stickbreak.corpus.reading.npz import read_npz
-from stickbreak.corpus.reading.records import Records
 from stickbreak.corpus.reading.source import ReadSettings, TextSource
-from stickbreak.corpus.reading.uci import read_uci
 from stickbreak.corpus.reading.vocabularies import checked_words, given_words, vocabulary_for
 from stickbreak.corpus.text_settings import TextOptions, checked_options
 from stickbreak.exceptions import InputError, InvalidCorpus, NoDocuments, ReadError
 from stickbreak.storage.places import PathLike
 from stickbreak.storage.urls import UrlPath
 
-__all__ = ["count_records", "read", "read_columns", "read_texts"]
+__all__ = ["count_blocks_of", "read", "read_columns", "read_texts"]
 
 
 _MATRICES: dict[str, Callable[[Path, ReadLimits], Any]] = {
@@ -48,6 +45,9 @@ def read(
     keep: Sequence[str] | str | None = None,
     encoding: str = "utf-8",
     delimiter: str | None = None,
+    header: bool | None = None,
+    bad_rows: str = "fail",
+    encoding_errors: str = "strict",
     chunk_size: int = 10_000,
     limits: ReadLimits | None = None,
 ) -> Corpus:
@@ -57,12 +57,14 @@ def read(
     ----------
     path : str or PathLike
         What to read, or the URL of texts or a corpus folder (s3://, gs://, any that pyarrow or fsspec read). Texts:
-        JSON (lines or an array), CSV or TSV, Parquet, a text file with one document per line, a folder of text files.
-        Counts: UCI bag of words, LDA-C, Matrix Market, SciPy .npz, a corpus folder. Files may be gzipped.
-    format : {"jsonl", "csv", "tsv", "parquet", "lines", "folder", "uci", "ldac", "mtx", "npz", "corpus"}, optional
-        The format. By default it is recognised from the name and the content.
+        JSON (lines or an array), CSV or TSV, Parquet, a text file with one document per line, a folder of text files
+        or of such tables. Counts: UCI bag of words, LDA-C, SVMlight, Matrix Market, SciPy .npz, a corpus folder. Files
+        may be packed (gzip, bz2, xz, zstd, a zip archive of one file). "-" is standard input.
+    format : str, optional
+        One of `stickbreak.corpus.FORMATS`. By default it is recognised from the name and the content.
     text_field : str, optional
-        Field or column of the text. The default is "text", or else the only one that holds strings.
+        Field or column of the text, or of lists of words; "post.body" is the field body of the object in post. The
+        default is "text", or else the only one that holds strings, or strings of several words.
     name_field : str, optional
         Field or column of the documents' names. The default is "id", "name" or "title"; without these the
         documents are numbered.
@@ -81,9 +83,16 @@ def read(
     delimiter : str, optional
         For CSV and TSV: the character between two fields, or "tab". By default comma, semicolon, tab or bar is
         recognised from the first rows.
+    header : bool, optional
+        Whether the first row of a CSV or TSV file names the columns; without it they are called "0", "1", ... By
+        default the row tells: a number or a text of several words is no name.
+    bad_rows : {"fail", "skip"}
+        What is done with rows and lines that cannot be read. "skip" leaves them out, and logs how many and where.
+    encoding_errors : {"strict", "replace"}
+        What is done with bytes that are not of the encoding. "replace" puts a sign in their place, and logs how many
+        lines have them, and where.
     chunk_size : int
-        Number of documents held in memory at once if a file is read in chunks (Parquet). Other text is read one
-        document at a time.
+        Number of documents held in memory at once if a file is read in chunks (Parquet).
     limits : ReadLimits, optional
         Limits of the length of a document, of the unpacked bytes of a compressed file, and of the documents or words
         that a header may declare.
@@ -119,6 +128,9 @@ def read(
         keep=keep,
         encoding=encoding,
         delimiter=delimiter,
+        header=header,
+        bad_rows=bad_rows,
+        encoding_errors=encoding_errors,
         chunk_size=chunk_size,
         limits=limits,
     )
@@ -131,7 +143,7 @@ def read(
     if source.kind == "corpus":
         corpus = _kept_columns(open_corpus(source.path, settings.limits), source)
         return corpus if words is None else Corpus.from_counts(corpus, words)
-    return count_records(source, source.records(), options, words)
+    return count_blocks_of(source, options, words)
 
 
 def read_texts(
@@ -142,6 +154,9 @@ def read_texts(
     text_field: str | None = None,
     encoding: str = "utf-8",
     delimiter: str | None = None,
+    header: bool | None = None,
+    bad_rows: str = "fail",
+    encoding_errors: str = "strict",
     chunk_size: int = 10_000,
     limits: ReadLimits | None = None,
 ) -> list[str]:
@@ -153,7 +168,7 @@ def read_texts(
         Texts, as `read` reads them.
     rows : iterable of int
         Rows of the corpus that `read` returns, in any order.
-    format, text_field, encoding, delimiter, chunk_size, limits
+    format, text_field, encoding, delimiter, header, bad_rows, encoding_errors, chunk_size, limits
         As in `read`.
 
     Returns
@@ -173,6 +188,9 @@ def read_texts(
         text_field=text_field,
         encoding=encoding,
         delimiter=delimiter,
+        header=header,
+        bad_rows=bad_rows,
+        encoding_errors=encoding_errors,
         chunk_size=chunk_size,
         limits=limits,
     )
@@ -184,12 +202,15 @@ def read_texts(
         )
     found: dict[int, str] = {}
     missing = set(wanted)
-    for row, (_, text, _) in enumerate(source.records() if wanted else ()):
-        if row in missing:
-            found[row] = text
+    begin = 0
+    for block in source.blocks(settings.dirt()) if wanted else ():
+        for row in sorted(row for row in missing if begin <= row < begin + len(block)):
+            text = block.texts[row - begin].as_py()
+            found[row] = text if isinstance(text, str) else " ".join(text)
             missing.discard(row)
-            if not missing:
-                break
+        begin += len(block)
+        if not missing:
+            break
     if missing:
         raise InputError(f"{source.path} has no document {min(missing)}; rows count from 0")
     return [found[row] for row in wanted]
@@ -205,7 +226,7 @@ def read_columns(path: PathLike | UrlPath, n: int, **settings: Any) -> Any:
     n : int
         Number of documents.
     **settings
-        As in `read`: format, text_field, name_field, encoding, delimiter, limits.
+        As in `read`: format, text_field, name_field, encoding, delimiter, header, limits.
 
     Returns
     -------
@@ -214,11 +235,13 @@ def read_columns(path: PathLike | UrlPath, n: int, **settings: Any) -> Any:
     """
     source = TextSource.checked(path, "read_columns", ReadSettings.checked(keep=ALL, chunk_size=n, **settings))
     gatherer = Gatherer(())
-    for _, _, kept in islice(source.records() if source.holds_texts else (), n):
-        gatherer.add(kept)
-    gathered = gatherer.gathered()
-    layout = Layout.of([gathered.forms()])
-    return layout.typed(gathered) if layout.forms else None
+    for block in source.blocks(source.settings.dirt()) if source.holds_texts else ():
+        some = block.slice(0, n)
+        gatherer.add(some.kept, len(some), written=some.written)
+        n -= len(some)
+        if n <= 0:
+            break
+    return gatherer.typed()
 
 
 def _checked_rows(rows: Iterable[int]) -> list[int]:
@@ -245,37 +268,38 @@ def _kept_columns(corpus: Corpus, source: TextSource) -> Corpus:
     return replace(corpus, metadata=corpus.metadata.select(list(keep)))
 
 
-def count_records(source: TextSource, records: Records, options: TextOptions, words: Sequence[str] | None) -> Corpus:
-    """Count the texts as they come, keeping their names and what else is asked for."""
-    names: list[str | None] = []
-    keep, path = source.settings.asked.keep, source.path
+def count_blocks_of(
+    source: TextSource,
+    options: TextOptions,
+    words: Sequence[str] | None,
+    blocks: Iterable[Block] | None = None,
+) -> Corpus:
+    """Count the texts of a source, or some blocks of it, and keep names and what else is asked for."""
+    names: list[Any] = []
+    keep, path, dirt = source.settings.asked.keep, source.path, source.settings.dirt()
     gatherer = Gatherer(() if keep == ALL else keep)
-    records = iter(records)
-    first = list(islice(records, 1))
+    rest = iter(source.blocks(dirt) if blocks is None else blocks)
+    first = list(islice(rest, 1))
     if not first:
         raise NoDocuments(f"{path} holds no documents; a corpus needs at least one")
 
-    def texts() -> Iterator[str]:
-        for name, text, kept in chain(first, records):
-            names.append(name)
+    def taken() -> Iterator[Block]:
+        for block in chain(first, rest):
+            names.append((block.names, len(block)))
             if keep:
-                gatherer.add(kept)
-            yield text
+                gatherer.add(block.kept, len(block), written=block.written)
+            yield block
 
-    from stickbreak.corpus.text import count_texts  # only now: a file that cannot be read is refused without Numba
+    from stickbreak.corpus.text import corpus_of_blocks  # only now: a file that cannot be read is refused without Numba
 
     try:
-        corpus = count_texts(texts(), options, vocabulary=words)
+        corpus = corpus_of_blocks(taken(), options, vocabulary=words)
     except InvalidCorpus as error:
         raise InvalidCorpus(f"{path}: {error}") from error
-    if keep:
-        gathered = gatherer.gathered()
-        layout = Layout.of([gathered.forms()])
-        corpus = replace(corpus, metadata=layout.typed(gathered) if layout.forms else None)
-    if all(name is None for name in names):
-        return corpus
-    named = tuple(str(row) if name is None else name for row, name in enumerate(names))
-    return Corpus.from_counts(corpus, names=named)
+    dirt.tell()
+    known = names_of(names)
+    named = None if known is None else tuple(known.to_pylist())
+    return replace(corpus, metadata=gatherer.typed() if keep else None, names=named, left_out=dirt.sentences())
 
 
 def _read_counts(source: TextSource, given: Sequence[str] | PathLike | None) -> Corpus:
@@ -283,8 +307,12 @@ def _read_counts(source: TextSource, given: Sequence[str] | PathLike | None) -> 
     path = source.path
     assert isinstance(path, Path)
     words, beside = vocabulary_for(path, given, source.settings.encoding, source.settings.limits)
+    metadata = None
     if source.kind == "ldac":
         counts = read_ldac(path, None if words is None else len(words), beside, source.settings.limits)
+    elif source.kind == "svmlight":
+        counts, labels = read_svmlight(path, source.settings.limits)
+        metadata = {"label": labels}
     else:
         limits = source.settings.limits  # a vocabulary has a line for each word, so it says how many there are
         if words is not None:
@@ -294,7 +322,7 @@ def _read_counts(source: TextSource, given: Sequence[str] | PathLike | None) -> 
         raise NoDocuments(f"{path} holds no documents; a corpus needs at least one")
     names = _titles(path, source, counts.shape[0]) if source.kind == "ldac" else None
     try:
-        return Corpus.from_counts(counts, words, names)
+        return Corpus.from_counts(counts, words, names, metadata)
     except InvalidCorpus as error:
         with_words = f" (with {beside})" if words is not None else ""
         raise InvalidCorpus(f"{path}{with_words}: {error}") from error

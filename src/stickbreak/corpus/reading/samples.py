@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from stickbreak.corpus.corpus import Corpus
-from stickbreak.corpus.reading.readers import count_records, read
+from stickbreak.corpus.reading.blocks import Block
+from stickbreak.corpus.reading.readers import count_blocks_of, read
 from stickbreak.corpus.reading.source import ReadSettings, TextSource
 from stickbreak.corpus.reading.vocabularies import checked_words, given_words
 from stickbreak.corpus.text_settings import TextOptions, checked_options
@@ -19,8 +20,6 @@ from stickbreak.storage.places import PathLike
 from stickbreak.storage.urls import UrlPath
 
 __all__ = ["Extent", "read_sample"]
-
-Record = tuple[str | None, str, Mapping[str, object]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +67,11 @@ def read_sample(
         longest = int(np.max(corpus.document_lengths, initial=0))
         extent = Extent(corpus.n_documents, corpus.n_words, corpus.n_tokens, int(corpus.counts.nnz), longest)
         return corpus[np.sort(rows)], None, extent
-    records, n_documents = _drawn(source.records(), n)
-    times, options = n_documents / max(len(records), 1), checked_options(text)
+    drawn, n_documents = _drawn(source.blocks(source.settings.dirt()), n)
+    times, options = n_documents / max(len(drawn), 1), checked_options(text)
     words = given_words(checked_words(vocabulary), source.settings.encoding, source.settings.limits)
     own = replace(options, min_df=_lowered(options.min_df, times), max_df=_lowered(options.max_df, times))
-    corpus = count_records(source, iter(records), own, words)
+    corpus = count_blocks_of(source, own, words, drawn)
     n_words, least = corpus.n_words, options.min_df
     if words is None and isinstance(least, int) and times > least and corpus.n_documents > 1:
         # Words that are too rare for the sample: as many more as its second half has new ones (Heaps' law).
@@ -81,19 +80,25 @@ def read_sample(
         n_words = min(n_words, options.max_features or n_words)
     n_tokens, n_counts = round(corpus.n_tokens * times), round(corpus.counts.nnz * times)
     extent = Extent(n_documents, n_words, n_tokens, n_counts, int(np.max(corpus.document_lengths)))
-    return corpus, [own_text for _, own_text, _ in records], extent
+    return corpus, [text if isinstance(text, str) else " ".join(text) for text in _texts(drawn)], extent
 
 
-def _drawn(records: Iterable[Record], n: int) -> tuple[list[Record], int]:
-    """Return some records at random, in their order, and the number of all."""
-    rng, drawn, n_records = random.Random(0), list[tuple[int, Record]](), 0
-    for row, record in enumerate(records):
-        n_records = row + 1
-        if row < n:
-            drawn.append((row, record))
-        elif (place := rng.randrange(row + 1)) < n:
-            drawn[place] = row, record
-    return [record for _, record in sorted(drawn, key=lambda each: each[0])], n_records
+def _drawn(blocks: Iterable[Block], n: int) -> tuple[list[Block], int]:
+    """Return some documents at random, in their order, and the number of all."""
+    rng, drawn, row = random.Random(0), list[tuple[int, Block]](), 0
+    for block in blocks:
+        for place in range(len(block)):
+            at = row if row < n else rng.randrange(row + 1)
+            if row < n:
+                drawn.append((row, block.slice(place, place + 1)))
+            elif at < n:
+                drawn[at] = row, block.slice(place, place + 1)
+            row += 1
+    return [one for _, one in sorted(drawn, key=lambda each: each[0])], row
+
+
+def _texts(blocks: Iterable[Block]) -> list[Any]:
+    return [text for block in blocks for text in block.texts.to_pylist()]
 
 
 def _lowered(limit: int | float, times: float) -> int | float:

@@ -1,30 +1,46 @@
-"""A collection on disk: what it is, and how it is read."""
+"""A collection on disk: what it is, how it is read, and its parts that can be read apart."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from numbers import Integral
 from typing import Any, Self
+from urllib.parse import unquote
+
+import numpy as np
 
 from stickbreak.corpus.arguments import checked_limits, checked_location, checked_optional_name
-from stickbreak.corpus.reading.decoding import checked_encoding
-from stickbreak.corpus.reading.delimiters import checked_delimiter
+from stickbreak.corpus.reading.blocks import Block, Written
+from stickbreak.corpus.reading.decoding import (
+    Dirt,
+    Span,
+    checked_encoding,
+    encoding_of,
+    is_wide,
+    lines_before,
+)
 from stickbreak.corpus.reading.fields import ALL, Asked, checked_keep
-from stickbreak.corpus.reading.formats import detect_format
-from stickbreak.corpus.reading.json_sources import json_records
+from stickbreak.corpus.reading.files import files_below, packing_of, reading, start_of
+from stickbreak.corpus.reading.formats import TABLES, TEXTS, detect_format, kind_of_name
+from stickbreak.corpus.reading.json_texts import JsonTexts
 from stickbreak.corpus.reading.limits import ReadLimits
-from stickbreak.corpus.reading.parquet_source import parquet_records
-from stickbreak.corpus.reading.records import Records
-from stickbreak.corpus.reading.tables import csv_records
-from stickbreak.corpus.reading.text_sources import folder_records, line_records
+from stickbreak.corpus.reading.parquet import parquet_blocks, row_groups
+from stickbreak.corpus.reading.plain_texts import folder_blocks, line_texts, text_files
+from stickbreak.corpus.reading.tables import USUAL_DELIMITERS, Table, checked_delimiter, whole_rows
 from stickbreak.exceptions import InputError, ReadError
+from stickbreak.storage.plain_files import open_file
 from stickbreak.storage.urls import Location, UrlPath
 
-__all__ = ["ReadSettings", "TextSource"]
+__all__ = ["Piece", "ReadSettings", "TextSource"]
 
-USUAL_DELIMITERS = {"csv": ",", "tsv": "\t"}
-_TEXTS = frozenset(("jsonl", "csv", "tsv", "parquet", "lines", "folder"))
-_WITH_FIELDS = _TEXTS - {"lines", "folder"}
+_PACKED = 4  # times smaller than its content is a packed file of texts, about
+_DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+
+Stamp = tuple[tuple[int, int], ...]
+"""Size and time of change of files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +53,9 @@ class ReadSettings:
     delimiter: str | None
     chunk_size: int
     limits: ReadLimits
+    header: bool | None = None
+    bad_rows: str = "fail"
+    encoding_errors: str = "strict"
 
     @classmethod
     def checked(
@@ -50,29 +69,60 @@ class ReadSettings:
         delimiter: object = None,
         chunk_size: Any = 10_000,
         limits: object = None,
+        header: object = None,
+        bad_rows: object = "fail",
+        encoding_errors: object = "strict",
     ) -> Self:
         """Check the arguments of `stickbreak.corpus.read`; the format is looked at with the file."""
         if isinstance(chunk_size, bool) or not isinstance(chunk_size, Integral) or chunk_size < 1:
             raise InputError(f"chunk_size is {chunk_size!r:.40}; give a number of documents from 1 upwards")
-        encoding = checked_encoding(encoding)
-        text, name = checked_optional_name(text_field, "text_field"), checked_optional_name(name_field, "name_field")
+        if not (header is None or isinstance(header, bool)):
+            raise InputError(f"header is {header!r:.40}; give True, False, or None to tell it by the first row")
+        for argument, value, known in (
+            ("bad_rows", bad_rows, ("fail", "skip")),
+            ("encoding_errors", encoding_errors, ("strict", "replace")),
+        ):
+            if value not in known:
+                raise InputError(f"{argument} is {value!r:.40}; give {known[0]!r} or {known[1]!r}")
+        text, name = (
+            checked_optional_name(str(value) if isinstance(value, Integral) else value, argument)
+            for value, argument in ((text_field, "text_field"), (name_field, "name_field"))
+        )
         return cls(
             format,
             Asked(text, name, checked_keep(keep)),
-            encoding,
+            checked_encoding(encoding),
             checked_delimiter(delimiter),
             int(chunk_size),
             checked_limits(limits),
+            header,
+            str(bad_rows),
+            str(encoding_errors),
         )
+
+    def dirt(self) -> Dirt:
+        """Return what notes rows and bytes that are passed over."""
+        return Dirt(self.bad_rows == "skip", self.encoding_errors == "replace")
 
 
 @dataclass(frozen=True, slots=True)
 class TextSource:
-    """A file or folder and its format."""
+    """A file or folder and its format.
+
+    Attributes
+    ----------
+    path : Location
+    kind : str
+        One of FORMATS.
+    settings : ReadSettings
+    partition : tuple of (str, str or None)
+        Columns that the names of folders give, as in year=2020, and their values.
+    """
 
     path: Location
-    kind: str  # one of FORMATS
+    kind: str
     settings: ReadSettings
+    partition: tuple[tuple[str, str | None], ...] = ()
 
     @classmethod
     def checked(cls, path: object, function: str, settings: ReadSettings) -> Self:
@@ -87,7 +137,7 @@ class TextSource:
         """
         source = checked_location(path, function)
         found = cls(source, detect_format(source, settings.format, settings.encoding), settings)
-        if settings.asked.keep not in ((), ALL) and found.kind not in (*_WITH_FIELDS, "corpus"):
+        if settings.asked.keep not in ((), ALL) and found.kind not in (*TABLES, "corpus"):
             raise ReadError(f"{source} is of format {found.kind!r}, which has no fields; leave out --keep (keep=...)")
         if isinstance(source, UrlPath) and not found.holds_texts and found.kind != "corpus":
             raise ReadError(f"{source} is of format {found.kind!r}, which is read from disks only; fetch it first")
@@ -96,17 +146,243 @@ class TextSource:
     @property
     def holds_texts(self) -> bool:
         """Whether these are texts, which are to be counted."""
-        return self.kind in _TEXTS
+        return self.kind in TEXTS
 
-    def records(self) -> Records:
-        """Open a collection of texts."""
+    def parts(self) -> list[TextSource]:
+        """Return the files of a folder of tables; the source itself for any other."""
+        with reading(self.path):
+            if self.kind not in TABLES or not self.path.is_dir():
+                return [self]
+            names = sorted(name for name in files_below(self.path) if not os.path.basename(name).startswith("_"))
+            names = [name for name in names if (self.path / name).stat().st_size] or names[:1]
+        folders = [
+            tuple(folder.partition("=")[::2] for folder in name.split("/")[:-1] if "=" in folder) for name in names
+        ]
+        return [
+            replace(
+                self,
+                path=self.path / name,
+                kind=self.settings.format or kind_of_name(name) or self.kind,
+                partition=tuple((key, None if value == _DEFAULT_PARTITION else unquote(value)) for key, value in pairs),
+            )
+            for name, pairs in zip(names, folders, strict=True)
+        ]
+
+    def blocks(self, dirt: Dirt) -> Iterator[Block]:
+        """Read a collection of texts."""
+        for part in self.parts():
+            yield from part._blocks(dirt)
+
+    def _blocks(self, dirt: Dirt, span: Span | None = None, piece: Piece | None = None) -> Iterator[Block]:
+        """Read a file, or a piece of it."""
         path, given = self.path, self.settings
         if self.kind == "jsonl":
-            return json_records(path, given.asked, given.encoding, given.limits)
+            texts = JsonTexts(path, given.asked, given.encoding, given.limits)
+            return texts.blocks(dirt, span, None if piece is None else piece.sample)
         if self.kind in USUAL_DELIMITERS:
-            usual = USUAL_DELIMITERS[self.kind]
-            return csv_records(path, given.asked, given.encoding, given.delimiter, usual, given.limits)
+            table = self.table() if piece is None or piece.table is None else piece.table
+            return self._with_partition(table, dirt, span)
         if self.kind == "parquet":
-            return parquet_records(path, given.asked, given.chunk_size, given.limits)
-        read_all = folder_records if self.kind == "folder" else line_records
-        return read_all(path, given.encoding, given.limits)
+            groups = None if piece is None or piece.groups is None else range(*piece.groups)
+            chosen = dict(self.partition)
+            return parquet_blocks(path, given.asked, given.chunk_size, given.limits, groups, chosen)
+        if self.kind == "folder":
+            return folder_blocks(path, given.encoding, given.limits, dirt, None if piece is None else piece.files)
+        return line_texts(path, given.encoding, given.limits, dirt, span)
+
+    def _with_partition(self, table: Table, dirt: Dirt, span: Span | None) -> Iterator[Block]:
+        """Read rows, with what the names of folders say beside them."""
+        asked, partition = self.settings.asked, dict(self.partition)
+        own = partition if asked.keep == ALL else {name: partition[name] for name in asked.keep if name in partition}
+        others = (
+            asked if asked.keep == ALL else replace(asked, keep=tuple(name for name in asked.keep if name not in own))
+        )
+        for block in table.blocks(table.fields(others, dirt), dirt, span):
+            beside = {name: [None if value is None else Written(value)] * len(block) for name, value in own.items()}
+            yield replace(block, kept={**block.kept, **beside}) if own else block
+
+    def table(self) -> Table:
+        """Look at the first rows of a table with a delimiter."""
+        given = self.settings
+        usual = USUAL_DELIMITERS[self.kind]
+        return Table.opened(
+            self.path,
+            given.encoding,
+            given.delimiter,
+            usual,
+            given.limits,
+            header=given.header,
+            asked=given.asked,
+            dirt=given.dirt(),
+        )
+
+    def pieces(self, step: int) -> Iterator[Piece]:
+        """Cut texts into pieces of about `step` bytes, by the data alone; together, in order, they are all documents.
+
+        What cannot be cut (a packed file, an array of JSON) is one piece.
+        """
+        for part in self.parts():
+            yield from part._pieces(step)
+
+    def _pieces(self, step: int) -> Iterator[Piece]:
+        path, given = self.path, self.settings
+        if self.kind == "folder":
+            yield from self._pieces_of_folder(step)
+            return
+        stamp = _stamp(path)
+        size = stamp[0][0]
+        if self.kind == "parquet":
+            first = n_bytes = 0
+            sizes = row_groups(path, given.limits)
+            for group, own in enumerate(sizes):
+                n_bytes += own
+                if n_bytes >= step or group + 1 == len(sizes):
+                    yield Piece(self, n_bytes, stamp, groups=(first, group + 1))
+                    first, n_bytes = group + 1, 0
+            return
+        if packing_of(path) is not None:
+            yield Piece(self, _PACKED * size, stamp)
+            return
+        if size <= step or is_wide(encoding_of(start_of(path), given.encoding, str(path))):
+            yield Piece(self, size, stamp)
+            return
+        sample: Mapping[str, Any] | None = None
+        table: Table | None = None
+        if self.kind == "jsonl":
+            sample = JsonTexts(path, given.asked, given.encoding, given.limits).sample()
+            starts = _starts_of_lines(path, size, step) if sample is not None else [0, size]
+        elif self.kind in USUAL_DELIMITERS:
+            table = self.table()
+            starts = _starts_of_rows(table, size, step)
+        else:
+            starts = _starts_of_lines(path, size, step)
+        whole = len(starts) == 2
+        for begin, end in pairwise(starts):
+            yield Piece(self, end - begin, stamp, None if whole else Span(begin, end), sample, table)
+
+    def _pieces_of_folder(self, step: int) -> Iterator[Piece]:
+        files: list[str] = []
+        size = 0
+        for name in text_files(self.path):
+            files.append(name)
+            size += _stamp(self.path, (name,))[0][0]
+            if size >= step:
+                yield Piece(self, size, _stamp(self.path, files), files=tuple(files))
+                files, size = [], 0
+        if files:
+            yield Piece(self, size, _stamp(self.path, files), files=tuple(files))
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Consecutive documents of a file or folder.
+
+    Attributes
+    ----------
+    source : TextSource
+    size : int
+        Bytes of text, about.
+    stamp : tuple of (int, int)
+        Size and time of change of each of its files, when they were cut.
+    span : Span or None
+        Its lines.
+    sample : mapping or None
+        Of JSON lines: the first object of the file.
+    table : Table or None
+        Of a table: how it is cut, and its columns.
+    groups : tuple of (int, int) or None
+        Its first row group of Parquet, and the one after its last.
+    files : tuple of str or None
+        Its files of a folder.
+    """
+
+    source: TextSource
+    size: int
+    stamp: Stamp
+    span: Span | None = None
+    sample: Mapping[str, Any] | None = None
+    table: Table | None = None
+    groups: tuple[int, int] | None = None
+    files: tuple[str, ...] | None = None
+
+    def blocks(self, dirt: Dirt) -> Iterator[Block]:
+        """Read the documents; what is wrong with them is added to `dirt`.
+
+        Raises
+        ------
+        ReadError
+            As `stickbreak.corpus.read`, or if a file is no longer what it was when it was cut.
+        """
+        self._check_unchanged()
+        own = self.source.settings.dirt()
+        try:
+            yield from self.source._blocks(own, self.span, self)
+        except ReadError:
+            for _ in self._with_numbers(own):  # raises, now with the number of the line
+                pass
+            raise
+        self._check_unchanged()
+        if (own.n_rows or own.n_replaced) and self.span is not None and self.span.begin:
+            for _ in self._with_numbers(own := self.source.settings.dirt()):
+                pass
+        dirt.add(own)
+
+    def _with_numbers(self, dirt: Dirt) -> Iterator[Block]:
+        """Read once more, now that the number of the first line matters."""
+        if self.span is None or self.span.begin == 0:
+            return iter(())
+        line = 1 + lines_before(self.source.path, self.span.begin)
+        return self.source._blocks(dirt, replace(self.span, line=line), self)
+
+    def _check_unchanged(self) -> None:
+        if _stamp(self.source.path, self.files) != self.stamp:
+            raise ReadError(f"{self.source.path} was changed while it was counted; count it again")
+
+
+def _starts_of_lines(path: Location, size: int, step: int) -> list[int]:
+    """Return where runs of lines begin, 0 first, and the size of the file last."""
+    starts = [0]
+    with reading(path), open_file(path) as file:
+        for at in range(step, size, step):
+            if at <= starts[-1]:
+                continue
+            file.seek(at - 1)
+            while (piece := file.readline(1 << 16)) and not piece.endswith(b"\n"):
+                pass
+            if file.tell() < size:
+                starts.append(file.tell())
+    return [*starts, size]
+
+
+def _starts_of_rows(table: Table, size: int, step: int) -> list[int]:
+    """Return where runs of rows begin, as `_starts_of_lines` does; one run where quotes do not stand in pairs."""
+    if not table.cut.quotes:
+        return _starts_of_lines(table.path, size, step)
+    if table.cut.escapes:
+        return [0, size]
+    starts, at, held = [0], 0, b""
+    for lines in _raw_lines(table):
+        held += lines
+        end = whole_rows(held, table.cut)
+        if end < 0 or len(held) > step + (1 << 22):
+            return [0, size]
+        content = np.frombuffer(held, np.uint8)[:end]
+        quotes, ends = np.flatnonzero(content == ord('"')), np.flatnonzero(content == ord("\n"))
+        rows = at + 1 + ends[np.searchsorted(quotes, ends) % 2 == 0]
+        while (place := int(np.searchsorted(rows, starts[-1] + step))) < rows.size and rows[place] < size:
+            starts.append(int(rows[place]))
+        at, held = at + end, held[end:]
+    return [*starts, size]
+
+
+def _raw_lines(table: Table) -> Iterator[bytes]:
+    """Give the lines of a table as its bytes are: what is wrong with them is told by whoever reads them."""
+    with reading(table.path), open_file(table.path) as file:
+        while block := file.read(1 << 20):
+            yield block + file.readline()
+
+
+def _stamp(path: Location, files: Any = None) -> Stamp:
+    with reading(path):
+        found = [file.stat() for file in ([path] if files is None else [path / name for name in files])]
+    return tuple((one.st_size, one.st_mtime_ns) for one in found)

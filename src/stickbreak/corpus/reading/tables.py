@@ -1,199 +1,567 @@
-"""Tables of texts with a delimiter: CSV, TSV and what spreadsheets make of them."""
+"""Tables with a delimiter: CSV, TSV and what spreadsheets and databases make of them.
+
+PyArrow cuts blocks of sound rows; Python's csv module reads all others row by row, and says which row is wrong.
+"""
 
 from __future__ import annotations
 
 import csv
+import io
+import logging
+import re
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import chain
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
 
-from stickbreak.corpus.reading.delimiters import likely_delimiter
-from stickbreak.corpus.reading.fields import Asked, Fields
-from stickbreak.corpus.reading.files import too_long
-from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
-from stickbreak.corpus.reading.lines import decoded_lines
-from stickbreak.corpus.reading.records import Records, Written, name_of
-from stickbreak.exceptions import ReadError
+import numpy as np
+
+from stickbreak.corpus.reading.blocks import Block, arrow_texts, named
+from stickbreak.corpus.reading.decoding import Dirt, Span, line_blocks
+from stickbreak.corpus.reading.fields import Asked, Fields, found_in
+from stickbreak.corpus.reading.limits import ReadLimits
+from stickbreak.exceptions import InputError, NoDocuments, ReadError
 from stickbreak.storage.urls import Location
 
-__all__ = ["Table", "csv_records"]
+__all__ = ["USUAL_DELIMITERS", "Table", "checked_delimiter"]
 
-_LEAST = 64  # characters that a line counts for: a million empty lines in one field are a quote that does not end
-_SAMPLE_LINES, _SAMPLE_CHARACTERS = 100, 1 << 18  # by which the delimiter is told
+_LOG = logging.getLogger("stickbreak")
+USUAL_DELIMITERS = {"csv": ",", "tsv": "\t"}
+_NAMES = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
+_CANDIDATES = (",", ";", "\t", "|")
+_NONE = "\x1f"  # cuts nothing: a table of one column
+_SAMPLE_LINES, _SAMPLE_BYTES = 100, 1 << 18
+_SAMPLE_ROWS = 20
+_ROWS = 1 << 12  # that are put together where they are read one by one
+_LEAST = 64  # bytes that a line counts for: a million empty lines in one field are a quote that does not end
+_WORDS_OF_A_TEXT = 5
+_NO_HEADER = "; if the first row does not name the columns, give --no-header (in Python: header=False)"
+_WRAPPED = re.compile(r'"(.*)"', re.DOTALL)
 
 
-def csv_records(
-    path: Location,
-    asked: Asked,
-    encoding: str,
-    delimiter: str | None,
-    usual: str = ",",
-    limits: ReadLimits = DEFAULT_LIMITS,
-) -> Records:
-    """Read a table whose first line names the columns.
+def checked_delimiter(delimiter: object) -> str | None:
+    r"""Return the delimiter that was asked for: one character, or "tab", "comma", "semicolon", "pipe"; or None.
 
-    Parameters
-    ----------
-    path : Location
-        The file, perhaps gzipped. Fields may be quoted by ", and then hold line ends.
-    asked : Asked
-        The columns to read, see `stickbreak.corpus.reading.fields.choose_fields`; a column of numbers is not taken
-        for the text by itself.
-    encoding : str
-        Of the file.
-    delimiter : str or None
-        The character between two fields; None: told by the first rows.
-    usual : str
-        The delimiter that this kind of file should have.
-    limits : ReadLimits
-        How long a row may be.
-
-    Yields
-    ------
-    tuple of (str or None, str, mapping)
-
-    Raises
-    ------
-    ReadError
-        For a missing column, a row that does not fit the header, a quote that does not end.
+    Examples
+    --------
+    >>> checked_delimiter("tab"), checked_delimiter(";")
+    ('\t', ';')
     """
-    table = Table.opened(path, encoding, delimiter, usual, limits)
-    fields: Fields | None = None
-    header: list[str] = []
-    for row in table:
-        if not table.n_rows:
-            header = row
-            continue
-        if fields is None:
-            sample_row = {key: 0.0 if _is_number(value) else value for key, value in zip(header, row, strict=True)}
-            cut = "" if table.delimiter == usual else f", cut at {table.delimiter!r} (--delimiter),"
-            fields = asked.fields(sample_row, f"{path}{cut}")
-            text_column = header.index(fields.text)
-            name_column = None if fields.name is None else header.index(fields.name)
-            kept = [(column, header.index(column)) for column in fields.keep]
-        name = None if name_column is None else name_of(row[name_column])
-        yield name, row[text_column], {column: Written(row[place]) for column, place in kept}
+    if delimiter is None:
+        return None
+    found = _NAMES.get(delimiter, delimiter) if isinstance(delimiter, str) else ""
+    if len(found) != 1 or found in '"\r\n\0\ufeff':
+        raise InputError(f"delimiter is {delimiter!r:.40}; give one character, such as ';', or 'tab'")
+    return found
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """How rows are cut into fields.
+
+    Attributes
+    ----------
+    delimiter : str
+    quotes : bool
+        Whether a field may be in quotes, and then hold delimiters and ends of lines.
+    escapes : bool
+        Whether quotes in it are written with a backslash.
+    """
+
+    delimiter: str
+    quotes: bool = True
+    escapes: bool = False
+
+    def reader(self, lines: Iterator[str]) -> Iterator[list[str]]:
+        """Return what cuts lines."""
+        how: dict[str, Any] = {
+            "quoting": csv.QUOTE_MINIMAL if self.quotes else csv.QUOTE_NONE,
+            "escapechar": "\\" if self.escapes else None,
+        }
+        return csv.reader(lines, delimiter=self.delimiter, strict=True, **how)
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
-    """The rows of a table with a delimiter, the header first; each has as many fields as the header.
+    """A table of which the columns are known.
 
     Attributes
     ----------
     path : Location
-    delimiter : str
-        As asked for, or as the first rows tell.
-    n_rows : int
-        Rows given so far, without the header.
-    line : int
-        The line on which the row that was given last ends.
+    encoding : str
+    limits : ReadLimits
+    cut : Cut
+    columns : tuple of str
+        Their names; numbers from 0 where there is no header.
+    n_before : int
+        Lines before the first row.
     """
 
     path: Location
-    delimiter: str
-    source: _RowLines
-    n_rows: int = -1
-    line: int = 0
+    encoding: str
+    limits: ReadLimits
+    cut: Cut
+    columns: tuple[str, ...]
+    n_before: int
 
     @classmethod
-    def opened(cls, path: Location, encoding: str, delimiter: str | None, usual: str, limits: ReadLimits) -> Table:
-        """Open a table; the parameters are those of `csv_records`."""
-        lines = decoded_lines(path, encoding, limits)
-        sample = _first_lines(lines)
-        if delimiter is None:
-            delimiter = likely_delimiter(
-                sample, usual, whole=len(sample) < _SAMPLE_LINES and _size(sample) < _SAMPLE_CHARACTERS
-            )
-        return cls(path, delimiter, _RowLines(chain(sample, lines), path, limits))
+    def opened(
+        cls,
+        path: Location,
+        encoding: str,
+        delimiter: str | None,
+        usual: str,
+        limits: ReadLimits,
+        *,
+        header: bool | None = None,
+        asked: Asked | None = None,
+        dirt: Dirt | None = None,
+    ) -> Table:
+        """Look at the first rows.
 
-    def __iter__(self) -> Iterator[list[str]]:
-        """Yield the header, then the rows; empty lines are passed over.
-
-        Raises
-        ------
-        ReadError
-            For a row that does not fit the header, a quote that does not end.
+        Parameters
+        ----------
+        delimiter, usual : str
+            As asked for, or None; and that of this kind of file.
+        header : bool or None
+            Whether the first row names the columns; None: told by that row.
+        asked : Asked, optional
+            Fields that a header has.
         """
-        longest = min(self.source.limits.document_bytes, sys.maxsize)  # the default of 128 KB is less than a document
-        csv.field_size_limit(max(csv.field_size_limit(), longest))
-        rows = csv.reader(self.source, delimiter=self.delimiter, strict=True)
-        n_columns: int | None = None
-        while (row := self._next(rows)) is not None:
-            if n_columns is None:
-                n_columns = len(row)
-            elif not row:
-                continue
-            elif len(row) != n_columns:
-                raise _ragged(f"{self.path}, line {rows.line_num}", len(row), n_columns, self.delimiter)
-            self.n_rows, self.line = self.n_rows + 1, rows.line_num
-            yield row
-
-    def _next(self, rows: Iterator[list[str]]) -> list[str] | None:
-        self.source.begin_row()
-        try:
-            return next(rows, None)
-        except csv.Error as error:
-            if "new-line" in str(error):  # a bare carriage return
-                raise ReadError(
-                    f"{self.path}, line {self.source.first} ends in a bare carriage return; save the file with the "
-                    "line ends of Unix or Windows"
-                ) from error
-            raise ReadError(
-                f"{self.path}, line {self.source.first}: the row here is not a valid table row ({error}); check its "
-                "quotes"
-            ) from error
-
-
-class _RowLines:
-    """The lines of a table, of which one row may not take more than the limit."""
-
-    def __init__(self, lines: Iterator[str], path: Location, limits: ReadLimits) -> None:
-        self._lines, self._path, self.limits = lines, path, limits
-        self._number = self._size = 0
-        self.first = 1  # line on which the row begins
-
-    def __iter__(self) -> Iterator[str]:
-        return self
-
-    def begin_row(self) -> None:
-        self.first, self._size = self._number + 1, 0
-
-    def __next__(self) -> str:
-        line = next(self._lines)
-        self._number += 1
-        self._size += max(len(line), _LEAST)
-        if self._size > self.limits.document_bytes:
-            raise too_long(
-                f"the row of {self._path} that begins on line {self.first} (perhaps a quote is not closed)", self.limits
+        csv.field_size_limit(max(csv.field_size_limit(), min(limits.document_bytes, sys.maxsize)))
+        sample, whole = _sample(path, encoding, limits, dirt)
+        n_before = 0
+        named = re.fullmatch(r'"?sep=(.|\\t)"?', sample[0].strip(" \r\n")) if sample else None
+        if named is not None:  # for Excel
+            delimiter, n_before, sample = delimiter or _NAMES.get(named[1], named[1]), 1, sample[1:]
+        cut = _likely_cut(sample, delimiter, usual, whole=whole)
+        lines = _Lines(iter([(1 + n_before, "".join(sample).encode())]), path, limits)
+        rows = _Rows(cut, lines, None, Dirt(skip_rows=True))
+        first = next(iter(rows), None)
+        if first is None:
+            if whole and not any(line.strip() for line in sample):
+                raise NoDocuments(f"{path} is empty; give a file with at least one document")
+            bare = sample and "\r" in sample[0].rstrip("\r\n")
+            wrong = (
+                "ends in a bare carriage return; save it with the line ends of Unix or Windows"
+                if bare
+                else ("begins a row that cannot be read; check its quotes")
             )
+            raise ReadError(f"{path}, line {1 + n_before} {wrong}")
+        used = lines.number - 1
+        others = [row for row in islice(rows, _SAMPLE_ROWS) if len(row) == len(first)]
+        if header is None:
+            header = _is_header(first, others, asked or Asked())
+            if not header and asked is not None:
+                _LOG.warning(
+                    "the first row of %s looks like the others, so it is read as a document and the columns are "
+                    "numbered from 0; if it names the columns, give --header (in Python: header=True)",
+                    path,
+                )
+        if not header:
+            return cls(path, encoding, limits, cut, tuple(map(str, range(len(first)))), n_before)
+        return cls(path, encoding, limits, cut, tuple(name.strip() for name in first), used)
+
+    def fields(self, asked: Asked, dirt: Dirt | None = None) -> Fields:
+        """Choose the columns by the first rows; those of the same name are refused."""
+        sample, _ = _sample(self.path, self.encoding, self.limits, dirt)
+        lines = _Lines(iter([(self.n_before + 1, "".join(sample[self.n_before :]).encode())]), self.path, self.limits)
+        rows = list(islice(_Rows(self.cut, lines, len(self.columns), Dirt(skip_rows=True)), _SAMPLE_ROWS))
+        values: dict[str, object] = {}
+        for place, name in enumerate(self.columns):
+            texts = [row[place] for row in rows if row[place] and not _is_number(row[place])]
+            filled = any(row[place] for row in rows)
+            values[name] = max(texts, key=len) if texts else (0.0 if filled else "")
+        twice = {name for name in self.columns if self.columns.count(name) > 1}
+        shown = (
+            f", cut at {self.cut.delimiter!r} (--delimiter)," if self.cut.delimiter not in (",", "\t", _NONE) else ""
+        )
+        fields = asked.fields(values, f"{self.path}{shown}", hint=_NO_HEADER)
+        needed = twice & set(fields.columns) or (twice if found_in(values, asked.text or "text") in twice else set())
+        if needed:
+            raise ReadError(
+                f"{self.path} has several columns {min(needed)!r:.40}; give each a different name, or name other "
+                "columns"
+            )
+        return fields
+
+    def blocks(self, fields: Fields, dirt: Dirt, span: Span | None = None) -> Iterator[Block]:
+        """Read the rows as documents."""
+        for columns in self.chunks(fields.columns, dirt, span):
+            texts = columns[fields.text]
+            names = None if fields.name is None else named(columns[fields.name])
+            kept = {name: columns[field] for name, field in fields.keep.items()}
+            yield Block(texts, names, kept, written=True)
+
+    def chunks(self, wanted: Sequence[str], dirt: Dirt, span: Span | None = None) -> Iterator[dict[str, Any]]:
+        """Give some columns as Arrow arrays of large strings, some thousand rows at once."""
+        blocks = line_blocks(self.path, self.encoding, self.limits, dirt, span)
+        lines = _Lines(blocks, self.path, self.limits)
+        if span is None or span.begin == 0:
+            lines.skip(self.n_before)
+        places = [self.columns.index(name) for name in wanted]
+        while lines.fill():
+            content = lines.whole_rows(self.cut)
+            parsed = None if content is None else self._parsed(content, wanted)
+            if content is not None and parsed is not None:
+                lines.take(content)
+                if len(parsed[wanted[0]]):
+                    yield parsed
+                continue
+            end = lines.end
+            rows = iter(_Rows(self.cut, lines, len(self.columns), dirt))
+            while lines.begun < end and (some := list(_until(rows, lines, end))):
+                yield {
+                    name: arrow_texts([row[place] for row in some]) for name, place in zip(wanted, places, strict=True)
+                }
+
+    def _parsed(self, content: bytes, wanted: Sequence[str]) -> dict[str, Any] | None:
+        """Cut sound rows with pyarrow; None where anything is not as it should be."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+        from pyarrow import csv as arrow_csv
+
+        if not self.cut.delimiter.isascii() or (b"\r" in content and b"\r" in content.replace(b"\r\n", b"")):
+            return None
+        names = [str(number) for number in range(len(self.columns))]
+        included = [names[self.columns.index(name)] for name in wanted]
+        try:
+            table = arrow_csv.read_csv(
+                pa.BufferReader(content),
+                read_options=arrow_csv.ReadOptions(use_threads=False, block_size=len(content) + 1, column_names=names),
+                parse_options=arrow_csv.ParseOptions(
+                    delimiter=self.cut.delimiter,
+                    quote_char='"' if self.cut.quotes else False,
+                    escape_char="\\" if self.cut.escapes else False,
+                    newlines_in_values=self.cut.quotes,
+                ),
+                convert_options=arrow_csv.ConvertOptions(
+                    column_types=dict.fromkeys(included, pa.large_string()),
+                    include_columns=included,
+                    strings_can_be_null=False,
+                ),
+            )
+        except pa.ArrowInvalid:
+            return None
+        columns = {name: _array(table.column(at)) for at, name in enumerate(wanted)}
+        longest = max(pc.max(pc.binary_length(column)).as_py() or 0 for column in columns.values())
+        if longest > self.limits.document_bytes:
+            return None
+        if not self.cut.quotes and b'"' in content:
+            columns = {
+                name: arrow_texts([_unwrapped(text) for text in column.to_pylist()]) for name, column in columns.items()
+            }
+        return columns
+
+
+def _array(column: Any) -> Any:
+    """Return the one array of a column."""
+    import pyarrow as pa
+
+    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
+
+
+def _unwrapped(text: str) -> str:
+    """Take the quotes off a field that stands in quotes, of a table that has none that mean something."""
+    found = _WRAPPED.fullmatch(text)
+    return text if found is None else found[1].replace('""', '"')
+
+
+def _until(rows: Iterator[list[str]], lines: _Lines, end: int) -> Iterator[list[str]]:
+    """Give some thousand rows of those that begin before a place."""
+    for _ in range(_ROWS):
+        if lines.begun >= end:
+            return
+        row = next(rows, None)
+        if row is None:
+            return
+        yield row
+
+
+class _Lines:
+    """The lines of a table: many at once, or one after the other.
+
+    Attributes
+    ----------
+    number : int
+        Of the next line.
+    begun, end : int
+        Bytes that were taken so far, and with those that are held.
+    """
+
+    def __init__(self, blocks: Iterator[tuple[int, bytes]], path: Location, limits: ReadLimits) -> None:
+        self.path, self.limits = path, limits
+        self._blocks, self._held = blocks, b""
+        self._single: deque[bytes] = deque()
+        self.number, self.begun, self.end = 1, 0, 0
+
+    def fill(self) -> bool:
+        """Hold some lines; False at the end of the table."""
+        if self._single:
+            self._held, self._single = b"".join(self._single), deque()
+        return bool(self._held) or self._more()
+
+    def _more(self) -> bool:
+        found = next(self._blocks, None)
+        if found is None:
+            return False
+        if not self._held and not self._single:
+            self.number = found[0]
+        self._held += found[1]
+        self.end += len(found[1])
+        return True
+
+    def skip(self, n_lines: int) -> None:
+        """Pass over lines."""
+        for _ in range(n_lines):
+            self.pop()
+
+    def pop(self) -> bytes | None:
+        """Take the next line; None at the end."""
+        if not self._single:
+            while not self._held:
+                if not self._more():
+                    return None
+            self._single, self._held = deque(io.BytesIO(self._held).readlines()), b""
+        line = self._single.popleft()
+        self.number, self.begun = self.number + 1, self.begun + len(line)
         return line
 
+    def push(self, lines: Sequence[bytes]) -> None:
+        """Give lines back."""
+        if self._held:
+            self._single, self._held = deque(io.BytesIO(self._held).readlines()), b""
+        self._single.extendleft(reversed(lines))
+        self.number, self.begun = self.number - len(lines), self.begun - sum(map(len, lines))
 
-def _first_lines(lines: Iterator[str]) -> list[str]:
+    def take(self, content: bytes) -> None:
+        """Take what `whole_rows` gave."""
+        self._held = self._held[len(content) :]
+        self.number, self.begun = self.number + content.count(b"\n"), self.begun + len(content)
+
+    def whole_rows(self, cut: Cut) -> bytes | None:
+        """Return the held lines up to the end of a row, if no quote stands where it means something else."""
+        while True:
+            end = whole_rows(self._held, cut)
+            if end != 0 or len(self._held) > self.limits.document_bytes or not self._more():
+                break
+        return self._held[:end] if end > 0 else None
+
+
+def whole_rows(content: bytes, cut: Cut) -> int:
+    """Return where the last whole row of lines ends; 0: none does, -1: a quote stands where it may mean something else.
+
+    Each first quote of a pair must follow a delimiter, the begin of a line or a quote, and behind each second one must
+    be a delimiter, the end of a line or a quote. Then the rows are those that Python's csv reads, too.
+    """
+    if not cut.quotes or b'"' not in content:
+        return len(content)
+    array = np.frombuffer(content, np.uint8)
+    places = np.flatnonzero(array == ord('"'))
+    if cut.escapes:
+        if b"\\\\" in content:
+            return -1
+        places = places[(places == 0) | (array[places - 1] != ord("\\"))]
+    elif not places.size:
+        return len(content)
+    end = len(content)
+    if places.size % 2:
+        end = content.rfind(b"\n", 0, int(places[-1])) + 1
+        places = places[places < end]
+        if places.size % 2:
+            return -1
+    opens, closes = places[0::2], places[1::2]
+    marks = np.array([ord(cut.delimiter), 10, 13, 34], np.uint8) if ord(cut.delimiter) < 128 else None
+    if marks is None:
+        return -1
+    before = array[opens[opens > 0] - 1]
+    behind = array[closes[closes + 1 < len(content)] + 1]
+    sound = np.isin(before, marks).all() and np.isin(behind, marks).all()
+    return end if sound else -1
+
+
+class _Rows:
+    """Rows read one by one.
+
+    Parameters
+    ----------
+    cut : Cut
+    lines : _Lines
+    n_columns : int or None
+        Fields of a row; None: any number.
+    dirt : Dirt
+        What is done with rows that cannot be read.
+    """
+
+    def __init__(self, cut: Cut, lines: _Lines, n_columns: int | None, dirt: Dirt) -> None:
+        self._cut, self._lines, self._n_columns, self._dirt = cut, lines, n_columns, dirt
+
+    def __iter__(self) -> Iterator[list[str]]:
+        while True:
+            row, taken, error = self._row(self._cut)
+            if not taken:
+                return
+            if error is None and not row:  # an empty line
+                continue
+            if (
+                error is None
+                and self._n_columns is not None
+                and len(row) > self._n_columns
+                and not any(row[self._n_columns :])
+            ):
+                row = row[: self._n_columns]  # delimiters at the end
+            if error is None and self._n_columns in (None, len(row)):
+                yield row if self._cut.quotes else [_unwrapped(text) for text in row]
+                continue
+            self._lines.push(taken)
+            other = self._otherwise(taken)
+            if other is not None:
+                yield other
+                continue
+            first = self._lines.number
+            self._lines.pop()
+            if error is None and len(taken) > 1:  # a row of several lines that was closed: all of it
+                for _ in taken[1:]:
+                    self._lines.pop()
+            self._wrong(first, row, error, len(taken))
+
+    def _row(self, cut: Cut) -> tuple[list[str], list[bytes], str | None]:
+        """Take a row; return it, its lines, and what is wrong with it."""
+        taken: list[bytes] = []
+        size, limits = 0, self._lines.limits
+        first = self._lines.number
+
+        def lines() -> Iterator[str]:
+            nonlocal size
+            while (line := self._lines.pop()) is not None:
+                taken.append(line)
+                size += max(len(line), _LEAST)
+                if size > limits.document_bytes:
+                    raise limits.too_long(
+                        f"the row of {self._lines.path} that begins on line {first} (perhaps a quote is not closed)"
+                    )
+                yield line.decode()
+
+        try:
+            return next(cut.reader(lines()), []), taken, None
+        except csv.Error as error:
+            return [], taken, str(error)
+
+    def _otherwise(self, taken: list[bytes]) -> list[str] | None:
+        """Read a row that is wrong with other quotes; None where that does not help."""
+        if self._n_columns is None or not any(b'"' in line for line in taken):
+            return None
+        others = [replace(self._cut, escapes=True)] if any(b'\\"' in line for line in taken) else []
+        if self._cut.delimiter == "\t":
+            others.append(replace(self._cut, quotes=not self._cut.quotes))
+        for cut in others:
+            row, lines, error = self._row(cut)
+            if error is None and len(row) == self._n_columns:
+                return row if cut.quotes else [_unwrapped(text) for text in row]
+            self._lines.push(lines)
+        return None
+
+    def _wrong(self, line: int, row: list[str], error: str | None, n_lines: int) -> None:
+        """Refuse or note a row."""
+        where = f"{self._lines.path}, line {line}"
+        if error is not None and "new-line" in error:
+            self._dirt.row(
+                f"{where} ends in a bare carriage return", "save the file with the line ends of Unix or Windows"
+            )
+        elif error is not None:
+            self._dirt.row(f"{where}: the row here is not a valid table row ({error})", "check its quotes")
+        else:
+            delimiter, n = self._cut.delimiter, self._n_columns or 0
+            shown = "a tab" if delimiter == "\t" else repr(delimiter)
+            repair = f"quote fields that hold {shown}" if len(row) > n else "complete the row"
+            self._dirt.row(
+                f"{where} has {len(row)} fields but the header names {n}, with {shown} between them",
+                f"{repair}, name the right delimiter (--delimiter)",
+            )
+
+
+def _sample(path: Location, encoding: str, limits: ReadLimits, dirt: Dirt | None) -> tuple[list[str], bool]:
+    """Return the first lines, and whether they are all."""
+    known = Dirt(replace_bytes=dirt is None or dirt.replace_bytes)
     sample: list[str] = []
     size = 0
-    for line in lines:
-        sample.append(line)
-        size += len(line)
-        if len(sample) >= _SAMPLE_LINES or size >= _SAMPLE_CHARACTERS:
-            break
-    return sample
+    for _, block in line_blocks(path, encoding, limits, known):
+        for line in io.BytesIO(block):
+            sample.append(line.decode())
+            size += len(line)
+            if len(sample) >= _SAMPLE_LINES or size >= _SAMPLE_BYTES:
+                return sample, False
+    return sample, True
 
 
-def _size(lines: list[str]) -> int:
-    return sum(map(len, lines))
+def _likely_cut(lines: Sequence[str], delimiter: str | None, usual: str, *, whole: bool) -> Cut:
+    """Tell how rows are cut by the first lines.
+
+    A delimiter fits if it cuts the header into two or more fields and every row into as many. The usual one is taken if
+    it fits; else the one that fits and gives most fields. If none fits, the usual one is taken if it cuts the header;
+    else, where none cuts it, the table has one column.
+    """
+    candidates = [delimiter] if delimiter is not None else list(dict.fromkeys((usual, *_CANDIDATES)))
+    cuts = [Cut(mark) for mark in candidates]
+    if "\t" in candidates:
+        cuts.insert(cuts.index(Cut("\t")) + 1, Cut("\t", quotes=False))
+    if any('\\"' in line for line in lines):
+        cuts += [Cut(mark, escapes=True) for mark in candidates]
+    widths = {cut: _widths(lines, cut, whole=whole) for cut in cuts}
+    fitting = [cut for cut, (header, rows, sound) in widths.items() if header > 1 and sound and rows <= {header}]
+    own = [cut for cut in fitting if cut.delimiter == (delimiter or usual)]
+    if own:
+        return own[0]
+    if fitting:
+        return max(fitting, key=lambda cut: widths[cut][0])
+    if delimiter is not None or widths[Cut(usual)][0] > 1:
+        return Cut(delimiter or usual)
+    most = max(cuts, key=lambda cut: widths[cut][0])
+    if widths[most][0] > 1 and min(widths[most][1], default=1) > 1:
+        return most
+    header, rows, sound = widths[Cut(usual)]
+    return Cut(usual if sound and rows <= {header} and header == widths[most][0] else _NONE)
 
 
-def _ragged(where: str, n_fields: int, n_columns: int, delimiter: str) -> ReadError:
-    """Say that a row does not fit, and in which direction the way out is."""
-    shown = "a tab" if delimiter == "\t" else repr(delimiter)
-    repair = f"quote fields that hold {shown}" if n_fields > n_columns else "complete the row"
-    return ReadError(
-        f"{where} has {n_fields} fields but the header names {n_columns}, with {shown} between them; {repair}, or name "
-        "the right delimiter (--delimiter)"
-    )
+def _widths(lines: Sequence[str], cut: Cut, *, whole: bool) -> tuple[int, set[int], bool]:
+    """Return the number of fields of the header, those of the rows, and whether the quotes are sound."""
+    taken = 0
+
+    def counted() -> Iterator[str]:
+        nonlocal taken
+        for line in lines:
+            taken += 1
+            yield line
+
+    widths: list[int] = []
+    sound = True
+    try:
+        widths.extend(len(row) for row in cut.reader(counted()) if row)
+    except csv.Error:
+        sound = not whole and taken >= len(lines)  # a quote that ends on a later line
+    else:
+        widths = widths if whole or len(widths) < 2 else widths[:-1]
+    return (widths[0] if widths else 0), set(widths[1:]), sound
+
+
+def _is_header(first: list[str], others: list[list[str]], asked: Asked) -> bool:
+    """Tell whether the first row names the columns: a number or a text of several words is no name."""
+    known = dict.fromkeys(first)
+    wanted = [name for name in (asked.text, asked.name, *asked.keep, "text") if name is not None]
+    if any(found_in(known, name) is not None for name in wanted):
+        return True
+    if any(_is_number(name) for name in first):
+        return False
+    if not others:
+        return True
+    long = [
+        place
+        for place, name in enumerate(first)
+        if len(name.split()) >= _WORDS_OF_A_TEXT and not name.rstrip().endswith("?")
+    ]
+    return not any(any(len(row[place].split()) >= _WORDS_OF_A_TEXT for row in others) for place in long)
 
 
 def _is_number(value: str) -> bool:

@@ -11,11 +11,11 @@ from stickbreak.corpus.arguments import checked_limits, checked_optional_name, c
 from stickbreak.corpus.folder import is_corpus_folder
 from stickbreak.corpus.patch_shape import PatchShape
 from stickbreak.corpus.reading.decoding import checked_encoding
-from stickbreak.corpus.reading.delimiters import checked_delimiter
-from stickbreak.corpus.reading.files import start_of
+from stickbreak.corpus.reading.files import start_of, without_packing
 from stickbreak.corpus.reading.formats import is_folder
 from stickbreak.corpus.reading.number_columns import csv_numbers, parquet_numbers
 from stickbreak.corpus.reading.patches import IMAGE_SUFFIXES, read_patches
+from stickbreak.corpus.reading.tables import USUAL_DELIMITERS, checked_delimiter
 from stickbreak.corpus.stored import open_array
 from stickbreak.corpus.vector_folder import is_vector_folder, open_vectors, patches_in
 from stickbreak.corpus.vectors import GroupedVectors
@@ -39,8 +39,6 @@ _BY_SUFFIX = {
 _BY_START = ((b"\x93NUMPY", "npy"), (b"PAR1", "parquet"))
 TABLES = ("csv", "tsv", "parquet")
 """The formats whose columns have names."""
-
-_USUAL_DELIMITERS = {"csv": ",", "tsv": "\t"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +134,7 @@ def read_vectors(
             if kind == "parquet":
                 vectors, names = parquet_numbers(source, group_field, columns, limits)
             else:
-                usual = _USUAL_DELIMITERS[kind]
+                usual = USUAL_DELIMITERS[kind]
                 vectors, names = csv_numbers(source, group_field, columns, encoding, delimiter, usual, limits)
         return VectorTable(vectors, group_field is not None, names)
     if kind == "npy":
@@ -191,11 +189,11 @@ def detect_vector_format(path: Path, format: str | None = None) -> str:
     """
     if format is not None and (not isinstance(format, str) or format not in VECTOR_FORMATS):
         raise InputError(f"format {format!r:.40} holds no vectors; use one of {', '.join(VECTOR_FORMATS)}")
-    if is_folder(path, format, folders=("vectors",), either=("images",)):
+    if is_folder(path, format, folders=("vectors",), either=frozenset(("images",))):
         if format is None and is_corpus_folder(path):
             raise ReadError(f"{path} holds a corpus of words, not vectors; fit it with a method for words")
         return format or ("vectors" if is_vector_folder(path) else "images")
-    named = format or _BY_SUFFIX.get(Path(path.name.lower().removesuffix(".gz")).suffix)
+    named = format or _BY_SUFFIX.get(Path(without_packing(path.name)).suffix)
     if named is not None:
         return named
     start = start_of(path, 16)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from stickbreak.corpus.reading.decoding import decoded_lines
 from stickbreak.corpus.reading.files import path_beside
 from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
-from stickbreak.corpus.reading.lines import decoded_lines
 from stickbreak.exceptions import InputError, InvalidCorpus, ReadError
 from stickbreak.storage.places import PathLike
 

@@ -1,0 +1,355 @@
+"""Files of counts: Matrix Market, UCI bag of words, LDA-C, SVMlight, SciPy's .npz.
+
+Headers are read here, numbers by pyarrow, and archives by SciPy. SciPy's reader of Matrix Market is not used: it ends
+the process for some broken files.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import scipy.sparse as sp
+
+from stickbreak.corpus.reading.files import open_binary, reading
+from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
+from stickbreak.exceptions import ReadError
+from stickbreak.storage.plain_files import open_file
+
+__all__ = ["read_ldac", "read_matrix_market", "read_npz", "read_svmlight", "read_uci"]
+
+_BLOCK = 1 << 24  # bytes
+_LARGEST = 2**31 - 1
+_BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
+_FORTRAN = bytes.maketrans(b"dD", b"ee")  # it writes 1.5D+02
+_SIZES = re.compile(rb"\d{1,18}(?:\s+\d{1,18})*")
+_PAIRS = re.compile(rb"\d{1,18}(?:\s+\d{1,18}:\d{1,18})*+")
+_SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
+
+
+def _shown(content: bytes) -> str:
+    return repr(content[:61].decode("utf-8", "backslashreplace").strip())[:60]
+
+
+def _lines(file: BinaryIO, path: Path, limits: ReadLimits) -> Iterator[tuple[int, bytes]]:
+    """Give the lines of a file, numbered from 1."""
+    number = 0
+    while line := file.readline(limits.document_bytes + 1):
+        number += 1
+        if len(line) > limits.document_bytes:
+            raise limits.too_long(f"line {number} of {path}")
+        yield number, line
+
+
+def _columns(
+    file: BinaryIO, path: Path, n_before: int, dtypes: tuple[str, ...], what: str, limits: ReadLimits
+) -> tuple[list[np.ndarray], int]:
+    """Read the rest of a file that has the same numbers on each line; return them by columns, and the bytes read."""
+    parts: list[list[np.ndarray]] = [[np.empty(0, dtype)] for dtype in dtypes]
+    number, n_bytes = n_before + 1, 0
+    while block := file.read(_BLOCK):
+        if not block.endswith(b"\n"):
+            block += file.readline(limits.document_bytes + 1)
+        arrays = _by_arrow(block, dtypes) or _by_arrow(_single_blanks(block), dtypes)
+        if arrays is None:
+            arrays = _by_python(block, dtypes, path, number, what)
+        for part, array in zip(parts, arrays, strict=True):
+            part.append(array)
+        number, n_bytes = number + block.count(b"\n"), n_bytes + len(block)
+    return [np.concatenate(part) for part in parts], n_bytes
+
+
+def _by_arrow(block: bytes, dtypes: tuple[str, ...]) -> list[np.ndarray] | None:
+    """Parse numbers with one blank between them; None where anything is not as it should be."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    if b"x" in block or b"X" in block:  # pyarrow takes hexadecimal numbers
+        return None
+    names = [str(number) for number in range(len(dtypes))]
+    try:
+        table = csv.read_csv(
+            pa.BufferReader(block),
+            read_options=csv.ReadOptions(column_names=names),
+            parse_options=csv.ParseOptions(delimiter=" ", quote_char=False),
+            convert_options=csv.ConvertOptions(
+                column_types={name: pa.type_for_alias(dtype) for name, dtype in zip(names, dtypes, strict=True)},
+                null_values=[],
+            ),
+        )
+    except pa.ArrowInvalid:
+        return None
+    return [np.asarray(table.column(name).to_numpy()) for name in names]
+
+
+def _single_blanks(block: bytes) -> bytes:
+    """Leave one blank between two numbers, and none at the ends of lines."""
+    block = block.translate(_BLANKS)
+    while b"  " in block:
+        block = block.replace(b"  ", b" ")
+    return block.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
+
+
+def _by_python(block: bytes, dtypes: tuple[str, ...], path: Path, number: int, what: str) -> list[np.ndarray]:
+    """Parse lines one by one, and say which one is wrong; what follows the numbers is ignored."""
+    rows: list[list[Any]] = []
+    for at, line in enumerate(io.BytesIO(block), start=number):
+        fields = line.split()
+        if not fields:
+            continue
+        try:
+            rows.append(
+                [
+                    float(field.translate(_FORTRAN)) if dtype == "float64" else int(np.int64(int(field[:20])))
+                    for field, dtype in zip(fields, dtypes, strict=False)
+                ]
+            )
+            if len(rows[-1]) < len(dtypes):
+                raise ValueError
+        except (ValueError, OverflowError) as error:
+            raise ReadError(f"{path}, line {at} is {_shown(line)}; each line must hold {what}") from error
+    return [np.array([row[place] for row in rows], dtype) for place, dtype in enumerate(dtypes)]
+
+
+def _check_places(path: Path, places: np.ndarray, size: int, what: str) -> None:
+    wrong = np.flatnonzero((places < 1) | (places > size))
+    if wrong.size:
+        raise ReadError(
+            f"{path} names {what} {places[wrong[0]]} in entry {wrong[0] + 1}, but declares {size}; they count from 1"
+        )
+
+
+def read_matrix_market(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> Any:
+    """Read a Matrix Market file: sparse ("coordinate") or dense ("array"), real, whole or a pattern, any symmetry.
+
+    Returns
+    -------
+    scipy sparse matrix of shape (D, W)
+        Entries as they come: two of one place are counts to be added up.
+
+    Raises
+    ------
+    ReadError
+        If the file cannot be read or is malformed, or declares more than its bytes make credible.
+    """
+    with open_binary(path, limits) as file:
+        banner: list[str] = []
+        sizes: list[int] = []
+        n_header, number = 0, 0
+        for number, line in _lines(file, path, limits):  # noqa: B007
+            n_header += len(line)
+            content = line.strip()
+            if not banner:
+                banner = _banner(content, path)
+            elif content and not content.startswith(b"%"):
+                sizes = [int(size) for size in content.split()] if _SIZES.fullmatch(content) else []
+                break
+        dense = banner[1:2] == ["array"]
+        if len(sizes) != (2 if dense else 3):
+            names = "rows and columns" if dense else "rows, columns and entries"
+            raise ReadError(
+                f"{path}, line {number} must give the {names} of this Matrix Market file; it is cut off or wrong"
+            )
+        D, W = sizes[0], sizes[1]
+        valued, symmetry = banner[2] != "pattern", banner[3]
+        dtypes = (() if dense else ("int64", "int64")) + (("float64",) if valued else ())
+        what = "a value" if dense else "row, column, value" if valued else "row, column"
+        arrays, n_bytes = _columns(file, path, number, dtypes, f"{what}, as a Matrix Market file has them", limits)
+    n_stored = sizes[-1]
+    if dense:
+        n_stored = D * W if symmetry == "general" else D * (D + (-1 if symmetry == "skew-symmetric" else 1)) // 2
+    if arrays[0].size != n_stored:
+        raise ReadError(
+            f"{path} is a Matrix Market file of {arrays[0].size} entries, but its line {number} asks for "
+            f"{n_stored}; the "
+            "file is cut off or that line is wrong"
+        )
+    limits.check_shape(path, (D, W), n_header + n_bytes)
+    if symmetry != "general" and D != W:
+        raise ReadError(f"{path} is not square, so it cannot be {symmetry}; repair its first line")
+    if dense and symmetry == "general":
+        return sp.csr_matrix(arrays[0].reshape((D, W), order="F"))
+    if dense:  # the lower triangle, column by column
+        column, row = np.triu_indices(D, 1 if symmetry == "skew-symmetric" else 0)
+    else:
+        _check_places(path, arrays[0], D, "row")
+        _check_places(path, arrays[1], W, "column")
+        row, column = arrays[0] - 1, arrays[1] - 1
+    values = arrays[-1] if valued else np.ones(row.size)
+    if symmetry != "general":  # the other triangle is left out
+        beside = row != column
+        mirrored = -values[beside] if symmetry == "skew-symmetric" else values[beside]
+        row, column = np.concatenate([row, column[beside]]), np.concatenate([column, row[beside]])
+        values = np.concatenate([values, mirrored])
+    return sp.coo_matrix((values, (row, column)), shape=(D, W))
+
+
+def _banner(line: bytes, path: Path) -> list[str]:
+    """Check the first line and return its four words: object, format, field, symmetry."""
+    words = line.decode("latin-1").split()
+    if not words or words[0] not in ("%%MatrixMarket", "%MatrixMarket"):
+        raise ReadError(
+            f"{path} begins with {_shown(line)}, so it is not a Matrix Market file, which begins with "
+            "'%%MatrixMarket'; "
+            "give another format"
+        )
+    found = [word.lower() for word in words[1:5]]
+    fields = ("real", "double", "integer", "unsigned-integer", "pattern")
+    if found[2:3] == ["complex"]:
+        raise ReadError(f"{path} holds complex numbers; counts must be real")
+    dense = found[1:2] == ["array"]
+    if (
+        len(found) < 4
+        or found[0] != "matrix"
+        or found[1] not in ("coordinate", "array")
+        or found[3] not in _SYMMETRIES
+        or (found[2] not in fields or (dense and found[2] == "pattern"))
+    ):
+        raise ReadError(
+            f"{path}, line 1 must read '%%MatrixMarket matrix coordinate integer general' or the like, not "
+            f"{_shown(line)}; "
+            "repair this line"
+        )
+    return found
+
+
+def read_uci(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> Any:
+    """Read a docword file of UCI's bags of words: lines with D, W and entries; then "document word count", from 1.
+
+    Returns
+    -------
+    coo_matrix of shape (D, W)
+        Two entries of one place are counts to be added up.
+    """
+    with open_binary(path, limits) as file:
+        head = [file.readline(1 << 16).removeprefix(b"\xef\xbb\xbf") for _ in range(3)]
+        if not all(re.fullmatch(rb"0*\d{1,18}", line.strip()) for line in head):
+            raise ReadError(
+                f"{path} does not begin with three lines of one number each (documents, words, entries), so it is "
+                "not a "
+                "UCI bag of words; give another format"
+            )
+        D, W, n_entries = (int(line) for line in head)
+        if D == 0 or W == 0 or max(D, W) > _LARGEST:
+            raise ReadError(f"{path} declares {D} documents and {W} words; both must be at least 1 and below 2^31")
+        what = "three whole numbers (document, word, count)"
+        (row, column, count), n_bytes = _columns(file, path, 3, ("int64",) * 3, what, limits)
+    if row.size != n_entries:
+        raise ReadError(
+            f"{path} holds {row.size} entries but its header declares {n_entries}; the file is cut off or its "
+            "third line "
+            "is wrong"
+        )
+    _check_places(path, row, D, "document")
+    _check_places(path, column, W, "word")
+    limits.check_shape(path, (D, W), n_bytes + sum(map(len, head)))
+    return sp.coo_matrix((count, (row - 1, column - 1)), shape=(D, W))
+
+
+def read_ldac(
+    path: Path, n_words: int | None, vocabulary_source: str = "the vocabulary", limits: ReadLimits = DEFAULT_LIMITS
+) -> Any:
+    """Read counts in the format of Blei's lda-c: "M word:count ..." with M words, numbered from 0; "0" is empty.
+
+    Parameters
+    ----------
+    n_words : int or None
+        Number of words W; None: as many as the file uses.
+    vocabulary_source : str
+        Where `n_words` comes from, for messages.
+    """
+    rows: list[np.ndarray] = []
+    n_bytes = 0
+    with open_binary(path, limits) as file:
+        for number, line in _lines(file, path, limits):
+            n_bytes += len(line)
+            where = f"{path}, line {number}"
+            if not _PAIRS.fullmatch(line.strip()):
+                raise ReadError(
+                    f"{where} is {_shown(line)}; it must read 'M word:count word:count ...' in whole numbers, and "
+                    "0 for an "
+                    "empty document"
+                )
+            numbers = np.fromstring(line.replace(b":", b" "), np.int64, sep=" ")  # from text: the lines are long
+            M, pairs = int(numbers[0]), numbers[1:].reshape(-1, 2)
+            if len(pairs) != M:
+                raise ReadError(
+                    f"{where} declares {M} words but holds {len(pairs)}; the line is cut off or its first number "
+                    "is wrong"
+                )
+            if numbers.max() > _LARGEST:
+                raise ReadError(f"{where} holds the number {numbers.max()}; words and counts must be below 2^31")
+            if n_words is not None and M and pairs[:, 0].max() >= n_words:
+                raise ReadError(
+                    f"{where} names word {pairs[:, 0].max()} but {vocabulary_source} has {n_words} words, "
+                    "numbered from 0; "
+                    "give the vocabulary that belongs to these counts"
+                )
+            rows.append(pairs.astype(np.int32))
+    entries = np.concatenate([*rows, np.zeros((0, 2), np.int32)])
+    if n_words is None:
+        n_words = int(entries[:, 0].max(initial=-1)) + 1
+        limits.check_shape(path, (len(rows), n_words), n_bytes)
+    if not rows or n_words == 0:
+        raise ReadError(f"{path} holds no words at all; a corpus needs at least one document with a word")
+    row = np.repeat(np.arange(len(rows)), [len(pairs) for pairs in rows])
+    return sp.coo_matrix((entries[:, 1], (row, entries[:, 0])), shape=(len(rows), n_words))
+
+
+def read_svmlight(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> tuple[Any, np.ndarray]:
+    """Read SVMlight: "label index:count ...", by scikit-learn; return counts (D, W) and the labels of documents."""
+    from sklearn.datasets import load_svmlight_file
+
+    with open_binary(path, limits) as file:
+        content = file.read()
+    try:
+        counts, labels = load_svmlight_file(io.BytesIO(content), multilabel=False)
+    except (ValueError, OverflowError, MemoryError, IndexError) as error:
+        said = " ".join(f"{error}".split())
+        raise ReadError(
+            f"{path} is not an SVMlight file ({said:.80}); each line must read 'label index:count ...'"
+        ) from error
+    limits.check_shape(path, counts.shape, len(content))
+    return counts, labels
+
+
+def read_npz(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> Any:
+    """Read a sparse matrix written by scipy.sparse.save_npz; pickled content is never loaded.
+
+    Raises
+    ------
+    ReadError
+        If the file does not hold such a matrix, or asks for more than its bytes make credible.
+    """
+    with reading(path), open_file(path) as file:
+        size = file.seek(0, 2)
+        file.seek(0)
+        try:
+            with zipfile.ZipFile(file) as archive:
+                n_bytes = max((info.file_size for info in archive.infolist()), default=0)
+            if n_bytes > limits.most_unpacked(size):
+                raise ReadError(
+                    f"{path} unpacks to {n_bytes} bytes; if that is right, raise the limit with "
+                    "--max-unpacked-bytes (in "
+                    f"Python: limits=ReadLimits(unpacked_bytes={n_bytes}))"
+                )
+            file.seek(0)
+            matrix = sp.load_npz(file)
+        except ReadError:
+            raise
+        except MemoryError as error:
+            raise ReadError(f"{path} does not fit into the memory; it is too large for this machine") from error
+        except Exception as error:  # whatever zipfile, NumPy and SciPy say about a damaged archive
+            said = " ".join(f"{error}".split()) or type(error).__name__
+            raise ReadError(
+                f"{path} does not hold a SciPy sparse matrix ({said:.80}); write it by scipy.sparse.save_npz"
+            ) from error
+    if len(matrix.shape) != 2:
+        raise ReadError(f"{path} holds a matrix of {len(matrix.shape)} dimensions; two are needed (documents, words)")
+    limits.check_shape(path, matrix.shape, max(n_bytes, size))
+    return matrix

@@ -1,0 +1,119 @@
+"""Rows and bytes that cannot be read: refused by a sentence whose advice works, or left out, counted and told."""
+
+import json
+
+import pytest
+
+from stickbreak import count_files
+from stickbreak.corpus import TextOptions, open_corpus, read, read_texts, write_corpus
+from stickbreak.exceptions import InputError, ReadError
+
+ALL = TextOptions(min_df=1, max_df=1.0, stop_words=None)
+GOOD = [f'{{"text": "bread and butter {n}"}}' for n in range(40)]
+
+DIRTY = {
+    "cut.jsonl": ("\n".join(GOOD) + '\n{"text": "dough and cru', 40, 1),
+    "ragged.csv": ("id,text\n" + "".join(f"{n},bread{',x' * (n % 10 == 7)}\n" for n in range(40)), 36, 4),
+    "short.csv": ("id,text,n\n1,bread,2\n2,butter\n3,salt,4\n", 2, 1),
+    "quote.csv": ('id,text\n1,bread\n2,"butter\n3,salt\n4,oil\n', 3, 1),
+    "inner.csv": ('id,text\n1,bread\n2,"butter" and jam\n3,"salt"\n', 2, 1),
+    "kinds.jsonl": ("\n".join([*GOOD, "7", '{"text": 5}', '{"body": "x"}', "[1, 2]", *GOOD]) + "\n", 80, 4),
+    "array.json": ('["bread", "butter", {"text": 7}, "salt"', 3, 2),
+}
+
+
+@pytest.mark.parametrize("name", DIRTY)
+def test_rows_that_cannot_be_read_are_refused_or_left_out_and_told(tmp_path, caplog, name):
+    content, n_good, n_bad = DIRTY[name]
+    path = tmp_path / name
+    path.write_text(content)
+    for reader in (lambda **more: read(path, text=ALL, **more), lambda **more: counted(path, tmp_path, **more)):
+        with pytest.raises(ReadError, match=r"bad_rows='skip'") as caught:
+            reader()
+        assert name in str(caught.value)
+        assert "\n" not in str(caught.value)
+        caplog.clear()
+        corpus = reader(bad_rows="skip")
+        assert corpus.n_documents == n_good
+        (sentence,) = corpus.left_out
+        assert sentence.startswith(f"{n_bad} row")
+        assert name in sentence
+        assert sentence in caplog.text
+    assert len(read_texts(path, range(n_good), bad_rows="skip")) == n_good
+
+
+def counted(path, folder, **more):
+    return count_files(path, folder / "counts", text=ALL, overwrite=True, **more).open()
+
+
+def test_only_the_row_that_is_wrong_is_left_out(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('id,text\n1,bread\n2,"butter\n3,salt\n4,"oil ""x"""\n5,jam\n')
+    assert read_texts(path, range(4), bad_rows="skip") == ["bread", "salt", 'oil "x"', "jam"]
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.txt", "folder"])
+def test_bytes_of_another_encoding_are_refused_or_replaced_and_told(tmp_path, caplog, name):
+    lines = [f"bread caf\u00e9 {n}" for n in range(30)]
+    if name == "folder":
+        path = tmp_path / name
+        path.mkdir()
+        for number, line in enumerate(lines):
+            content = line.encode()
+            (path / f"{number:02}.txt").write_bytes(content.replace(b"bread", b"br\xe9ad") if number == 17 else content)
+    else:
+        path = tmp_path / name
+        rows = [json.dumps({"text": line}, ensure_ascii=False) for line in lines] if name.endswith("jsonl") else lines
+        body = "\n".join(["text", *rows] if name.endswith("csv") else rows) + "\n"
+        path.write_bytes(body.encode().replace(b"bread caf\xc3\xa9 17", b"br\xe9ad caf\xc3\xa9 17"))
+    with pytest.raises(ReadError, match=r"is not UTF-8: byte 0xe9.*encoding_errors='replace'"):
+        read(path, text=ALL)
+    corpus = read(path, text=ALL, encoding_errors="replace")
+    assert corpus.n_documents == 30
+    assert corpus.words == ("bread", "caf\u00e9")
+    assert corpus.left_out[0].startswith("1 line has bytes that are not of its encoding")
+    assert corpus.left_out[0] in caplog.text
+    assert counted(path, tmp_path, encoding_errors="replace").left_out == corpus.left_out
+
+
+def test_places_in_a_large_file_are_those_of_the_file(tmp_path, monkeypatch):
+    import sys
+
+    count_files(tmp_path / "x.txt", tmp_path / "x", text=ALL) if (tmp_path / "x.txt").exists() else None
+    monkeypatch.setattr(sys.modules["stickbreak.counting.count_files"], "STEP", 200)
+    lines = list(GOOD)
+    lines[33] = "{"
+    path = tmp_path / "t.jsonl"
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(ReadError, match="line 34 is not valid JSON"):
+        counted(path, tmp_path)
+    assert "line 34 " in counted(path, tmp_path, bad_rows="skip").left_out[0]
+    table = tmp_path / "t.csv"
+    table.write_text("id,text\n" + "".join(f"{n},bread{',x' * (n == 90)}\n" for n in range(120)))
+    with pytest.raises(ReadError, match="line 92 has 3 fields"):
+        counted(table, tmp_path)
+    assert "line 92 " in counted(table, tmp_path, bad_rows="skip").left_out[0]
+
+
+def test_what_was_left_out_stays_with_the_corpus(tmp_path):
+    path = tmp_path / "t.jsonl"
+    path.write_text("\n".join([*GOOD, "{"]) + "\n")
+    corpus = read(path, text=ALL, bad_rows="skip")
+    write_corpus(corpus, tmp_path / "c")
+    assert open_corpus(tmp_path / "c").left_out == corpus.left_out == corpus[:3].left_out
+
+
+def test_three_places_are_shown(tmp_path):
+    path = tmp_path / "t.jsonl"
+    path.write_text("\n".join(["{"] * 5 + GOOD) + "\n")
+    (sentence,) = read(path, text=ALL, bad_rows="skip").left_out
+    assert sentence.startswith("5 rows were left out")
+    assert sentence.count("line") == 3
+    assert sentence.endswith(", ...")
+
+
+@pytest.mark.parametrize("given", [{"bad_rows": "drop"}, {"encoding_errors": "ignore"}])
+def test_other_ways_are_refused(tmp_path, given):
+    (tmp_path / "t.txt").write_text("bread\n")
+    with pytest.raises(InputError, match=next(iter(given))):
+        read(tmp_path / "t.txt", **given)
