@@ -130,8 +130,10 @@ def _open_folder(folder: Path, limits: ReadLimits) -> Corpus:
     metadata = _read_metadata(folder, D, limits) if meta.get("metadata") else None
     options = _read_text_options(folder) if meta.get("text_options") else None
     place = place_of_folder(folder, W, D)
-    left_out = tuple(str(sentence) for sentence in meta.get("left_out", ()))
-    return Corpus(assemble_csr(data, indices, indptr, W), vocabulary, names, metadata, place, options, left_out)
+    left_out = meta.get("left_out", [])
+    if not isinstance(left_out, list) or not all(isinstance(sentence, str) for sentence in left_out):
+        raise ReadError(f"{folder / META} is damaged (left_out holds no sentences); write the corpus again")
+    return Corpus(assemble_csr(data, indices, indptr, W), vocabulary, names, metadata, place, options, tuple(left_out))
 
 
 def _read_text_options(folder: Path) -> TextOptions:

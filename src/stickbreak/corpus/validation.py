@@ -82,6 +82,8 @@ def checked_sparse(X: Any) -> Any:
     try:
         if X.format in ("csr", "csc", "bsr"):
             _check_numbers(X.indices, X.indptr, X.data)
+            if X.indptr.size and (X.indptr[0] != 0 or (X.indptr[1:] < X.indptr[:-1]).any()):  # SciPy passes some over
+                raise ValueError("its indptr must begin with 0 and never fall")
             sound = type(X)((X.data, X.indices, X.indptr), shape=X.shape)  # with the same arrays: X stays as it is
             sound.check_format(full_check=True)
             X = sound
@@ -89,7 +91,7 @@ def checked_sparse(X: Any) -> Any:
             X = _coordinates(X)
         X = _summable(X)
         return X if X.format == "csr" else _rows(X)
-    except (TypeError, ValueError, OverflowError, IndexError, AttributeError) as error:
+    except (TypeError, ValueError, ArithmeticError, IndexError, AttributeError) as error:
         if isinstance(error, InvalidCorpus):
             raise
         said = " ".join(f"{error}".split())

@@ -7,7 +7,9 @@ the process for some broken files.
 from __future__ import annotations
 
 import io
+import math
 import re
+import warnings
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -318,6 +320,16 @@ def read_svmlight(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> tuple[Any,
     return counts, labels
 
 
+def _check_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> None:
+    """Refuse an array that says that it is larger than it is, before memory is asked for."""
+    with archive.open(info) as member:
+        first = np.lib.format.read_magic(member) == (1, 0)
+        header = np.lib.format.read_array_header_1_0 if first else np.lib.format.read_array_header_2_0
+        shape, _, dtype = header(member)
+    if math.prod(shape) * dtype.itemsize > info.file_size:
+        raise ValueError(f"its member {info.filename[:40]!r} declares more than it holds")
+
+
 def read_npz(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> Any:
     """Read a sparse matrix written by scipy.sparse.save_npz; pickled content is never loaded.
 
@@ -332,6 +344,8 @@ def read_npz(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> Any:
         try:
             with zipfile.ZipFile(file) as archive:
                 n_bytes = max((info.file_size for info in archive.infolist()), default=0)
+                for info in archive.infolist():
+                    _check_member(archive, info)
             if n_bytes > limits.most_unpacked(size):
                 raise ReadError(
                     f"{path} unpacks to {n_bytes} bytes; if that is right, raise the limit with "
@@ -339,7 +353,9 @@ def read_npz(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> Any:
                     f"Python: limits=ReadLimits(unpacked_bytes={n_bytes}))"
                 )
             file.seek(0)
-            matrix = sp.load_npz(file)
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                matrix = sp.load_npz(file)
         except ReadError:
             raise
         except MemoryError as error:

@@ -8,6 +8,7 @@ import gzip
 import io
 import lzma
 import os
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -104,7 +105,13 @@ def packing_of(path: Location) -> str | None:
             raw.seek(0)
             try:
                 names = _members(raw)
-            except zipfile.BadZipFile:  # whoever reads it says so
+            except (
+                zipfile.BadZipFile,
+                NotImplementedError,
+                ValueError,
+                struct.error,
+                EOFError,
+            ):  # whoever reads it says so
                 return None
             if any(name.endswith(".npy") for name in names) or _of_an_office(names):
                 return None
@@ -114,7 +121,7 @@ def packing_of(path: Location) -> str | None:
 def _members(raw: Any) -> list[str]:
     """Return the files of a zip archive, without what systems add to it."""
     with zipfile.ZipFile(raw) as archive:
-        names = [info.filename for info in archive.infolist() if not info.is_dir()]
+        names = [name for name in archive.namelist() if name and not name.endswith("/")]
     return [name for name in names if not name.startswith("__MACOSX/") and not os.path.basename(name).startswith(".")]
 
 
