@@ -117,3 +117,24 @@ def test_other_ways_are_refused(tmp_path, given):
     (tmp_path / "t.txt").write_text("bread\n")
     with pytest.raises(InputError, match=next(iter(given))):
         read(tmp_path / "t.txt", **given)
+
+
+def test_the_command_line_follows_its_own_advice(tmp_path, monkeypatch, capsys):
+    from stickbreak.cli import main
+
+    path = tmp_path / "t.csv"
+    path.write_text("1,fresh bread\n2,butter,x\n3,s\ufffd\n" + "4,salt and bread\n" * 9)
+    path.write_bytes(path.read_bytes().replace("\ufffd".encode(), b"\xe9"))
+    words: list[str] = ["stickbreak", "count", str(path), "--out", str(tmp_path / "c"), "--no-header", "--text", "1"]
+    for advice in ("--encoding-errors replace", "--bad-rows skip"):
+        monkeypatch.setattr("sys.argv", list(words))
+        with pytest.raises(SystemExit) as end:
+            main()
+        assert end.value.code == 2
+        assert advice in capsys.readouterr().err
+        words += advice.split()
+    monkeypatch.setattr("sys.argv", list(words))
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code in (0, None)
+    assert open_corpus(tmp_path / "c").n_documents == 11

@@ -60,7 +60,7 @@ def test_tags_and_addresses_of_web_texts_are_left_out_and_told(caplog):
     assert not NOISE & set(corpus.words)
     assert {"bread", "butter", "caf\u00e9"} <= set(corpus.words)
     assert corpus.text_options.strip == ("html", "urls")
-    assert "--strip none" in caplog.text
+    assert "--set strip=None" in caplog.text
     assert NOISE & set(count_texts(pages, TextOptions(min_df=1, max_df=1.0, strip=None)).words)
     assert not NOISE & set(
         count_texts(["bread", *pages], TextOptions(min_df=1, max_df=1.0, strip=["html", "urls"])).words
@@ -75,7 +75,7 @@ def test_texts_without_tags_are_left_alone():
 def test_short_words_and_digits_are_told(caplog):
     count_texts(["AI and 5G for covid19, the EU, bread"] * 5, TextOptions(max_df=1.0, min_df=1))
     assert "ai" in caplog.text
-    assert "--token-pattern '[^\\W_]{2,}'" in caplog.text
+    assert "--set token_pattern='[^\\W_]{2,}'" in caplog.text
     counted = count_texts(["AI and 5G"] * 5, TextOptions(max_df=1.0, min_df=1, token_pattern=r"[^\W_]{2,}"))
     assert counted.words == ("5g", "ai")
 

@@ -272,7 +272,11 @@ def _words_given(ctx: typer.Context, without: Collection[str] = (), only: Collec
             continue
         value = ctx.params[name]
         for one in value if isinstance(value, list | tuple) else (value,):
-            words += [param.opts[0]] if one is True else [param.opts[0], str(one)]
+            words += (
+                [(param.opts if one else param.secondary_opts)[0]]
+                if isinstance(one, bool)
+                else [param.opts[0], str(one)]
+            )
     return words
 
 

@@ -34,7 +34,10 @@ def _number(names: str, help: str, most: int | None = None) -> Any:
 
 
 InputPath = Annotated[  # or a UrlPath: typer knows no unions
-    Path, typer.Argument(parser=location_of, metavar="INPUT", help="Documents: a file, a folder or a URL.")
+    Path,
+    typer.Argument(
+        parser=location_of, metavar="INPUT", help="Documents: a file, a folder, a URL, or - for standard input."
+    ),
 ]
 ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="Folder of a model, written by fit.")]
 Json = Annotated[bool, option("--json", None, "Print the result as JSON.")]
@@ -93,14 +96,26 @@ READING: dict[str, tuple[Any, Any]] = {
         _text(
             "--format",
             "NAME",
-            "jsonl, csv, tsv, parquet, lines, folder, uci, ldac, mtx, npz or corpus; for vectors npy, csv, tsv, "
-            "parquet, vectors or images. Default: recognized from name and content.",
+            "jsonl, csv, tsv, parquet, lines, folder, uci, ldac, svmlight, mtx, npz or corpus; for vectors npy, csv, "
+            "tsv, parquet, vectors or images. Default: recognized from name and content.",
         ),
         None,
     ),
     "encoding": (_text("--encoding", "NAME", "Encoding of text files. Default: UTF-8."), None),
     "delimiter": (
         _text("--delimiter", "TEXT", "Between the fields of CSV and TSV, or tab. Default: recognized."),
+        None,
+    ),
+    "header": (
+        Annotated[
+            bool | None,
+            option("--header/--no-header", None, "Whether the first row names columns. Default: told by it.", _READING),
+        ],
+        None,
+    ),
+    "bad_rows": (_text("--bad-rows", "fail|skip", "Leave out rows that cannot be read. Default: fail."), None),
+    "encoding_errors": (
+        _text("--encoding-errors", "strict|replace", "Replace bytes of another encoding. Default: strict."),
         None,
     ),
     "vocabulary": (

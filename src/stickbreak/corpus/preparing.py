@@ -115,8 +115,8 @@ def _found_in(texts: list[str]) -> tuple[str, ...]:
     if found:
         kinds = {"html": "HTML tags", "urls": "addresses (URLs, e-mail, @names)"}
         _LOG.warning(
-            "%s are left out of the texts, as many of the first ones have them; to count them give --strip none (in "
-            "Python: strip=None)",
+            "%s are left out of the texts, as many of the first ones have them; to count them give --set strip=None "
+            "(in Python: strip=None)",
             " and ".join(kinds[name] for name in found),
         )
     return found
@@ -140,7 +140,7 @@ def _tell_of_short_words(texts: list[str], options: TextOptions) -> None:
         _LOG.warning(
             "%.0f %% of the words of the first texts have two letters or a digit (%s) and are left out; to count "
             "them give "
-            "--token-pattern '[^\\W_]{2,}' (in Python: token_pattern)",
+            "--set token_pattern='[^\\W_]{2,}' (in Python: token_pattern)",
             100 * n_others / (n_others + n_usual),
             ", ".join(word for word, _ in others.most_common(3)),
         )
