@@ -48,3 +48,15 @@ def test_tokenizer_is_named_again_for_new_texts(run, refuse, tmp_path, fast, mon
     assert "cut into words by 'my_words:cut', which a saved model or corpus only names" in refuse(*asked)
     run(*asked, "--tokenizer", "my_words:cut")
     assert "--tokenizer is 'my_words:cat', which cannot be used" in refuse(*asked, "--tokenizer", "my_words:cat")
+
+
+def test_tags_and_addresses_are_left_out_where_asked(run, refuse, tmp_path, fast):
+    path = tmp_path / "d.txt"
+    path.write_text("<b>anchor</b> harbour https://example.org/page crew\nbread oven flour\n" * 15)
+    for text, words in (("html,urls", {"anchor", "harbour", "crew"}), ("none", {"anchor", "example", "page"})):
+        options = ["--strip", text, "--max-df", "1.0", "--no-report", "--force"]
+        run("fit", path, "--out", tmp_path / "m", *options, *fast)
+        vocabulary = set(stickbreak.load(tmp_path / "m").vocabulary_)
+        assert words <= vocabulary
+        assert ("example" in vocabulary) is (text == "none")
+    assert "strip is" in refuse("fit", path, "--out", tmp_path / "n", "--strip", "tags")

@@ -10,7 +10,7 @@ from stickbreak.cli import options as o
 from stickbreak.cli.documents import FOR_VECTORS, check_input, read_arguments, refuse_settings
 from stickbreak.cli.models import kept_fields, workers_of
 from stickbreak.cli.output import print_json, say
-from stickbreak.cli.settings import Settings, limits_of, text_options, values_set
+from stickbreak.cli.settings import Settings, limits_of, stripped, text_options, values_set
 from stickbreak.storage.urls import location_of
 
 __all__ = ["count"]
@@ -30,6 +30,7 @@ def count(
     stop_words: o.StopWords = "english",
     min_df: o.MinDf = "5",
     max_df: o.MaxDf = "0.5",
+    strip: o.Strip = None,
     set_: o.Set = None,
     jobs: o.Jobs = None,
     workers: o.Workers = None,
@@ -55,7 +56,9 @@ def count(
         if not any(sign in place for sign in "*?["):  # the files of a pattern are found by who counts them
             check_input(location_of(place))
     tokenizer = reading.get("tokenizer")
-    text = text_options(stop_words, min_df, max_df, tokenizer, limits_of(reading), settings.counting)
+    text = text_options(
+        stop_words, min_df, max_df, tokenizer, limits_of(reading), {**settings.counting, **stripped(strip)}
+    )
     if not quiet:
         say("counting (the first count on a machine also compiles, which takes some seconds) ...")
     from stickbreak.counting import count_files

@@ -15,7 +15,16 @@ from stickbreak.cli.job import FitJob
 from stickbreak.cli.methods import DEFAULT, GROUPS_OF_METHODS, METHODS
 from stickbreak.cli.models import KINDS, check_separator, kept_fields, workers_of
 from stickbreak.cli.output import TOPICS_SHOWN, check_output, say
-from stickbreak.cli.settings import Settings, counting_names, joined, limits_of, parameters_of, text_options, values_set
+from stickbreak.cli.settings import (
+    Settings,
+    counting_names,
+    joined,
+    limits_of,
+    parameters_of,
+    stripped,
+    text_options,
+    values_set,
+)
 from stickbreak.exceptions import InputError, ReadError
 from stickbreak.storage.plain_files import read_json, read_toml
 
@@ -25,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["FitCommand", "fit"]
 
 LABELLED = ("topics", "gibbs")  # methods that take labels of documents
-_TEXT = ("stop_words", "min_df", "max_df", "phrases")  # options that mean nothing to vectors
+_TEXT = ("stop_words", "min_df", "max_df", "phrases", "strip")  # options that mean nothing to vectors
 _FIRST = {
     "input": "A file, a folder or a URL.",
     "out": "Folder to write the model to.",
@@ -132,6 +141,7 @@ def fit(
     stop_words: o.StopWords = "english",
     min_df: o.MinDf = "5",
     max_df: o.MaxDf = "0.5",
+    strip: o.Strip = None,
     phrases: Annotated[bool, o.option("--phrases", None, "Count phrases, such as new york, as words.")] = False,
     keep: Annotated[str | None, o.option("--keep", "NAMES", "Columns for the report: date,category; or all.")] = None,
     metadata: o.Metadata = None,
@@ -194,7 +204,7 @@ def fit(
     check_separator(labels, label_separator)
     settings = Settings.of(values_set(set_ or ()), method)
     reading = {**settings.reading, **o.given(reading)}
-    counting = {**settings.counting, **({"phrases": True} if phrases else {})}
+    counting = {**settings.counting, **({"phrases": True} if phrases else {}), **stripped(strip)}
     parameters = {
         **settings.estimator,
         **_number_of_topics(method, topics),

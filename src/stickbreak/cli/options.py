@@ -12,7 +12,7 @@ from stickbreak.storage.urls import location_of
 
 __all__ = [
     "ALL_CORES", "DATES", "READING", "DateFormat", "Dates", "Force", "InputPath", "Jobs", "Json", "LabelSeparator",
-    "Labels", "MaxDf", "Metadata", "MinDf", "ModelPath", "Quiet", "RandomState", "Scratch", "Set", "StopWords",
+    "Labels", "MaxDf", "Metadata", "MinDf", "ModelPath", "Quiet", "RandomState", "Scratch", "Set", "StopWords", "Strip",
     "TableFile", "TopicsShown", "Verbose", "Workers", "given", "option", "set_signature", "spread",
 ]  # fmt: skip
 
@@ -82,6 +82,7 @@ StopWords = Annotated[
 ]
 MinDf = Annotated[str, option("--min-df", "NUMBER", "Drop words in fewer documents: number or share.")]
 MaxDf = Annotated[str, option("--max-df", "NUMBER", "Drop words in more documents: number or share.")]
+Strip = _text("--strip", "html,urls", "Leave out tags, addresses, or none. Default: what a tenth of texts have.", None)
 Dates = _text("--dates", "COLUMN", "Column of the dates. Default: the only one that holds dates.", None)
 DateFormat = _text("--date-format", "TEXT", "How dates are written: %d.%m.%Y. Default: 2026-11-23 (ISO 8601).", None)
 Set = Annotated[

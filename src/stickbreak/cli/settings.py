@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from stickbreak.corpus import ReadLimits, TextOptions
 
 __all__ = [
-    "Settings", "counting_names", "joined", "limits_of", "named_tokenizer", "parameters_of",
+    "Settings", "counting_names", "joined", "limits_of", "named_tokenizer", "parameters_of", "stripped",
     "text_options", "values_set",
 ]  # fmt: skip
 
@@ -155,6 +155,13 @@ def text_options(
         tokenizer=named_tokenizer(tokenizer),
         **counting,
     )
+
+
+def stripped(text: str | None) -> dict[str, Any]:
+    """Return the field of `TextOptions` that --strip sets."""
+    if text is None:
+        return {}
+    return {"strip": {"none": None, "auto": "auto"}.get(text, tuple(name.strip() for name in text.split(",")))}
 
 
 def named_tokenizer(name: str | None) -> Any:
