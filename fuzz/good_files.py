@@ -76,9 +76,6 @@ def _texts() -> list[Good]:
     return [
         _single("jsonl", "a.jsonl", jsonl, mutate_json_lines, weight=3),
         _single("json array", "a.json", json.dumps(records).encode(), mutate_json, weight=2),
-        _single(
-            "json array", "columns.json", b'{"text": {"0": "bread", "1": "salt"}, "id": {"0": 1, "1": 2}}', mutate_json
-        ),
         _single("csv", "a.csv", commas, text, weight=3),
         _single("csv", "b.csv", commas.replace(b",", b";"), text),
         _single("csv", "c.csv", commas.replace(b",", b"\t"), text),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
@@ -91,7 +92,8 @@ def open_array(file: Path, what: str) -> np.ndarray:
     with reading(file):
         open_file(file).close()
         try:
-            with np.errstate(over="ignore"):
+            with np.errstate(over="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of a header that is no header
                 array = np.load(file, mmap_mode="r", allow_pickle=False)
             fits = array.offset + array.nbytes == file.stat().st_size
         except OSError:
