@@ -165,7 +165,7 @@ STUDY = Study(
               "than where they are sampled."),
         Claim("Split-merge trials in the burn-in are enough", "Sec. 4.1", burn_in_is_enough,
               "Trials in the first 50 of 1,000 sweeps, and in all; one and ten a sweep together. With the franchise, "
-              "which the paper has, they are; with the two others fewer chains tell the twins apart.",
+              "which the paper has, they are; with table indicators fewer chains tell the twins apart.",
               parts=("twins",)),
     ),
     draw,
