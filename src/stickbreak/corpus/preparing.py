@@ -115,7 +115,7 @@ def _found_in(texts: list[str]) -> tuple[str, ...]:
     if found:
         kinds = {"html": "HTML tags", "urls": "addresses (URLs, e-mail, @names)"}
         _LOG.warning(
-            "%s are left out of the texts, as many of the first ones have them; to count them give --set strip=None "
+            "%s are left out of the texts, as many of the first ones have them; to count them give --strip none "
             "(in Python: strip=None)",
             " and ".join(kinds[name] for name in found),
         )
