@@ -537,12 +537,6 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         if self._n_seeded and not (isinstance(self.init, str) and self.init in able):
             raise InputError(f"{known} and init both say where topics start; leave init out.")
 
-    def _refuse_topics(self, of: str) -> None:
-        """Refuse topics with a prior of their own, and an eta by word, where only one prior of all topics can be."""
-        if self.seeds is not None or np.ndim(self.eta):
-            known = "seeds are" if self.seeds is not None else "eta is an array, which is"
-            raise InputError(f"{known} not for {of}; leave them out, or choose another.")
-
     def _check_labelled_fit(self) -> None:
         """Refuse parameters under which documents cannot have labels."""
         if not isinstance(self.init, str):

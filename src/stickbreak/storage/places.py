@@ -28,18 +28,6 @@ def without_secrets(url: str) -> str:
     return _SECRET.sub(lambda found: found[1] or "", url)
 
 
-_HARMLESS = ("region", "scheme", "endpoint_override", "anonymous", "allow_bucket_creation", "retry_limit_seconds")
-
-
-def for_a_file(url: str) -> tuple[str, bool]:
-    """Return a URL as a file may hold it, and whether that is all of it: credentials and unknown options stay out."""
-    head, mark, query = url.partition("?")
-    parts = query.split("&") if mark else []
-    kept = [part for part in parts if part.partition("=")[0] in _HARMLESS]
-    shown = without_secrets(head) + ("?" + "&".join(kept) if kept else "")
-    return shown, shown == url
-
-
 def place_of(path: Any) -> Path:
     """Return a path.
 

@@ -425,7 +425,7 @@ class _Rows:
             if error is None and len(taken) > 1:  # a row of several lines that was closed: all of it
                 for _ in taken[1:]:
                     self._lines.pop()
-            self._wrong(first, row, error, len(taken))
+            self._wrong(first, row, error)
 
     def _row(self, cut: Cut) -> tuple[list[str], list[bytes], str | None]:
         """Take a row; return it, its lines, and what is wrong with it."""
@@ -463,7 +463,7 @@ class _Rows:
             self._lines.push(lines)
         return None
 
-    def _wrong(self, line: int, row: list[str], error: str | None, n_lines: int) -> None:
+    def _wrong(self, line: int, row: list[str], error: str | None) -> None:
         """Refuse or note a row."""
         where = f"{self._lines.path}, line {line}"
         if error is not None and "new-line" in error:

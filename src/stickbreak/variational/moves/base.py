@@ -163,14 +163,14 @@ def run_move(move: Move, state: Inference, schedule: Schedule) -> tuple[int, int
         standing = found
         accepted.append(candidate)
         if not move.at_once:
-            _apply(move, state, accepted, standing, schedule)
+            _apply(move, state, accepted, standing)
             standing, accepted = state.standing(), []
     if accepted:
-        _apply(move, state, accepted, standing, schedule)
+        _apply(move, state, accepted, standing)
     return tried, n_accepted
 
 
-def _apply(move: Move, state: Inference, accepted: list[Any], standing: Standing, schedule: Schedule) -> None:
+def _apply(move: Move, state: Inference, accepted: list[Any], standing: Standing) -> None:
     names = set(state.topic_ids.tolist())
     move.apply(state, accepted, standing)
     state.refresh(state.model)
