@@ -12,7 +12,6 @@ from fuzz import loaders, readers
 from fuzz.children import Children, Limits
 from fuzz.outcomes import FAILURES, RESULT, Outcome
 
-EXPECTED = ("result", "refused", "either")
 _CALL = "call.json"
 
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import tempfile
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.harness.corpora import Split
 from stickbreak import VariationalHDP
 from stickbreak.corpus import Corpus
 
@@ -30,24 +28,6 @@ def after_each_lap(model: VariationalHDP, corpus: Corpus) -> Iterator[Variationa
             yield model
             if model.converged_:
                 return
-
-
-def fit_row(model: VariationalHDP, split: Split) -> dict[str, object]:
-    """Fit the training documents; return what tables of fits have in common: quality, then cost."""
-    begin = time.perf_counter()
-    model.fit(split.train)
-    seconds = time.perf_counter() - begin
-    return {
-        "objective": f"{model.objective_:.4f}",
-        "K": model.n_topics_,
-        "K (99 % of tokens)": topics_holding(model, split.train, 0.99),
-        "held-out, mean field": f"{split.completion(model, 'mean_field').active:.4f}",
-        "held-out, collapsed weights": f"{split.completion(model, 'collapsed').active:.4f}",
-        "s/pass": f"{np.median(model.trace_['seconds']):.3f}",
-        "s in all": f"{seconds:.1f}",
-        "passes": model.n_laps_,
-        "fell": largest_fall(model.trace_),
-    }
 
 
 def topics_holding(model: VariationalHDP, corpus: Corpus, share: float = 0.99) -> int:

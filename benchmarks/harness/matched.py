@@ -80,16 +80,6 @@ class Hybrid(Streamed):
         return {"n_topics": key["K"], "init": "random", **sampled, **fitted}
 
 
-class FoundHybrid(Hybrid):
-    """`HybridHDP.fit` from topics that are found in the collection first, in a first lap; then as a stream."""
-
-    def work(self) -> Iterator[float]:
-        seconds = processor_seconds(partial(self._model.fit, self._corpus))
-        self.passes = 1.0
-        yield seconds
-        yield from super().work()
-
-
 class Online(Streamed):
     """`OnlineHDP`."""
 

@@ -39,7 +39,6 @@ LINES = dict(zip(SYSTEMS, ("-", "--", ":"), strict=True))
 # Of the comparison that changes the other.
 TOPICS, BATCH_SIZE = 100, 100
 HELPERS = (fold_in, matched, peers, units)
-SCORES = {"log-likelihood": "per-word log-likelihood", "completion": "completion"}
 
 
 def compile_kernels(system: str) -> None:

@@ -14,10 +14,6 @@ from benchmarks.side_by_side.points import BASE
 
 # Nats per token below the best: time to quality.
 CLOSE = 0.02
-LEAD = (
-    "Completion of the best of ours and of the peers after the same processor seconds (medians; lines between looks):"
-)
-STUDY = "Completion (topics that hold 99 % of the tokens; processor seconds), medians:"
 
 
 def spread(group: Group, name: str, form: Callable[[float], str]) -> str:
