@@ -219,7 +219,7 @@ def pooled(r, theta, keep, gone):
 
 
 def without_topic(r, theta, topic):
-    """(r, theta) of documents that do not hold a topic, its theta dropped.       math.md (V18), moves/reinference.py"""
+    """(r, theta) of documents that do not hold a topic, its theta dropped.       math.md (V18)"""
     assert all((x[:, topic] == 0).all() for x in r), "a document outside the target holds the topic"
     return [np.delete(x, topic, axis=1) for x in r], np.delete(theta, topic, axis=1)
 

@@ -233,7 +233,7 @@ def is_table(array: NDArray, *shape: int) -> bool:
 
 
 def require(sound: bool, problem: str) -> None:
-    """Raise a ValueError, which `read_state` tells with the place."""
+    """Raise a ValueError, which whoever reads the file tells with its place."""
     if not sound:
         raise ValueError(problem)
 

@@ -137,7 +137,7 @@ class Piece:
 
     @classmethod
     def from_result(cls, batch: int, result: LocalResult, rows: Int, of_result: Int, counts: Observations) -> Piece:
-        """Take documents `of_visit` of a visit, which are documents `rows` of `batch`; `counts` holds theirs."""
+        """Take documents `of_result` of a visit, which are documents `rows` of `batch`; `counts` holds theirs."""
         documents = result.documents.selected(of_result)
         sizes = np.diff(counts.indptr) * np.diff(documents.indptr)
         share_ptr = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)

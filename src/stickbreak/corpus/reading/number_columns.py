@@ -84,7 +84,7 @@ def csv_numbers(
     path, group_field, columns, limits
         As of `parquet_numbers`; without a header columns are called x0, x1, ...
     encoding, delimiter, usual
-        As of `stickbreak.corpus.reading.tables.csv_records`.
+        As of `stickbreak.corpus.reading.tables.Table.opened`.
 
     Raises
     ------
