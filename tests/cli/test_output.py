@@ -1,10 +1,12 @@
 import json
+import logging
 import math
+import warnings
 
 import numpy as np
 
 from stickbreak.cli.documents import Documents
-from stickbreak.cli.output import describe_topics, print_json, print_topics, printable
+from stickbreak.cli.output import describe_topics, print_json, print_topics, printable, tell_notices
 from stickbreak.prediction.topics import FlatTopics
 
 
@@ -45,6 +47,16 @@ def test_topics_on_a_terminal_show_markup_as_text(capsys, monkeypatch):
     out = capsys.readouterr().out
     assert "[red]b" in out
     assert "\x1b[2J" not in out
+
+
+def test_a_notice_is_told_once(capsys, monkeypatch):
+    logger = logging.getLogger("stickbreak")
+    monkeypatch.setattr(logger, "handlers", [])
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    tell_notices()
+    for place in (1, 2, 1):
+        logger.warning("line %d is wrong", place)
+    assert capsys.readouterr().err.splitlines() == ["Note: line 1 is wrong", "Note: line 2 is wrong"]
 
 
 def test_json_is_strict(capsys):

@@ -125,6 +125,7 @@ def test_labels_are_kept_in_the_model_and_all_else_there_stays(run, refuse, mode
     copy = tmp_path / "copy"
     shutil.copytree(model, copy)
     before = {file.name: file.read_bytes() for file in copy.iterdir()}
+    assert f"no topic has a label; give one: stickbreak label {copy} 0=NAME" in run("label", copy).stderr
     told = run("label", copy, "0=first", "1= the second one")
     assert told.stdout.splitlines() == ["topic  label", "    0  first", "    1  the second one"]
     after = {file.name: file.read_bytes() for file in copy.iterdir()}

@@ -109,7 +109,7 @@ def test_three_places_are_shown(tmp_path):
     (sentence,) = read(path, text=ALL, bad_rows="skip").left_out
     assert sentence.startswith("5 rows were left out")
     assert sentence.count("line") == 3
-    assert sentence.endswith(", ...")
+    assert sentence.endswith("; ...")
 
 
 @pytest.mark.parametrize("given", [{"bad_rows": "drop"}, {"encoding_errors": "ignore"}])

@@ -177,6 +177,26 @@ def test_fields_inside_objects_can_be_named(tmp_path, kind):
     assert read_texts(path, range(3), text_field="post.body") == TEXTS
 
 
+def test_a_text_inside_an_object_is_shown_rather_than_an_identifier_taken(tmp_path):
+    rows = [{"_id": f"a{number}", "post": {"lang": "en", "body": text}} for number, text in ROWS]
+    rows[0]["post"] = {"lang": "en", "body": None}
+    write(tmp_path / "t.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(ReadError, match=r"not clear which field .* '_id', 'post\.lang', 'post\.body'"):
+        read(tmp_path / "t.jsonl")
+    read(tmp_path / "t.jsonl", text_field="post.body", text=ALL)
+    assert read_texts(tmp_path / "t.jsonl", range(3), text_field="post.body") == ["", *TEXTS[1:]]
+
+
+def test_the_column_of_several_words_is_the_text_of_parquet_as_of_csv(tmp_path):
+    texts = ["Bread rises slowly in a warm oven.", None, "The crust of rye bread is dark and thick."]
+    frame = {"posted": ["2026-11-23"] * 3, "review": texts, "stars": [1, 2, 3]}
+    pq.write_table(pa.table(frame), tmp_path / "t.parquet")
+    assert "crust" in read(tmp_path / "t.parquet", text=ALL).words
+    pq.write_table(pa.table({**frame, "reply": texts}), tmp_path / "t.parquet")
+    with pytest.raises(ReadError, match="not clear which field"):
+        read(tmp_path / "t.parquet")
+
+
 @pytest.mark.parametrize("kind", ["jsonl", "json", "parquet"])
 def test_lists_of_words_are_taken_as_they_are(tmp_path, kind):
     lists = [["New York", "the", "AI"], [], ["the", "the", "5G"]]

@@ -101,6 +101,17 @@ def test_a_few_values_that_are_no_dates_count_as_missing():
         days_of(many, None)
 
 
+def test_the_only_column_that_a_format_reads_is_the_one_of_dates():
+    metadata = {"sent": ["23.11.2026", "24.11.2026"], "from": ["Ann", "Bo"]}
+    corpus = Corpus.from_counts([[1], [2]], metadata=metadata)
+    assert days_of(corpus, None, "%d.%m.%Y").astype(str).tolist() == ["2026-11-23", "2026-11-24"]
+    with pytest.raises(InputError, match="no column of dates such as %Y/%m/%d"):
+        days_of(corpus, None, "%Y/%m/%d")
+    twice = Corpus.from_counts(corpus, metadata={**metadata, "read": metadata["sent"]})
+    with pytest.raises(InputError, match=r"several columns of dates \(sent, read\)"):
+        days_of(twice, None, "%d.%m.%Y")
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

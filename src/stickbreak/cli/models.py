@@ -653,6 +653,8 @@ def label(
     known = fitted.labels_
     if as_json:
         print_json({"labels": {str(k): text for k, text in known.items()}})
+    elif not known:
+        say(f"no topic has a label; give one: {shlex.join(['stickbreak', 'label', str(model), '0=NAME'])}")
     else:
         print_rows(("topic", "label"), [(str(k), printable(text)) for k, text in known.items()], left=(1,))
 

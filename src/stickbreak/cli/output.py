@@ -213,10 +213,17 @@ def complain(text: str) -> None:
 
 
 class _Notices(logging.Handler):
-    """Tells what the library logs as a warning."""
+    """Tells what the library logs as a warning, once each: a command may read a file several times."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self._told: set[str] = set()
 
     def emit(self, record: logging.LogRecord) -> None:
-        tell_notice(record.getMessage())
+        text = record.getMessage()
+        if text not in self._told:
+            self._told.add(text)
+            tell_notice(text)
 
 
 def tell_notices() -> None:
@@ -226,7 +233,7 @@ def tell_notices() -> None:
         tell_notice(str(message))
 
     warnings.showwarning = tell
-    logging.getLogger("stickbreak").addHandler(_Notices(logging.WARNING))
+    logging.getLogger("stickbreak").addHandler(_Notices())
 
 
 def tell_notice(text: str) -> None:

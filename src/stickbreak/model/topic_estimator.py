@@ -644,7 +644,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         if n_copies > _MANY_COPIES * documents.n_documents:
             logger.warning(
                 "%d of %d documents have the words of an earlier one: copies can become topics of their own, and "
-                "held-out scores are too good; corpus.without_copies() keeps one of each",
+                "held-out scores are too good; in Python, corpus.without_copies() keeps one of each",
                 n_copies, documents.n_documents,
             )  # fmt: skip
 

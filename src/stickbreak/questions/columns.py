@@ -132,7 +132,8 @@ def days_of(corpus: Corpus, given: Any, date_format: str | None = None) -> Days:
     ----------
     corpus : Corpus
     given : str, array-like or None
-        A column of `Corpus.metadata`, or dates. None: the only column of dates that there is.
+        A column of `Corpus.metadata`, or dates. None: the only column of dates that there is, or the only column of
+        text that `date_format` reads.
     date_format : str, optional
         How text is to be read, as `datetime.strptime` has it. By default as ISO 8601: nothing is guessed.
 
@@ -145,7 +146,7 @@ def days_of(corpus: Corpus, given: Any, date_format: str | None = None) -> Days:
     InputError
         If there are no dates, or they cannot be read.
     """
-    name = only_column_of_dates(corpus) if given is None else given
+    name = only_column_of_dates(corpus, date_format) if given is None else given
     values = column_of(corpus, name, "dates")
     days = _days(values, date_format, repr(name) if isinstance(name, str) else "dates")
     if np.isnat(days).all():
@@ -153,30 +154,35 @@ def days_of(corpus: Corpus, given: Any, date_format: str | None = None) -> Days:
     return days
 
 
-def only_column_of_dates(corpus: Corpus) -> str:
-    """Return the name of the column of dates; refuse none, and several."""
-    found = columns_of_dates(corpus.metadata)
+def only_column_of_dates(corpus: Corpus, date_format: str | None = None) -> str:
+    """Return the name of the column of dates, written as ISO 8601 or in another format; refuse none, and several."""
+    found = columns_of_dates(corpus.metadata, date_format)
     if len(found) == 1:
         return str(found[0])
-    has = f"several columns of dates ({', '.join(found)})" if found else "no column of dates such as 2026-11-23"
+    example = "2026-11-23" if date_format is None else date_format
+    has = f"several columns of dates ({', '.join(found)})" if found else f"no column of dates such as {example}"
     raise InputError(
         f"the documents have {has}; name the column with --dates (in Python: dates, which may be an array); if its "
         "dates are written otherwise, say how with --date-format (in Python: date_format)."
     )
 
 
-def columns_of_dates(table: Any) -> list[str]:
+def columns_of_dates(table: Any, date_format: str | None = None) -> list[str]:
     """Return the names of the columns of dates of an Arrow table; without any those of text that nearly always is one.
 
     Parameters
     ----------
     table : pyarrow.Table or None
+    date_format : str, optional
+        How text is written that is a date. By default as ISO 8601.
     """
     import pyarrow as pa
 
     schema = () if table is None else table.schema
     found = [field.name for field in schema if pa.types.is_date(field.type) or pa.types.is_timestamp(field.type)]
-    return found or [field.name for field in schema if _is_text(field.type) and _holds_dates(table[field.name])]
+    return found or [
+        field.name for field in schema if _is_text(field.type) and _holds_dates(table[field.name], date_format)
+    ]
 
 
 def _is_text(kind: Any) -> bool:
@@ -186,10 +192,18 @@ def _is_text(kind: Any) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _holds_dates(column: Any) -> bool:
-    """Tell whether nearly all texts of a column begin as dates do."""
+def _holds_dates(column: Any, date_format: str | None) -> bool:
+    """Tell whether nearly all texts of a column begin as dates do, or are written in a format."""
+    import pandas as pd
+
     values = column.to_pandas().dropna()
-    return bool(len(values)) and bool(values.str.match(_DATED).mean() >= 1 - _MOST_WRONG)
+    if not len(values):
+        return False
+    if date_format is None:
+        dated = values.str.match(_DATED)
+    else:
+        dated = pd.to_datetime(values, format=date_format, utc=True, errors="coerce").notna()
+    return bool(dated.mean() >= 1 - _MOST_WRONG)
 
 
 def _days(values: pd.Series, date_format: str | None, name: str) -> Days:

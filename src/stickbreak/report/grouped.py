@@ -81,7 +81,7 @@ def _time(corpus: Corpus, dates: Any, date_format: str | None, *, needed: bool) 
             raise InputError("since and until choose documents by their dates; name the column of dates.")
         return None
     try:
-        given = only_column_of_dates(corpus) if dates is None else dates
+        given = only_column_of_dates(corpus, date_format) if dates is None else dates
         return given if isinstance(given, str) else "date", days_of(corpus, given, date_format)
     except InputError:
         if dates is None and not needed:

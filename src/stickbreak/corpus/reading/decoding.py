@@ -101,7 +101,7 @@ class Dirt:
             ),
         )
         return tuple(
-            f"{n:,} {one if n == 1 else many}: {', '.join(places)}{', ...' if n > len(places) else ''}"
+            f"{n:,} {one if n == 1 else many}: {'; '.join(places)}{'; ...' if n > len(places) else ''}"
             for n, one, many, places in kinds
             if n
         )
@@ -272,7 +272,8 @@ def _undecodable(error: UnicodeError, encoding: str, where: str) -> ReadError:
     if isinstance(error, UnicodeDecodeError):
         said = f"byte 0x{error.object[error.start]:02x}"
     return ReadError(
-        f"{where} is not {encoding.upper()}: {said}; {_NAME_IT}, such as 'cp1252' or 'latin-1', or {_REPLACE}"
+        f"{where} is not {encoding.upper()}: {said}; {_NAME_IT}, such as 'cp1252' or 'latin-1', if "
+        f"all that is read has it, or {_REPLACE}"
     )
 
 

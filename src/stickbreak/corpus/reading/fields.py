@@ -178,6 +178,8 @@ def _only_text(record: Mapping[str, object], where: str) -> str | None:
     texts = [field for field, value in record.items() if _is_text(value)]
     if len(texts) > 1 or any(_inner(record)):
         texts = [field for field in texts if field.strip().casefold() not in _NAMES]
+    if any(_inner(record)):  # a text inside an object is more likely than one word beside it
+        texts = [field for field in texts if len(_words(record[field])) > 1]
     if len(texts) > 1:
         texts = [field for field in texts if len(_words(record[field])) >= _WORDS_OF_A_TEXT]
         if len(texts) == 1:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -22,6 +22,7 @@ from stickbreak.storage.urls import Location
 __all__ = ["JsonTexts"]
 
 _SAMPLE_LINES = 1000
+_FILLING_LINES = 100  # that may have what is null in the first object
 _ROWS, _BYTES = 1 << 12, 1 << 20  # that are put together where they are read one by one
 _KINDS = {list: "array", int: "number", float: "number", bool: "true or false", type(None): "null", dict: "object"}
 _BLANKS = re.compile(r"[\s,]*")
@@ -38,7 +39,7 @@ class JsonTexts:
     ----------
     path : Location
     asked : Asked
-        The fields to read; the first object decides for all.
+        The fields to read; the first object decides for all, the next ones where it holds null.
     encoding : str
     limits : ReadLimits
     """
@@ -85,7 +86,11 @@ class JsonTexts:
         if not first and known.n_rows and self._begin() == "{":
             self._refuse_spread()
         found = [*first, *islice(values, _SAMPLE_LINES)] if first and not isinstance(first[0][1], dict) else first
-        return next((value for _, value in found if isinstance(value, dict)), None)
+        objects = [value for _, value in found if isinstance(value, dict)]
+        if not objects:
+            return None
+        others = [*objects[1:], *(value for _, value in islice(values, _FILLING_LINES) if isinstance(value, dict))]
+        return _filled(objects[0], others)
 
     def _begin(self) -> str:
         for _, lines in line_blocks(self.path, self.encoding, self.limits, Dirt(replace_bytes=True)):
@@ -231,6 +236,19 @@ def _document(value: Any, fields: Fields | None, where: str) -> tuple[str | None
     if fields.more:
         return name, text, {field: own for field, own in value.items() if field not in (fields.text, fields.name)}
     return name, text, {as_: getter(field)(value) for as_, field in fields.keep.items()}
+
+
+def _filled(sample: Mapping[str, Any], others: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return an object with what other objects have where it holds null, also inside its objects."""
+    filled = dict(sample)
+    for other in others:
+        for field, value in filled.items():
+            more = other.get(field)
+            if value is None:
+                filled[field] = more
+            elif isinstance(value, dict) and isinstance(more, dict):
+                filled[field] = {**value, **more, **{name: own for name, own in value.items() if own is not None}}
+    return filled
 
 
 def _schema(sample: Mapping[str, Any], fields: Fields) -> Any:

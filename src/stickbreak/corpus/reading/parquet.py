@@ -17,6 +17,7 @@ from stickbreak.storage.urls import Location, UrlPath
 __all__ = ["opened", "parquet_blocks", "read_table", "readable", "row_groups", "types_of"]
 
 _ROWS = 1 << 12  # that are decoded at once
+_SAMPLE_ROWS = 100
 _BATCH_BYTES = 1 << 28  # of text in memory at once, about
 
 
@@ -163,7 +164,8 @@ def parquet_blocks(
     with opened(path, limits) as file:
         with readable(path):
             types = types_of(file.schema_arrow)
-        fields = _chosen(types, asked, path, partition)
+        first = _first_texts(file, path, limits, types) if asked.text is None else {}
+        fields = _chosen(types, asked, path, partition, first)
         rows, n_bytes = _declared(file, path)
     batch = max(1, min(chunk_size, _BATCH_BYTES * max(rows, 1) // max(n_bytes, 1)))
     strings = [name for name in fields.columns if name in types and _is_string(types[name]) and "." not in name]
@@ -258,10 +260,28 @@ def _plain(values: Any) -> Any:
     return values
 
 
-def _chosen(types: dict[str, Any], asked: Asked, path: Location, partition: dict[str, str | None]) -> Fields:
-    """Choose the columns, and refuse those that cannot be read."""
+def _first_texts(file: Any, path: Location, limits: ReadLimits, types: dict[str, Any]) -> dict[str, str]:
+    """Return the longest of the first texts of each column of strings, where there are several columns of them."""
+    strings = [column for column, kind in types.items() if _is_string(kind) and "." not in column]
+    if len(strings) < 2:
+        return {}
+    with readable(path):
+        batch = next(file.iter_batches(_SAMPLE_ROWS, columns=strings), None)
+        if batch is None:
+            return {}
+        _check_decoded(path, _decoded_bytes(batch), limits)
+        return {
+            column: max((text for text in _column(batch, column).to_pylist() if text), key=len, default="")
+            for column in strings
+        }
+
+
+def _chosen(
+    types: dict[str, Any], asked: Asked, path: Location, partition: dict[str, str | None], first: dict[str, str]
+) -> Fields:
+    """Choose the columns, by first texts of those of strings, and refuse those that cannot be read."""
     sample: dict[str, object] = {
-        column: "" if _is_string(kind) or _is_binary(kind) else ["word"] if _is_list(kind) else 0
+        column: first.get(column, "") if _is_string(kind) or _is_binary(kind) else ["word"] if _is_list(kind) else 0
         for column, kind in types.items()
     }
     fields = asked.fields({**sample, **dict.fromkeys(partition, 0)}, f"{path}")

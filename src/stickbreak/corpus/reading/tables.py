@@ -175,9 +175,7 @@ class Table:
             filled = any(row[place] for row in rows)
             values[name] = max(texts, key=len) if texts else (0.0 if filled else "")
         twice = {name for name in self.columns if self.columns.count(name) > 1}
-        shown = (
-            f", cut at {self.cut.delimiter!r} (--delimiter)," if self.cut.delimiter not in (",", "\t", _NONE) else ""
-        )
+        shown = f" (cut at {self.cut.delimiter!r}, --delimiter)" if self.cut.delimiter not in (",", "\t", _NONE) else ""
         fields = asked.fields(values, f"{self.path}{shown}", hint=_NO_HEADER)
         needed = twice & set(fields.columns) or (twice if found_in(values, asked.text or "text") in twice else set())
         if needed:
