@@ -12,7 +12,7 @@ import stickbreak
 from stickbreak import HybridHDP
 from stickbreak.corpus import planted_lda, toy_bars
 from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError
-from stickbreak.fitting.alive import ALIVE
+from stickbreak.fitting.active_topics import ALIVE
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.hybrid import laps as steps
 from stickbreak.hybrid.document_sampler import Sweeps

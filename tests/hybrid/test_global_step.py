@@ -9,7 +9,7 @@ from stickbreak.hybrid.document_sampler import Found, Sweeps
 from stickbreak.hybrid.global_step import LEAST_TOKENS
 from stickbreak.hybrid.starts import random_state
 from stickbreak.hybrid.state import Priors, WordTopics
-from stickbreak.numerics import scaled
+from stickbreak.numerics import decaying_counts
 
 from ..sampling.reference import Stream
 from .problems import expected_counts, found_under, state_of, step_to
@@ -117,7 +117,7 @@ def test_what_a_step_adds_is_not_forgotten_in_the_next():
 def test_many_steps_do_not_underflow(seed, monkeypatch):
     states = [some_state(seed), some_state(seed)]
     for smallest, state in zip((1e-100, 1e-3), states, strict=True):
-        monkeypatch.setattr(scaled, "SMALLEST_SCALE", smallest)
+        monkeypatch.setattr(decaying_counts, "SMALLEST_SCALE", smallest)
         for t in range(20):
             tokens, found = minibatch(seed + t)
             step_to(state, tokens, found, 12.0, 0.5, KEY)

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from stickbreak.corpus.ranges import mark_of_folder
 from stickbreak.corpus.reading.files import reading
+from stickbreak.corpus.remote_rows import mark_of_folder
 from stickbreak.exceptions import ReadError
 from stickbreak.storage.atomic import told_as_write_error
 from stickbreak.storage.own_folders import OwnFolder

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from stickbreak.corpus.corpus import Corpus
 from stickbreak.corpus.folder import opened
 from stickbreak.corpus.place import Place
-from stickbreak.corpus.ranges import rows_at
+from stickbreak.corpus.remote_rows import rows_at
 from stickbreak.storage.places import is_url
 
 __all__ = ["Held", "Source", "Stored"]

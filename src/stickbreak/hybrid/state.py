@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stickbreak.fitting.alive import alive
+from stickbreak.fitting.active_topics import alive
 from stickbreak.fitting.checkpoint import is_table
 from stickbreak.hybrid.kernels import words as word_kernels
 from stickbreak.numerics.arrays import Float, Int, Int32
+from stickbreak.numerics.decaying_counts import decayed
 from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.numerics.ranges import are_sums, are_tables, is_concentration
-from stickbreak.numerics.scaled import decayed
 
 TRUNCATED, UNBOUNDED = "truncated", "unbounded"
 

@@ -22,8 +22,8 @@ from stickbreak.numerics.ranges import is_concentration
 from stickbreak.numerics.stirling import StirlingRatios, stirling_ratios, wide_enough
 from stickbreak.numerics.streams import key_of
 from stickbreak.sampling.concentrations import resample
-from stickbreak.sampling.joint import TablePairs, log_joint
 from stickbreak.sampling.known import KnownTopics, Labelled, LabelTables, known_topics
+from stickbreak.sampling.log_joint import TablePairs, log_joint
 from stickbreak.sampling.moves import TopicTokens, TrialRules, Trials, split_merge, subtopic_trials, with_room
 from stickbreak.sampling.representations import (
     Franchise,

@@ -26,8 +26,8 @@ from stickbreak.fitting.steps import step_size
 from stickbreak.model.estimator import Estimator
 from stickbreak.model.streaming import partial_fit
 from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.decaying_counts import decayed
 from stickbreak.numerics.ranges import LARGEST_STATISTIC, are_sticks, are_sums
-from stickbreak.numerics.scaled import decayed
 from stickbreak.numerics.streams import seed_from, stream
 from stickbreak.variational.batch_update import COLUMNS, LapInfo, columns_of
 from stickbreak.variational.global_step import INTERPOLATE, sticks_of

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stickbreak.fitting.alive import ALIVE, alive
+from stickbreak.fitting.active_topics import ALIVE, alive
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
 from stickbreak.fitting.laps import Packed
 from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.decaying_counts import decayed
 from stickbreak.numerics.ranges import are_sums
-from stickbreak.numerics.scaled import decayed
 from stickbreak_baselines.nested_hdp.tree import Tree
 
 
