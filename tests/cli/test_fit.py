@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import stickbreak
-from stickbreak.cli.methods import METHODS
+from stickbreak.cli.methods import METHODS, Method
 from stickbreak.corpus import read, write_corpus
 
 VARIATIONAL = ["--method", "variational"]
@@ -122,7 +122,7 @@ def test_options_that_are_not_given_keep_the_estimators_defaults(run, documents,
         assert parameters == {"random_state": 0, "n_jobs": -1}
         raise Stop
 
-    monkeypatch.setattr(stickbreak, METHODS[method].estimator, estimator)
+    monkeypatch.setattr(Method, "load", lambda self: estimator)
     with pytest.raises(Stop):
         run("fit", given, "--out", tmp_path / "m", *([] if method == "topics" else ["--method", method]), *groups)
 
@@ -254,7 +254,7 @@ BAD_INPUTS = {
     "malformed line": (GOOD + "{oops\n", [], "line 4 is not valid JSON"),
     "missing text column": ('{"body": "a", "more": "b"}\n', ["--text", "abstract"], "'body', 'more'"),
     "not UTF-8": (b'{"text": "caf\xe9 au lait"}\n', [], "not UTF-8"),
-    "truncated gzip": (gzip.compress((GOOD * 50).encode())[:40], [], "truncated .gz"),
+    "truncated gzip": (gzip.compress((GOOD * 50).encode())[:40], [], "it ends too early"),
     "no word left": (GOOD, ["--min-df", "1", "--set", "token_pattern=xyz"], "no word is left"),
     "unknown format": (GOOD, ["--format", "word"], "'word' is unknown"),
     "no number": (GOOD, ["--min-df", "few"], "--min-df is 'few'"),
@@ -277,7 +277,7 @@ BAD_INPUTS = {
 @pytest.mark.parametrize(("content", "options", "words"), BAD_INPUTS.values(), ids=BAD_INPUTS)
 def test_bad_input_is_one_sentence_and_writes_nothing(refuse, tmp_path, monkeypatch, content, options, words):
     monkeypatch.chdir(tmp_path)
-    path = tmp_path / ("d.jsonl.gz" if words == "truncated .gz" else "d.jsonl")
+    path = tmp_path / ("d.jsonl.gz" if words == "it ends too early" else "d.jsonl")
     if content is not None:
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
     before = sorted(tmp_path.iterdir())
@@ -291,7 +291,7 @@ BAD_COUNTS = {
     "NaN counts": ("d.mtx", MTX.format("real", "2 2 2\n1 1 3\n2 2 nan"), ""),
     "no documents": ("d.mtx", MTX.format("real", "0 2 0"), "document"),
     "vocabulary that does not fit": ("d.mtx", MTX.format("integer", "2 2 2\n1 1 3\n2 2 1"), "vocab"),
-    "index out of range": ("docword.d.txt", "2\n3\n2\n1 1 3\n2 9 1\n", "line 5"),
+    "index out of range": ("docword.d.txt", "2\n3\n2\n1 1 3\n2 9 1\n", "names word 9"),
 }
 
 

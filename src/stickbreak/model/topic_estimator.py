@@ -126,6 +126,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
     label_names_: list[str]
     label_curve_: list[float]
     _path: TopicPath | None = None
+    left_out_: tuple[str, ...] = ()  # what the reading of the documents left out, in sentences
     _pseudo: sparse.csr_array | None = None  # (W, n)  pseudo-counts of the first n topics of the fit
     _fitted_seeds: tuple[str, ...] = ()  # names of the seeds of the fit
     _given_labels: Any = None  # of a fit that is about to begin, as they were given ...
