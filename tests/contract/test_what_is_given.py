@@ -41,7 +41,14 @@ TEXT_FORMS = {
     "path": lambda: Path("secret.txt"),
     "number": lambda: 3,
 }
-TAKEN = ("list", "tuple", "array of str", "array of object")  # and columns: models of words take them
+TAKEN = (
+    "list",
+    "tuple",
+    "array of str",
+    "array of object",
+    "lists of words",
+    "generator",
+)  # and columns: models of words take them
 FRAMES = {
     "object": lambda: pd.DataFrame({"review": pd.Series(TEXTS, dtype=object)}),
     "string": lambda: pd.DataFrame({"id": [1, 2, 3], "review": pd.Series(TEXTS, dtype="string")}),

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from numba.core.errors import TypingError
 
-from stickbreak import BackoffTreeTopics, GibbsHDP, HybridHDP
+from stickbreak import BackoffTreeTopics, GibbsHDP
 from stickbreak.backoff_tree.kernels.documents import sweep_documents
 from stickbreak.corpus import planted_lda
-from stickbreak.hybrid.kernels.documents import sample_documents
 from stickbreak.numerics.borrowing import borrowed
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_eta import of_word
@@ -97,7 +96,6 @@ def test_references_to_borrowed_arrays_are_not_counted(kernel, counts: bool) -> 
 @pytest.mark.parametrize(
     ("model", "kernel", "most"),
     [
-        (HybridHDP(n_topics=3, n_laps=1, init="random", random_state=0), sample_documents, 6),
         (GibbsHDP(n_topics=3, n_laps=1, init="random", random_state=0), indicator.sweep, 6),
         (
             GibbsHDP(n_topics=3, n_laps=1, init="random", representation="franchise", random_state=0),

@@ -132,6 +132,8 @@ def _summable(X: Any) -> Any:
 def _rows(X: Any) -> Any:
     """Convert a sound sparse matrix of another format into rows."""
     if X.format == "dia":  # a diagonal outside of the shape holds nothing, and its number may overflow
+        if np.asarray(X.offsets).dtype.kind != "i":
+            raise ValueError("its offsets are no whole numbers")
         offsets = np.asarray(X.offsets, np.int64)
         if np.unique(offsets).size < offsets.size or offsets.size != len(X.data):
             raise ValueError("its offsets are not one for each diagonal")

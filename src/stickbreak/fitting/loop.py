@@ -76,7 +76,8 @@ class Trace:
         out = {name: np.asarray(values) for name, values in self.columns.items()}
         for name, values in out.items():
             if name in ("lap", "n_topics", "moved") or name.endswith(("_tried", "_accepted")):
-                out[name] = values.astype(np.int64)
+                with np.errstate(invalid="ignore"):  # a damaged checkpoint may hold numbers that are no integers
+                    out[name] = values.astype(np.int64)
         return out
 
 
