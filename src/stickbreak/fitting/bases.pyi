@@ -2,7 +2,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import Tags  # type: ignore[import-untyped]
+from sklearn.utils import Tags  # type: ignore[import-untyped, unused-ignore]
 
 from stickbreak.numerics.arrays import Float
 
