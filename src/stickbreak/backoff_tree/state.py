@@ -18,7 +18,7 @@ from stickbreak.backoff_tree.shape import Shape
 from stickbreak.fitting.executor import Executor, shards
 from stickbreak.numerics.arrays import Float, Int, Int32
 
-_SLACK = 1.001  # C is at least so many times the largest smoothing of a leaf
+_SLACK = 1.001  # the least ratio of C to the largest smoothing of a leaf
 LEAST_SHARE, MOST_SHARE = 1e-6, 0.999  # of the words of a leaf, that may be smoothing
 _SHARD_TOKENS = 16_384
 

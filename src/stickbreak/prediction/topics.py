@@ -147,7 +147,7 @@ class FlatTopics:
     """
 
     vocabulary_: tuple[str, ...]
-    text_options_: TextOptions | None = None  # how the texts of the fit were counted; None: it was given counts
+    text_options_: TextOptions | None = None  # how the texts of the fit were counted; None after a fit to counts
     text_column_: str | None = None  # their column in its data frame
     _labels: dict[int, str] | None = None  # that were given, by the number of the topic
 

@@ -151,7 +151,7 @@ class TokensOfTopics:
 
     @classmethod
     def of(cls, chain: Chain, place: Int, sizes: Int) -> Self:
-        """Return the tokens of the topics of a chain, of which k has the number place[k] and so many tokens."""
+        """Return where the tokens of each topic of a chain are; topic k is written as place[k]."""
         tokens, begin = chain.tokens, np.append(0, np.cumsum(sizes))
         found, following = cls(begin, tokens.scratch), begin[:-1].copy()
         n_before = 0

@@ -193,7 +193,7 @@ class Gathering:
 
     pieces: list[Piece] = field(default_factory=list)
     others: list[Untouched] = field(default_factory=list)
-    changed: bool = False  # documents were inferred anew after they were gathered
+    changed: bool = False  # whether the local step ran again after the statistics were gathered
 
     def add(self, batch: int, result: LocalResult, rows: Int) -> None:
         """Keep documents `rows` of a visited batch."""

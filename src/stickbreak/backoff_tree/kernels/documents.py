@@ -316,7 +316,7 @@ def score_documents(documents, key, n_particles, resample, trees, lacking, scrat
             clear_document(node, N, depth)
             lacks, log_product = 0.0, 0.0  # lacks: the sum of `weigh_lacking`, kept up to date
             for i in range(N):
-                p = share[word[begin + i]]  # of a new word; any other draws the tokens before it anew, then its own
+                p = share[word[begin + i]]  # the first token of a word; a later one draws the earlier tokens again
                 for step in range(0 if resample else i, i + 1 if sizes[word[begin + i]] > 0 else 0):
                     w = np.int64(word[begin + step])
                     if sizes[w] == 0:
