@@ -35,8 +35,8 @@ def cited_labels() -> dict[str, list[str]]:
     cited: dict[str, list[str]] = {}
     for file in sorted([*(ROOT / "src").rglob("*.py"), *(ROOT / "baselines" / "src").rglob("*.py")]):
         for line in file.read_text(encoding="utf-8").splitlines():
-            if "math.md" in line:
-                for label in re.findall(_LABEL, line.split("math.md", 1)[1]):
+            if "docs/math" in line:
+                for label in re.findall(_LABEL, line.split("docs/math", 1)[1]):
                     cited.setdefault(label, []).append(str(file.relative_to(ROOT)))
     return cited
 

@@ -1,4 +1,4 @@
-"""Sparse backoff trees as they are defined: dense, slow, in plain Python. Written from math.md (T1) to (T8)."""
+"""Sparse backoff trees as they are defined: dense, slow, in plain Python. Written from docs/math (T1) to (T8)."""
 
 from __future__ import annotations
 

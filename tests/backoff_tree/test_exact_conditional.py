@@ -42,7 +42,7 @@ class Dense:
         self.delta, self.discount, self.L = delta, sum(delta), len(paths)
 
     def smoothing(self, n, level=0):
-        """B(z), math.md (T1), of the nodes from a level on"""
+        """B(z), docs/math (T1), of the nodes from a level on"""
         return sum(
             delta * (same & (n > 0)).sum(axis=1) / same.sum(axis=1)
             for delta, same in zip(self.delta[level:], self.above[level:], strict=True)
@@ -61,7 +61,7 @@ def ways(branching):
 
 
 def backoff(tree, table, share=None):
-    """Return P*(z) and C from the leaves of all words, table (W, L); C may be given by a share.      math.md (T6)"""
+    """Return P*(z) and C from the leaves of all words, table (W, L); C may be given by a share.      docs/math (T6)"""
     A, B = sum(map(tree.kept, table)), sum(map(tree.smoothing, table))
     used = A > 0
     low, high = np.log(1e-12 * B.max()), np.log(1e6 * B.max())

@@ -1,4 +1,4 @@
-"""Slow NumPy twins of the hybrid, written from math.md (B1): exact laws of small documents, kernels draw by draw."""
+"""Slow NumPy twins of the hybrid, written from docs/math (B1): exact laws of small documents, kernels draw by draw."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def stirling(n, m):
 
 
 def conditional(n, m, w, e, phi):
-    """Weights of (k, joins or opens) for a token of word w, its own counts out; e = b1 g, phi (K, W).   math.md (B1)"""
+    """Weights of (k, joins or opens) for a token of word w, its own counts out; e = b1 g, phi (K, W). docs/math (B1)"""
     out = np.zeros((len(e), 2))
     for k in range(len(e)):
         a, b = int(n[k]), int(m[k])
@@ -43,7 +43,7 @@ def states(n_tokens, n_topics):
 
 
 def log_target(state, words, e, phi):
-    """log q*(z, m) = m. log b1 + sum_k m_k log g_k + log s(n_k, m_k) + sum_i log phi                    math.md (B1)"""
+    """log q*(z, m) = m. log b1 + sum_k m_k log g_k + log s(n_k, m_k) + sum_i log phi                  docs/math (B1)"""
     z, m = state
     value = sum(math.log(phi[k, w]) for k, w in zip(z, words, strict=True))
     for k in range(len(e)):
@@ -90,7 +90,7 @@ def alias_law(prob, alias):
 
 
 def word_weights(counts, eta, kind):
-    """phi~ (W, K) of expected tokens (W, K)                                                             math.md (B1)"""
+    """phi~ (W, K) of expected tokens (W, K)                                                           docs/math (B1)"""
     tau = counts + eta
     if kind == "ratio":
         return tau / tau.sum(axis=0)

@@ -39,7 +39,7 @@ def law(words, e, phi):
 
 
 def problem(seed, g_weight):
-    """Return documents, a state, priors, and e (K,) and phi (K, W) by math.md (B1) and (B7)."""
+    """Return documents, a state, priors, and e (K,) and phi (K, W) by docs/math (B1) and (B7)."""
     rng = np.random.default_rng(seed)
     W, K, unbounded = int(rng.integers(2, 5)), int(rng.integers(2, 4)), bool(rng.integers(2))
     counts = rng.gamma(0.5, 4.0, (W, K)) * (rng.random((W, K)) < 0.6)

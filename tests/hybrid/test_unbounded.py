@@ -32,7 +32,7 @@ def some_state():
 
 
 def law_of(g_weight, phi_weight):
-    """Return e (3,) and phi (3, W) of topic 0, the slot, and topic 2, from math.md (B1)."""
+    """Return e (3,) and phi (3, W) of topic 0, the slot, and topic 2, from docs/math (B1)."""
     state = some_state()
     M = state.tables[[0, 2]]
     total = M.sum() + GAMMA

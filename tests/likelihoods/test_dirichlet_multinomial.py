@@ -9,7 +9,7 @@ from stickbreak.numerics.ranges import ETA_LIMITS
 
 
 def direct(S, tau, eta):
-    """L_data of each topic by loops over words.                                     math.md (V1)"""
+    """L_data of each topic by loops over words.                                     docs/math (V1)"""
     out = []
     for s, t in zip(S.T, tau.T, strict=True):
         prior = gammaln(eta * s.size) - s.size * gammaln(eta)

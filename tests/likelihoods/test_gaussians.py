@@ -55,7 +55,7 @@ def mean_of(q, k):
 
 
 def slow_expected_log(q, X):
-    """E log p by loops over components, with inverses.                                            math.md (E1)"""
+    """E log p by loops over components, with inverses.                                            docs/math (E1)"""
     out = np.empty((len(X), q.nu.size))
     for k in range(q.nu.size):
         kappa_term = X.shape[1] / q.kappa[k] if hasattr(q, "kappa") else 0.0

@@ -69,7 +69,7 @@ def topic_scores(seed, name, resample):
 
 
 def mass(branching, delta, n):
-    """Leaf masses of a tree with counts n (L,), from the root down.                                 math.md (T1)"""
+    """Leaf masses of a tree with counts n (L,), from the root down.                                 docs/math (T1)"""
     if not branching:
         return np.array([max(n[0] - sum(delta), 0.0)])
     children = np.split(n, branching[0])
@@ -78,7 +78,7 @@ def mass(branching, delta, n):
 
 
 def tree_probability(model, words):
-    """Mean of p over all orders of the words, as the order of a seed is drawn evenly.              math.md (T12)"""
+    """Mean of p over all orders of the words, as the order of a seed is drawn evenly.              docs/math (T12)"""
     branching, delta, phi = list(model.branching_), list(model.alpha_levels_), model.topic_word_
     L, known = model.n_leaves_, {}
 

@@ -1,4 +1,4 @@
-"""Slow twin of a sweep of the partially collapsed sampler, written from math.md (G14): all weights computed anew.
+"""Slow twin of a sweep of the partially collapsed sampler, written from docs/math (G14): all weights computed anew.
 
 It takes its random numbers in the order of the kernels, so that both make the same draws.
 """

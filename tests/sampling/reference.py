@@ -1,4 +1,4 @@
-"""Slow NumPy twins of the samplers, written from math.md, the samplers, one word and one table at a time."""
+"""Slow NumPy twins of the samplers, written from docs/math, the samplers, one word and one table at a time."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Stream:
 
 
 def log_f(words, eta, n_words):
-    """log f_k = log Gamma(W eta)/Gamma(n_k + W eta) prod_v Gamma(n_kv + eta)/Gamma(eta)          math.md (G1)"""
+    """log f_k = log Gamma(W eta)/Gamma(n_k + W eta) prod_v Gamma(n_kv + eta)/Gamma(eta)          docs/math (G1)"""
     n = np.bincount(np.asarray(words, dtype=int), minlength=n_words)
     total = gammaln(n_words * eta) - gammaln(n.sum() + n_words * eta)
     return float(total + np.sum(gammaln(n + eta) - gammaln(eta)))
 
 
 class SplitMerge:
-    """Trials of WB Fig. 2 on a list of tables, each a list of words.                             math.md (M1)"""
+    """Trials of WB Fig. 2 on a list of tables, each a list of words.                             docs/math (M1)"""
 
     def __init__(self, tables, topic, *, gamma, eta, n_words):
         self.tables, self.topic = tables, list(topic)

@@ -1,4 +1,4 @@
-"""Slow twin of the sub-topic trials, written from math.md (M3) and (M4): counts anew each time, sides by enumeration.
+"""Slow twin of the sub-topic trials, written from docs/math (M3) and (M4): counts anew each time, sides by enumeration.
 
 It takes its random numbers in the order of the kernel, so that both make the same draws.
 """

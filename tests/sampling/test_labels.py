@@ -1,4 +1,4 @@
-"""Documents with labels in the samplers: the chain has the exact posterior of tiny labelled corpora (math.md (G16))."""
+"""Documents with labels in samplers: chains have the exact posterior of tiny labelled corpora (docs/math (G16))."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""A largest number of topics: chains have the exact posterior given that no more topics have tokens (math.md (G6))."""
+"""A largest number of topics: chains have the exact posterior if no more topics have tokens (docs/math (G6))."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Slow twins of sweeps, written from math.md (G2) and (G6): the weights of each token are computed anew.
+"""Slow twins of sweeps, written from docs/math (G2) and (G6): the weights of each token are computed anew.
 
 They take their random numbers in the order of the kernels, so that both make the same draws. Tokens of topics are
 counted from the labels every time.
@@ -146,7 +146,7 @@ class Sweep:
 
 
 class Indicators(Sweep):
-    """Table indicators; m {(document, topic): tables}.                                            math.md (G6)"""
+    """Table indicators; m {(document, topic): tables}.                                            docs/math (G6)"""
 
     def run(self, m, key):
         s = stirling(len(self.z) + 1)
@@ -186,7 +186,7 @@ class Indicators(Sweep):
 
 
 class Franchise(Sweep):
-    """The franchise: table[i] of each token within its document, dish {(document, table): topic}.  math.md (G2)"""
+    """The franchise: table[i] of each token within its document, dish {(document, table): topic}.  docs/math (G2)"""
 
     def run(self, table, dish, key):
         table = list(table)

@@ -92,7 +92,7 @@ def moved(order, old, new, n):
 
 
 def log_joint(word, document, z, shape, a, eta):
-    """log p(x, z) of LDA, theta and phi integrated out.                                             math.md (L1)"""
+    """log p(x, z) of LDA, theta and phi integrated out.                                             docs/math (L1)"""
     n_dk, n_wk, n_k = counts_of(word, document, z, shape)
     documents = gammaln(n_dk + a).sum() - gammaln(n_dk.sum(axis=1) + a.sum()).sum()
     return documents + gammaln(n_wk + eta).sum() - gammaln(n_k + np.broadcast_to(eta, n_wk.shape).sum(axis=0)).sum()

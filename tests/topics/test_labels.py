@@ -30,7 +30,7 @@ def chain_of(corpus: Corpus, n_topics: int, rows: list[list[int]], n_labels: int
 
 
 def prior_of(rows: list[list[int]], a: np.ndarray, n_labels: int) -> np.ndarray:
-    """Return the Dirichlet parameters of each document, (D, K).                                     math.md (L10)"""
+    """Return the Dirichlet parameters of each document, (D, K).                                     docs/math (L10)"""
     found, alpha = np.tile(a, (len(rows), 1)), a.sum()
     for d, own in enumerate(rows):
         if own:

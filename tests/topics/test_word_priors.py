@@ -61,7 +61,7 @@ TINY = [
 
 @pytest.mark.parametrize(("counts", "a", "eta", "rows"), TINY)
 def test_a_sweep_leaves_the_exact_posterior_as_it_is(counts: Any, a: Any, eta: Any, rows: Any) -> None:
-    """Under a prior by word and topic, the chance of every state by enumeration.                   math.md (L9)"""
+    """Under a prior by word and topic, the chance of every state by enumeration.                   docs/math (L9)"""
     corpus, n_topics = Corpus.from_counts(np.array(counts)), len(a)
     priors, table = priors_of(a, np.array(eta) if np.ndim(eta) else eta, rows)
     word, document = reference.by_word(corpus)

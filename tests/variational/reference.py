@@ -1,4 +1,4 @@
-"""Slow NumPy twins of the variational HDP, written from math.md, the model, one document and one topic at a time.
+"""Slow NumPy twins of the variational HDP, written from docs/math, the model, one document and one topic at a time.
 
 A document is (words, counts); r[d] is (U_d, K); theta is (D, K + 1); statistics and tau are word-major, (W, K).
 """
@@ -19,7 +19,7 @@ def documents_of(corpus):
 
 
 def expected_beta(rho):
-    """E[beta_1..beta_K, beta_{>K}]                                                  math.md, the model"""
+    """E[beta_1..beta_K, beta_{>K}]                                                  docs/math, the model"""
     out, rest = [], 1.0
     for mean in rho:
         out.append(mean * rest)
@@ -28,7 +28,7 @@ def expected_beta(rho):
 
 
 def expected_log_sticks(rho, omega):
-    """E log u_k, E log(1 - u_k)                                                     math.md, the model"""
+    """E log u_k, E log(1 - u_k)                                                     docs/math, the model"""
     return psi(rho * omega) - psi(omega), psi((1 - rho) * omega) - psi(omega)
 
 
@@ -38,7 +38,7 @@ def dirichlet_normaliser(a):
 
 
 def expected_log_normaliser(rho, omega, alpha):
-    """E[c_D(alpha beta)]_sur from sum_{k <= K+1} E log beta_k, stick by stick.      math.md (V2)"""
+    """E[c_D(alpha beta)]_sur from sum_{k <= K+1} E log beta_k, stick by stick.      docs/math (V2)"""
     log_u, log_rest = expected_log_sticks(rho, omega)
     total, passed = 0.0, 0.0
     for k in range(rho.size):
@@ -48,7 +48,7 @@ def expected_log_normaliser(rho, omega, alpha):
 
 
 def expected_squares(rho, omega):
-    """E[beta_k^2] of every topic and of the rest, (K + 1,), from the moments of Beta(a, b).      math.md (V13)"""
+    """E[beta_k^2] of every topic and of the rest, (K + 1,), from the moments of Beta(a, b).      docs/math (V13)"""
     a, b = rho * omega, (1 - rho) * omega
     of_u, of_rest = a * (a + 1) / (omega * (omega + 1)), b * (b + 1) / (omega * (omega + 1))
     out = [of_u[k] * np.prod(of_rest[:k]) for k in range(rho.size)]
@@ -56,13 +56,13 @@ def expected_squares(rho, omega):
 
 
 def quadratic_gain(rho, omega, alpha):
-    """What the quadratic bound of E[c_D] is above the surrogate.                    math.md (V13)"""
+    """What the quadratic bound of E[c_D] is above the surrogate.                    docs/math (V13)"""
     squares = expected_squares(rho, omega).sum()
     return max(0.0, gammaln(1 + alpha) + np.euler_gamma * alpha - np.pi**2 / 12 * alpha**2 * squares)
 
 
 def bound_of_normaliser(rho, omega, alpha, bound):
-    """The surrogate or the quadratic lower bound of E[c_D(alpha beta)], or c_D itself.  math.md (V2), (V13), (V23)"""
+    """The surrogate or the quadratic lower bound of E[c_D(alpha beta)], or c_D itself.  docs/math (V2), (V13), (V23)"""
     if bound == "point":
         return dirichlet_normaliser(alpha * expected_beta(rho))
     gain = quadratic_gain(rho, omega, alpha) if bound == "quadratic" else 0.0
@@ -70,7 +70,7 @@ def bound_of_normaliser(rho, omega, alpha, bound):
 
 
 def objective_terms(docs, r, theta, tau, rho, omega, *, alpha, gamma, eta, bound="surrogate"):
-    """The four terms of L and their sum, directly from q.                           math.md (V1)"""
+    """The four terms of L and their sum, directly from q.                           docs/math (V1)"""
     n_words, n_topics = tau.shape
     expected_log_phi = psi(tau) - psi(tau.sum(axis=0))
     beta = expected_beta(rho)
@@ -103,7 +103,7 @@ def objective_terms(docs, r, theta, tau, rho, omega, *, alpha, gamma, eta, bound
 
 
 def statistics(docs, r, theta, n_words):
-    """All additive statistics of a set of documents.                                math.md (V8)"""
+    """All additive statistics of a set of documents.                                docs/math (V8)"""
     n_topics = theta.shape[1] - 1
     S, H = np.zeros((n_words, n_topics)), np.zeros(n_topics)
     T, G, Q = np.zeros(n_topics + 1), np.zeros(n_topics + 1), np.zeros(n_topics + 1)
@@ -127,7 +127,7 @@ def xlogx(x):
 
 
 def local_step(doc, tau, prior, start=None, left=None, *, tolerance=1e-4, max_sweeps=100):
-    """(r, N_d, sweeps) of one document: no topic is dropped, r in log space.        math.md (V5)
+    """(r, N_d, sweeps) of one document: no topic is dropped, r in log space.        docs/math (V5)
 
     `start` is N_d of an earlier visit, (K,); None is the cold start at E[beta]. `left` marks the topics that had
     left the document by then, (K,): they stay out.
@@ -157,7 +157,7 @@ def local_step(doc, tau, prior, start=None, left=None, *, tolerance=1e-4, max_sw
 
 
 def stick_objective(rho, omega, T, n_documents, alpha, gamma, bound="surrogate"):
-    """L_G.                                                                   math.md (V10), (V13), (V23)"""
+    """L_G.                                                                   docs/math (V10), (V13), (V23)"""
     n_topics = rho.size
     if bound == "point":  # with the constants, K log gamma and D K log alpha
         normaliser = n_documents * dirichlet_normaliser(alpha * expected_beta(rho))
@@ -175,7 +175,7 @@ def stick_objective(rho, omega, T, n_documents, alpha, gamma, bound="surrogate")
 
 
 def stick_gradient(rho, omega, T, n_documents, alpha, gamma):
-    """(dL_G/drho, dL_G/domega) with Delta as a full matrix.                         math.md (V10)"""
+    """(dL_G/drho, dL_G/domega) with Delta as a full matrix.                         docs/math (V10)"""
     n_topics = rho.size
     beta = expected_beta(rho)
     delta = np.zeros((n_topics, n_topics + 1))
@@ -193,7 +193,7 @@ def stick_gradient(rho, omega, T, n_documents, alpha, gamma):
 
 
 def pair_statistics(docs, r, theta, left, right):
-    """T, G, Q and H of the union of two topics.                                     math.md (V12)"""
+    """T, G, Q and H of the union of two topics.                                     docs/math (V12)"""
     T = G = Q = H = 0.0
     for (_, counts), r_d, theta_d in zip(docs, r, theta, strict=True):
         both = r_d[:, left] + r_d[:, right]
@@ -207,7 +207,7 @@ def pair_statistics(docs, r, theta, left, right):
 
 
 def pooled(r, theta, keep, gone):
-    """(r, theta) with topic `gone` pooled into `keep` and left out.                 math.md (V12)"""
+    """(r, theta) with topic `gone` pooled into `keep` and left out.                 docs/math (V12)"""
     new_r = []
     for r_d in r:
         x = r_d.copy()
@@ -219,13 +219,13 @@ def pooled(r, theta, keep, gone):
 
 
 def without_topic(r, theta, topic):
-    """(r, theta) of documents that do not hold a topic, its theta dropped.       math.md (V18)"""
+    """(r, theta) of documents that do not hold a topic, its theta dropped.       docs/math (V18)"""
     assert all((x[:, topic] == 0).all() for x in r), "a document outside the target holds the topic"
     return [np.delete(x, topic, axis=1) for x in r], np.delete(theta, topic, axis=1)
 
 
 def document_value(doc, r, tau, prior):
-    """L_d after the theta update: sum_k lG(theta_k) - lG(prior_k) + sum_w c r (E log phi - log r).     math.md (V5)"""
+    """L_d after the theta update: sum_k lG(theta_k) - lG(prior_k) + sum_w c r (E log phi - log r).   docs/math (V5)"""
     words, counts = doc
     expected_log_phi = (psi(tau) - psi(tau.sum(axis=0)))[words]
     theta = prior[:-1] + counts @ r
@@ -235,7 +235,7 @@ def document_value(doc, r, tau, prior):
 
 
 def sparse_restarts(doc, r, tau, prior, most, *, sweeps=4, tokens=1e-3, sole=1e-9, gain=1e-9, hope=-3.0):
-    """(r, topics left out, restarts tried): each of the smallest topics is left out if that raises L_d.   math.md (V5)
+    """(r, topics left out, restarts tried): each of the smallest topics is left out if that raises L_d.  docs/math (V5)
 
     Where (V17) is below `hope` nats, the topic stays without further sweeps.
     """
@@ -270,6 +270,6 @@ def sparse_restarts(doc, r, tau, prior, most, *, sweeps=4, tokens=1e-3, sole=1e-
 
 
 def restart_bound(doc, r, prior, log_pi, j):
-    """What L_d changes by, at least, in the first sweep without topic j.             math.md (V17)"""
+    """What L_d changes by, at least, in the first sweep without topic j.             docs/math (V17)"""
     n, a = doc[1] @ r[:, j], prior[j]
     return gammaln(a) - gammaln(a + n) + n * log_pi[j] + doc[1] @ np.log1p(-r[:, j])

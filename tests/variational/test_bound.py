@@ -207,7 +207,7 @@ def test_optimise_sticks_of_a_point_is_never_worse_and_stationary_and_leaves_ome
 
 
 def test_objective_of_a_point_does_not_depend_on_the_order_of_the_topics():
-    """The prior is a function of the rest alone, as prod_k (1 - u_k) = beta_{>K}.          math.md (V23)"""
+    """The prior is a function of the rest alone, as prod_k (1 - u_k) = beta_{>K}.          docs/math (V23)"""
     rho, omega, T, n_documents, alpha, gamma = stick_problem(1)
     order = np.random.default_rng(0).permutation(rho.size)
     moved, values = sticks_of(expected_beta(rho)[:-1][order], omega)[0], []

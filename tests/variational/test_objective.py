@@ -64,7 +64,7 @@ def test_objective_from_statistics_equals_the_direct_sums(seed, bound):
 
 
 def test_expected_log_normaliser_is_a_lower_bound_and_tight_for_small_alpha():
-    """math.md (V2): the gap is in [0, gE alpha + log Gamma(1 + alpha)] for every beta, so for its expectation too."""
+    """docs/math (V2): the gap is in [0, gE alpha + log Gamma(1 + alpha)] for every beta, so for its expectation too."""
     rng = np.random.default_rng(0)
     for alpha in (0.1, 0.5, 2.0):
         rho, omega = rng.uniform(0.1, 0.7, 5), rng.uniform(5.0, 50.0, 5)
@@ -79,7 +79,7 @@ def test_expected_log_normaliser_is_a_lower_bound_and_tight_for_small_alpha():
 
 @pytest.mark.parametrize("index", range(5))
 def test_objective_falls_with_every_empty_topic_as_the_oracle(oracle, index):
-    """math.md, order of the topics: r fixed, theta and q(u) re-optimised together; L_data and H_z do not change."""
+    """docs/math, order of the topics: r fixed, theta and q(u) re-optimised together; L_data and H_z do not change."""
     case = oracle["empty_topics"][index]
     n_dk = np.array(case["N_dk"])
     values = [profiled(n_dk, n_empty, case["alpha"], case["gamma"]) for n_empty in range(4)]

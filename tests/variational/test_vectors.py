@@ -59,7 +59,7 @@ def dense_r(result):
 
 
 def direct_objective(model, batches, r, globals_, theta=None):
-    """The objective from all responsibilities, summed vector by vector (math.md (V1), (E1), (N3))."""
+    """The objective from all responsibilities, summed vector by vector (docs/math (V1), (E1), (N3))."""
     R, values = np.concatenate(r), np.concatenate([batch.values for batch in batches])
     tau, rho, omega = globals_
     entropy = -np.where(R > 0, R * np.log(np.where(R > 0, R, 1.0)), 0.0).sum()

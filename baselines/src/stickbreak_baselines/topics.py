@@ -30,7 +30,7 @@ def words_of_topics(topics: Topics, words: NDArray[np.integer], eta: Eta) -> Flo
 
 
 def objective_of_topics(topics: Topics, eta: Eta, pseudo: sparse.csr_array | None = None) -> Float:
-    """Return E log p(phi_k) - E log q(phi_k) of each topic, (K,), q(phi_k) = Dirichlet(eta + S_k).        math.md (V3)
+    """Return E log p(phi_k) - E log q(phi_k) of each topic, (K,), q(phi_k) = Dirichlet(eta + S_k).      docs/math (V3)
 
     (V3) without the tokens: c_D(eta) - c_D(tau_k) + sum_w (eta - tau_kw) E log phi_kw. The first topics have `pseudo`,
     counts (W, n_kept), in S and in their prior.
@@ -44,7 +44,7 @@ def objective_of_topics(topics: Topics, eta: Eta, pseudo: sparse.csr_array | Non
 
 
 def of_pseudo(topics: Topics, eta: Eta, pseudo: sparse.csr_array) -> Float:
-    """Return what pseudo-counts b in S and in the prior add to the bound of their topics, (n_kept,).     math.md (L17)
+    """Return what pseudo-counts b in S and in the prior add to the bound of their topics, (n_kept,).   docs/math (L17)
 
     c_D(eta + b_k) - c_D(eta) + sum_w b_kw E log phi_kw.
     """
@@ -60,7 +60,7 @@ def of_pseudo(topics: Topics, eta: Eta, pseudo: sparse.csr_array) -> Float:
 
 
 def give_back(topics: Topics, pseudo: sparse.csr_array, step: float) -> None:
-    """Give pseudo-counts back what a step has taken of them: S has them as they are.                   math.md (L17)"""
+    """Give pseudo-counts back what a step has taken of them: S has them as they are.                 docs/math (L17)"""
     entries = pseudo.tocoo()
     topics.counts[entries.row, entries.col] += (step / topics.scale) * entries.data
     topics.tokens[: pseudo.shape[1]] += step * pseudo.sum(axis=0)

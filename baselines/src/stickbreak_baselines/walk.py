@@ -272,7 +272,7 @@ class TreeNode:
                 yield from child._walk(None if left is None else left - 1)
 
     def top_words(self, n: int = 10, vocabulary: Sequence[str] | None = None) -> list[str]:
-        """Return the most relevant words of the node.                math.md (T14)
+        """Return the most relevant words of the node.                docs/math (T14)
 
         Parameters
         ----------
@@ -290,7 +290,7 @@ class TreeNode:
         return [str(names[w]) for w in self._best(n)[0]]
 
     def words(self, n: int = 10) -> list[tuple[str, float]]:
-        """Return words as `top_words` ranks them, with their probabilities P(w | node).               math.md (T14)
+        """Return words as `top_words` ranks them, with their probabilities P(w | node).               docs/math (T14)
 
         Parameters
         ----------

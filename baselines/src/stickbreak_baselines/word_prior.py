@@ -26,7 +26,7 @@ def check_room(n_known: int, n_topics: int, known: str) -> None:
 
 
 def expected_near_seeds(corpus: Corpus, pseudo: sparse.csr_array) -> Float:
-    """Return the expected tokens of the topics of seeds where tokens begin near them, (W, n_kept).    math.md (L17)
+    """Return the expected tokens of the topics of seeds where tokens begin near them, (W, n_kept).    docs/math (L17)
 
     Tokens of a word of seeds are theirs alike. Others begin as near to seeds as their document is.
     """

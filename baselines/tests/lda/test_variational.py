@@ -33,7 +33,7 @@ def corpus(seed):
 
 
 def twin(corpus, topics, a, gamma, sweeps):
-    """Return gamma, responsibilities (D, W, K) and counts (K, W) after sweeps, dense.                math.md (L5)"""
+    """Return gamma, responsibilities (D, W, K) and counts (K, W) after sweeps, dense.                docs/math (L5)"""
     counts = corpus.counts.toarray()
     log_phi = psi(topics) - psi(topics.sum(axis=0))
     for _ in range(sweeps + 1):
@@ -45,7 +45,7 @@ def twin(corpus, topics, a, gamma, sweeps):
 
 
 def bound(corpus, topics, a, eta, gamma, r):
-    """The bound, term by term.                                                                      math.md (L6)"""
+    """The bound, term by term.                                                                      docs/math (L6)"""
     counts, K, W = corpus.counts.toarray(), a.size, topics.shape[0]
     log_theta = psi(gamma) - psi(gamma.sum(axis=1, keepdims=True))
     log_phi = psi(topics) - psi(topics.sum(axis=0))

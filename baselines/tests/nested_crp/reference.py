@@ -10,7 +10,7 @@ from stickbreak.numerics.kernel_random import open_stream, uniform
 
 
 def levels_prior(n, priors):
-    """Return the expected shares of the levels of a document with n[h] tokens at each.               math.md (R1)"""
+    """Return the expected shares of the levels of a document with n[h] tokens at each.               docs/math (R1)"""
     m, pi, left, shares = priors.mean, priors.scale, 1.0, []
     for h in range(len(n) - 1):
         rest = sum(n[h:])

@@ -24,7 +24,7 @@ def below_of(tree, slots, tokens):
 
 
 def parameters(tree, slots, tokens, alpha, m, pi):
-    """Return q of the stick and of the switch of each slot, as pairs.                                math.md (F3)"""
+    """Return q of the stick and of the switch of each slot, as pairs.                                docs/math (F3)"""
     below = below_of(tree, slots, tokens)
     found = []
     for t, k in enumerate(slots):
@@ -34,7 +34,7 @@ def parameters(tree, slots, tokens, alpha, m, pi):
 
 
 def log_weights(tree, slots, q):
-    """Return E log of the weight of each slot.                                                       math.md (F3)"""
+    """Return E log of the weight of each slot.                                                       docs/math (F3)"""
     place, found = {k: t for t, k in enumerate(slots)}, []
     for k in slots:
         total = 0.0
@@ -55,7 +55,7 @@ def log_weights(tree, slots, q):
 
 
 def bound(tree, slots, q, zeta, count, E, log_g, alpha, m, pi):
-    """Return the bound of a document, term by term.                                                  math.md (F4)"""
+    """Return the bound of a document, term by term.                                                  docs/math (F4)"""
     weight, total = log_weights(tree, slots, q), 0.0
     for i, c in enumerate(count):
         for t in range(len(slots)):
@@ -69,14 +69,14 @@ def bound(tree, slots, q, zeta, count, E, log_g, alpha, m, pi):
 
 
 def best_shares(tree, slots, q, E):
-    """Return the shares of slots in words, (n, T).                                                   math.md (F3)"""
+    """Return the shares of slots in words, (n, T).                                                   docs/math (F3)"""
     logits = log_weights(tree, slots, q) + E[:, slots]
     shares = np.exp(logits - logits.max(axis=1, keepdims=True))
     return shares / shares.sum(axis=1, keepdims=True)
 
 
 def select(tree, count, E, log_g, alpha, m, pi, most):
-    """Return the slots of a document: each candidate is tried, the bound of each is computed in full.  math.md (F2)"""
+    """Return the slots of a document: each candidate is tried, the bound of each is computed in full. docs/math (F2)"""
 
     def at_prior(slots):
         q = parameters(tree, slots, np.zeros(len(slots)), alpha, m, pi)
@@ -94,7 +94,7 @@ def select(tree, count, E, log_g, alpha, m, pi, most):
 
 
 def ascend(tree, slots, tokens, count, E, log_g, alpha, m, pi, n_sweeps):
-    """Return shares, tokens and the bound after each sweep.                                          math.md (F3)"""
+    """Return shares, tokens and the bound after each sweep.                                          docs/math (F3)"""
     bounds, zeta = [], None
     for _ in range(n_sweeps):
         zeta = best_shares(tree, slots, parameters(tree, slots, tokens, alpha, m, pi), E)
@@ -105,7 +105,7 @@ def ascend(tree, slots, tokens, count, E, log_g, alpha, m, pi, n_sweeps):
 
 
 def weights(tree, slots, tokens, g, alpha, m, pi):
-    """Return the expected weight of each node in a document, and the rest.                           math.md (F8)"""
+    """Return the expected weight of each node in a document, and the rest.                           docs/math (F8)"""
     q, place = parameters(tree, slots, tokens, alpha, m, pi), {k: t for t, k in enumerate(slots)}
     out, rest = np.zeros(tree.n_nodes), 0.0
 
@@ -133,7 +133,7 @@ def weights(tree, slots, tokens, g, alpha, m, pi):
 
 
 def next_node(tree, z, g, alpha, m, pi):
-    """Return p(node of the next token | nodes of those before), (K,).                                math.md (F9)"""
+    """Return p(node of the next token | nodes of those before), (K,).                                docs/math (F9)"""
     own = np.bincount(np.asarray(z, int), minlength=tree.n_nodes)
     reach = [sum(own[j] for j in range(tree.n_nodes) if k in way_to(tree, j)) for k in range(tree.n_nodes)]
     found = np.ones(tree.n_nodes)
@@ -185,7 +185,7 @@ def exact_collection(tree, documents, n_words, gamma, alpha, m, pi, eta, n_point
 
 
 def whole_bound(tree, S, picks, own, eta, gamma):
-    """Return the bound of a collection, from what documents add to it (own) and the best globals.    math.md (F5)
+    """Return the bound of a collection, from what documents add to it (own) and the best globals.    docs/math (F5)
 
     eta is a number or a table (W, K).
     """

@@ -20,7 +20,7 @@ def counts_of(word, document, path, shape):
 
 
 def conditional(d, w, counts, a, b, eta):
-    """Return the weights of all paths (S, T), for counts without the token; eta a number or (W, T).    math.md (P3)"""
+    """Return the weights of all paths (S, T), for counts without the token; eta a number or (W, T).  docs/math (P3)"""
     n_dsk, n_wk = counts
     n_ds, prior = n_dsk[d].sum(axis=1), np.broadcast_to(eta, n_wk.shape)
     phi = (n_wk[w] + prior[w]) / (n_wk.sum(axis=0) + prior.sum(axis=0))
@@ -73,7 +73,7 @@ def move(counts, d, w, path, change):
 
 
 def log_joint(word, document, path, shape, priors):
-    """log p(x, paths), all weights integrated out.                                                  math.md (P1)"""
+    """log p(x, paths), all weights integrated out.                                                  docs/math (P1)"""
     n_dsk, n_wk = counts_of(word, document, path, shape)
     a, b, eta = priors.a, priors.b, table_of(priors, shape)
     n_ds, is_open = n_dsk.sum(axis=2), b > 0
@@ -91,7 +91,7 @@ def posterior(word, document, paths, shape, priors):
 
 
 def of_document(n, a, b):
-    """log p of the paths of a document, n (S, T), up to a constant.                                 math.md (P1)"""
+    """log p of the paths of a document, n (S, T), up to a constant.                                 docs/math (P1)"""
     below = gammaln(np.where(b > 0, n + b, 1.0)).sum(axis=1) - gammaln(n.sum(axis=1) + b.sum(axis=1))
     return float((gammaln(n.sum(axis=1) + a) + below).sum())
 

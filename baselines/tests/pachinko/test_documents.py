@@ -35,7 +35,7 @@ def corpus(seed):
 
 
 def value(n, phi, theta, below, a, b):
-    """The log posterior of the weights whose mode the fixed point is, up to a constant.              math.md (P5)"""
+    """The log posterior of the weights whose mode the fixed point is, up to a constant.              docs/math (P5)"""
     there = b > 0
     words = n @ np.log((theta[:, None] * below).sum(axis=0) @ phi)
     return float(words + a @ np.log(theta) + (b[there] * np.log(below[there])).sum())

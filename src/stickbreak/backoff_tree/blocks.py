@@ -145,7 +145,7 @@ def _groups(sizes: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def count_tokens(blocks: Blocks, n_leaves: int, engine: Engine) -> WordCounts:
-    """Return the tokens of all words at each leaf.                                                  math.md (T2)
+    """Return the tokens of all words at each leaf.                                                  docs/math (T2)
 
     Sums of whole numbers: the blocks change nothing.
     """
@@ -217,7 +217,7 @@ def _starts(size: Int32) -> Int:
 
 @dataclass(slots=True)
 class WordTrees:
-    """The trees of all words, as all jobs of a pass need them; they travel as counts.               math.md (T6)"""
+    """The trees of all words, as all jobs of a pass need them; they travel as counts.               docs/math (T6)"""
 
     counts: WordCounts
     shape: Shape

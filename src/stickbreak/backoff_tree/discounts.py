@@ -44,7 +44,7 @@ class Entries:
 
 
 def document_likelihood(start: Int, leaf: Int32, key: np.uint64, shape: Shape) -> Callable[[Float], float]:
-    """Return the log likelihood of the leaves of documents, nats per token, of discounts.            math.md (T7)
+    """Return the log likelihood of the leaves of documents, nats per token, of discounts.            docs/math (T7)
 
     `start` (D + 1,): document d has the tokens start[d] .. start[d + 1] - 1, at least one. `leaf` (N,). `key`: of the
     random order of the tokens in each document. Returns a function from discounts of levels (depth,) to the mean over
@@ -66,7 +66,7 @@ def document_likelihood(start: Int, leaf: Int32, key: np.uint64, shape: Shape) -
 
 
 def word_likelihood(entries: Entries, prob: Float, shape: Shape) -> Callable[[Float], float]:
-    """Return the leave-one-out log likelihood of the leaves of words, nats per token, of discounts. math.md (T8)
+    """Return the leave-one-out log likelihood of the leaves of words, nats per token, of discounts. docs/math (T8)
 
     `entries`: of words. `prob` (L,): P*(z), held fixed; 0 where no word has a token. Returns a function from discounts
     of levels (depth,) to the mean over tokens of log P(z | the other tokens of the word).

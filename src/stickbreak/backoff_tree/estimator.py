@@ -74,7 +74,7 @@ class BackoffTreeTopics(TopicEstimator):
         tokens.
     learn : sequence of {"alpha", "eta"}, default=("alpha", "eta")
         Hyperparameters that are learned from the data. The discounts of documents maximise the probability of their
-        leaves, token by token in random order; those of words the leave-one-out probability of theirs (math.md (T7),
+        leaves, token by token in random order; those of words the leave-one-out probability of theirs (docs/math (T7),
         (T8)).
     seeds : dict of str to list of str, optional
         Words of leaves that you expect, by the names of these leaves, which they keep as labels. In a tree of paths a
@@ -83,7 +83,7 @@ class BackoffTreeTopics(TopicEstimator):
         names them.
     seed_tokens : float, default=100.0
         How strong seeds are: the pseudo-tokens that each adds to its leaf. Its words share them in whole numbers, at
-        least one for each (math.md (T16)).
+        least one for each (docs/math (T16)).
     learn_every : int, default=5
         Number of sweeps between two searches for the learned discounts.
     n_laps : int, default=100
@@ -270,7 +270,7 @@ class BackoffTreeTopics(TopicEstimator):
 
     @all_or_nothing
     def expand(self, X: Any, k: int, *, n_laps: int, callback: Callback | None = None) -> Self:
-        """Split every leaf into k leaves and continue the fit, from coarse topics to fine ones.      math.md (T9)
+        """Split every leaf into k leaves and continue the fit, from coarse topics to fine ones.      docs/math (T9)
 
         Tokens go to the children of their leaf at random. The new level gets the mean discount of the other levels.
 
@@ -430,7 +430,7 @@ class BackoffTreeTopics(TopicEstimator):
         return self.n_leaves_
 
     def word_distributions(self, leaves: ArrayLike) -> Float:
-        """Return the probabilities of all words at some leaves, smoothed by the leaves near them.     math.md (T6)
+        """Return the probabilities of all words at some leaves, smoothed by the leaves near them.     docs/math (T6)
 
         Parameters
         ----------
@@ -460,7 +460,7 @@ class BackoffTreeTopics(TopicEstimator):
     def top_words(
         self, n: int = 10, vocabulary: Sequence[str] | None = None, *, leaves: ArrayLike | None = None
     ) -> list[list[str]]:
-        """Return the most relevant words of topics.                                                    math.md (T14)
+        """Return the most relevant words of topics.                                                    docs/math (T14)
 
         Parameters
         ----------
@@ -583,7 +583,7 @@ class BackoffTreeTopics(TopicEstimator):
         raise InputError("a tree has no dense weights of documents; call transform for its sparse weights.")
 
     def transform(self, X: Any) -> Any:
-        """Return the shares of the tokens of documents at each leaf.                                 math.md (T10)
+        """Return the shares of the tokens of documents at each leaf.                                 docs/math (T10)
 
         The trees of the words stay fixed. Each document is sampled by itself, with random numbers that depend only on
         its words. The shares are means over fifty sweeps, after ten sweeps of burn-in.

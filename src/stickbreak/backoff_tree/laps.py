@@ -73,7 +73,7 @@ class TreeLaps:
         self.sampler.begin()
 
     def expand(self, k: int) -> None:
-        """Make every leaf a node with k leaves.                                                      math.md (T9)"""
+        """Make every leaf a node with k leaves.                                                      docs/math (T9)"""
         sampler = self.sampler
         sampler.expand(
             sampler.shape.expanded(k), float(sampler.delta_doc.mean()), float(sampler.delta_word.mean()), MOST

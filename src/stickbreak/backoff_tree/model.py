@@ -45,7 +45,7 @@ class LeafWords:
     """A sparse table of K leaves and W words; the words of leaf k stand at start[k] .. start[k + 1] - 1.
 
     `start` (K + 1,). `word` (entries,): ascending within a leaf. `count` (entries,): tokens of the word at the leaf.
-    `probability` (entries,): P(w | z), smoothing included. math.md (T6). `word_tokens` (W,): tokens of each word at all
+    `probability` (entries,): P(w | z), smoothing included. docs/math (T6). `word_tokens` (W,): tokens of a word at all
     leaves.
     """
 
@@ -73,14 +73,14 @@ class LeafWords:
         return words, tokens[words] / tokens.sum()
 
     def best(self, found: tuple[Int, Float], n: int) -> tuple[Int, Float]:
-        """Return the n words, with their probabilities, that say most about a node.                 math.md (T14)"""
+        """Return the n words, with their probabilities, that say most about a node.                 docs/math (T14)"""
         words, probability = found
         order = np.argsort(-relevance(probability, np.log(self.word_tokens[words])), kind="stable")[:n]
         return words[order], probability[order]
 
 
 class Lacking(NamedTuple):
-    """What the words' probabilities lack to one at leaves without tokens, and which words have it.   math.md (T11)"""
+    """What the words' probabilities lack to one at leaves without tokens, and which words have it.   docs/math (T11)"""
 
     peak: float  # C of (T6)
     missing: Float  # (L + 1,)  running sums over leaves
@@ -93,8 +93,8 @@ class TreeModel:
     """The trees of the words, held fixed.
 
     `counts`: of the documents, with one token at least. `delta_doc`, `delta_word` (depth,). `smoothing_share`: of the
-    words, at the leaf with the most smoothing; None where C is solved.                    math.md (T6). `executor`: of
-    the work of the constructor. `pseudo`: pseudo-tokens of seeds, which the trees have, too. math.md (T16).
+    words, at the leaf with the most smoothing; None where C is solved.                  docs/math (T6). `executor`: of
+    the work of the constructor. `pseudo`: pseudo-tokens of seeds, which the trees have, too. docs/math (T16).
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class TreeModel:
         self.word_tokens: Float = of_word.astype(np.float64)
 
     def samples(self, tokens: Tokens, n_passes: int, executor: Executor) -> Int32:
-        """Return leaves of all tokens in each pass that counts, (n_passes, N).                       math.md (T10)"""
+        """Return leaves of all tokens in each pass that counts, (n_passes, N).                       docs/math (T10)"""
         samples = np.zeros((n_passes, tokens.word.size), np.int32)
         key = key_of(0, 0, "new documents")
 
@@ -146,7 +146,7 @@ class TreeModel:
         return sparse.csr_array(sparse.vstack(parts, format="csr"))
 
     def log_predictive(self, observed: Corpus, held_out: Corpus, executor: Executor) -> tuple[float, float]:
-        """Return the log probability of held-out words, and their number.                            math.md (T11)"""
+        """Return the log probability of held-out words, and their number.                            docs/math (T11)"""
         total, first = 0.0, 0
         lacking, unknown, given_away = self.lacking(), self.word_tokens == 0, self.given_away()
         for tokens in self._blocks(observed):
@@ -171,7 +171,7 @@ class TreeModel:
         return total, float(held_out.counts.sum())
 
     def missing(self) -> Float:
-        """Return running sums over leaves of what the words' probabilities lack to one there, (L + 1,). math.md (T11)
+        """Return running sums over leaves of what the words' probabilities lack to one there, (L + 1,). docs/math (T11)
 
         They lack something at leaves without tokens only; the words have it by their frequency.
         """
@@ -191,7 +191,7 @@ class TreeModel:
         return Lacking(self.backoff.peak, missing, spread, share, 1.0 - u)
 
     def given_away(self) -> float:
-        """Return the probability u that a word is one of those that the fit never saw.             math.md (T11)"""
+        """Return the probability u that a word is one of those that the fit never saw.             docs/math (T11)"""
         return 1.0 / (1.0 + float(self.word_tokens.sum())) if (self.word_tokens == 0).any() else 0.0
 
     def _blocks(self, corpus: Corpus) -> Iterator[Tokens]:
@@ -207,7 +207,7 @@ class TreeModel:
             first = last
 
     def kept(self) -> Float:
-        """Return what each entry of the lists of words keeps, in their order.                         math.md (T6)"""
+        """Return what each entry of the lists of words keeps, in their order.                         docs/math (T6)"""
         words = self.words
         return (words.n - self.of_words.given[-1]) * self.backoff.scale[words.leaf]
 
@@ -233,7 +233,7 @@ class TreeModel:
         )
 
     def word_distributions(self, leaves: Int) -> Float:
-        """Return P(w | z) of some leaves with tokens, (n, W): all words, smoothing included.         math.md (T6)"""
+        """Return P(w | z) of some leaves with tokens, (n, W): all words, smoothing included.         docs/math (T6)"""
         words, L = self.words, self.shape.n_leaves
         out = np.zeros((leaves.size, words.size.size))
         if not leaves.size:
@@ -266,7 +266,7 @@ class TreeModel:
 
 
 class TreeRule:
-    """Leaves with the sequential rule of the documents' tree: p(z | leaves before) is mass(z) / n.  math.md (T12)
+    """Leaves with the sequential rule of the documents' tree: p(z | leaves before) is mass(z) / n.  docs/math (T12)
 
     Nothing dense is made but some numbers for each leaf.
     """
@@ -280,7 +280,7 @@ class TreeRule:
         return 0
 
     def log_probabilities(self, documents: Sequences, particles: Particles) -> tuple[Float, Float]:
-        """Return both estimates of the log probability of each document, (D,) and (D,).        math.md (T12)"""
+        """Return both estimates of the log probability of each document, (D,) and (D,).        docs/math (T12)"""
         model = self._model
         printed, unbiased = (np.empty(documents.content.size) for _ in range(2))
         scratch = Scratch.of(int(np.diff(documents.start).max(initial=1)), model.shape)

@@ -26,15 +26,15 @@ _ALONE = Engine(ThreadExecutor(1))
 
 
 class TreeSampler:
-    """Leaves of N tokens, and what a pass over them depends on.                                     math.md (T5)
+    """Leaves of N tokens, and what a pass over them depends on.                                     docs/math (T5)
 
-    A pseudo-Gibbs procedure: the conditionals of the model are not those of one joint distribution (math.md (T5)).
+    A pseudo-Gibbs procedure: the conditionals of the model are not those of one joint distribution (docs/math (T5)).
 
     `blocks`: the documents; it holds the leaves of their tokens. `delta_doc`, `delta_word` (depth,): discounts of each
     level, for documents and words; each sums to less than 1. `at_once`: whether each draw changes the words' trees at
     once (serial), or all are merged after the pass (parallel). `known`: pseudo-tokens, which the trees of the words
     have beside the tokens. `smoothing_share`: of the words, at the leaf with the most smoothing. The default solves C.
-    math.md (T6). `n_passes`: passes done. `settled`: whether a pass was made since tokens were last put at leaves at
+    docs/math (T6). `n_passes`: passes done. `settled`: whether a pass was made since tokens were last put at leaves at
     random: by the start, or by growth. `backoff`: that of the last pass, or of the last `solve`.
     """
 
@@ -72,7 +72,7 @@ class TreeSampler:
         self._counted = None
 
     def counts(self, engine: Engine) -> tuple[WordCounts, Totals]:
-        """Return the tokens of each word at each leaf, pseudo-tokens too, and what they add up to.  math.md (T16)"""
+        """Return the tokens of each word at each leaf, pseudo-tokens too, and what they add up to.  docs/math (T16)"""
         if self._counted is None:
             counts = self.own_counts(engine)
             if self.known is not None:
@@ -122,7 +122,7 @@ class TreeSampler:
         return Pass(trees, backoff.peak, int(totals.of_word.sum()), key, self.at_once)
 
     def expand(self, shape: Shape, delta_doc: float, delta_word: float, most: float) -> None:
-        """Make leaves nodes of a tree with a level more; their tokens go to leaves below at random.     math.md (T9)
+        """Make leaves nodes of a tree with a level more; their tokens go to leaves below at random.     docs/math (T9)
 
         `shape`: the tree with the new level. `delta_doc`, `delta_word`: discounts of the new level. `most`: all
         discounts of a kind are scaled down to sum to at most so much along a path.

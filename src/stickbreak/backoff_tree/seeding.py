@@ -1,4 +1,4 @@
-"""Seeds of a tree: pseudo-tokens of words at leaves, which are counted and never sampled (math.md (T16))."""
+"""Seeds of a tree: pseudo-tokens of words at leaves, which are counted and never sampled (docs/math (T16))."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from stickbreak.sparse_gibbs.tokens import NearSeeds
 
 @dataclass(frozen=True, slots=True)
 class KnownWords:
-    """What is known of the words of some leaves.                                                   math.md (T16)"""
+    """What is known of the words of some leaves.                                                   docs/math (T16)"""
 
     shape: Shape  # the whole tree
     leaves: Int  # (n_seeds,)  of each seed there
@@ -48,7 +48,7 @@ class KnownWords:
         return WordCounts(table.indptr.astype(np.int64), table.indices.astype(np.int32), table.data.astype(np.int32))
 
     def start(self, blocks: Blocks, shape: Shape, rng: np.random.Generator) -> Iterator[Int32]:
-        """Yield leaves of the tokens of each block: of seeds, or at random.                   math.md (L17), (T16)"""
+        """Yield leaves of the tokens of each block: of seeds, or at random.                   docs/math (L17), (T16)"""
         leaves = self.leaves_in(shape)
         for job in blocks.jobs():
             seed = self._near(job, rng)
@@ -56,7 +56,7 @@ class KnownWords:
             yield np.where(seed >= 0, leaves[seed], free).astype(np.int32)
 
     def scattered(self, blocks: Blocks, before: Shape, shape: Shape, rng: np.random.Generator) -> Iterator[Int32]:
-        """Yield leaves of the tokens of each block in a tree with a level more.                math.md (T9), (T16)
+        """Yield leaves of the tokens of each block in a tree with a level more.                docs/math (T9), (T16)
 
         Of a leaf that has become a node above seeds these get their part, as at the start.
         """

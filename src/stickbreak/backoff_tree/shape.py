@@ -168,7 +168,7 @@ class TreeShape:
 
 @dataclass(frozen=True)
 class Taxonomy:
-    """A tree whose nodes have any number of children, and whose leaves are at any level.      math.md (T15)
+    """A tree whose nodes have any number of children, and whose leaves are at any level.      docs/math (T15)
 
     Leaves are numbered from left to right. A leaf above the last level is, for the counts, a node with one child on
     each level below it, down to the last: a discount that such a node takes goes back to the same leaf.

@@ -24,7 +24,7 @@ _SHARD_TOKENS = 16_384
 
 
 class Discounts(NamedTuple):
-    """Discounts of one kind of trees, and the sums of them that are asked for all the time.      math.md (T1)"""
+    """Discounts of one kind of trees, and the sums of them that are asked for all the time.      docs/math (T1)"""
 
     delta: Float  # (depth,)      delta_h of the nodes at level h
     rate: Float  # (depth,)       delta_h / leaves below a node of level h; (depth, L), of each node, in a `Taxonomy`
@@ -40,7 +40,7 @@ class Discounts(NamedTuple):
 
 
 class WordCounts(NamedTuple):
-    """Tokens of each word at each leaf, leaves ascending: what a fit leaves behind.                 math.md (T2)"""
+    """Tokens of each word at each leaf, leaves ascending: what a fit leaves behind.                 docs/math (T2)"""
 
     start: Int  # (W + 1,)
     leaf: Int32  # (entries,)
@@ -53,7 +53,7 @@ class WordCounts(NamedTuple):
 
 
 class WordLeaves(NamedTuple):
-    """The leaves of each word, ascending, and how often: all that a word's tree is made of.      math.md (T2)
+    """The leaves of each word, ascending, and how often: all that a word's tree is made of.      docs/math (T2)
 
     Word w has size[w] entries from start[w] on; there may be room for more. Its mass sums begin at
     start[w] + w of `mass`: entry j is the sum of v over the entries before j, and there are size[w] + 1.
@@ -124,7 +124,7 @@ class Scratch(NamedTuple):
 
 
 class Backoff(NamedTuple):
-    """The marginal of all leaves, held fixed during a pass.                                         math.md (T6)"""
+    """The marginal of all leaves, held fixed during a pass.                                         docs/math (T6)"""
 
     peak: float  # C
     smoothing: Float  # (L,)  B_z = sum_w B_w(z)
@@ -138,7 +138,7 @@ def is_smoothing_share(value: object) -> bool:
 
 
 def word_smoothing(n_words: Int, discounts: Discounts, shape: Shape) -> Float:
-    """Return B_z, the smoothing that all words together give to each leaf, (L,).                    math.md (T6)
+    """Return B_z, the smoothing that all words together give to each leaf, (L,).                    docs/math (T6)
 
     `n_words` (L,): words that have tokens at each leaf. `discounts`: of the words.
     """
@@ -153,7 +153,7 @@ def word_smoothing(n_words: Int, discounts: Discounts, shape: Shape) -> Float:
 def solve_backoff(
     n_tokens: Int, n_words: Int, discounts: Discounts, shape: Shape, share: float | None = None
 ) -> Backoff:
-    """Return P* and C from what all words together have at each leaf.                               math.md (T6)
+    """Return P* and C from what all words together have at each leaf.                               docs/math (T6)
 
     A_z = n_z - Delta(z) D_z: all counts are 1 or more, and Delta is less.
 

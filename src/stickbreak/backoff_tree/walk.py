@@ -265,7 +265,7 @@ class TopicNode:
                 waiting.extend(reversed(node.children))
 
     def top_words(self, n: int = 10, vocabulary: Sequence[str] | None = None) -> list[str]:
-        """Return the most relevant words of the node.           math.md (T14)
+        """Return the most relevant words of the node.           docs/math (T14)
 
         Parameters
         ----------
@@ -283,7 +283,7 @@ class TopicNode:
         return [str(names[w]) for w in self._best(n)[0]]
 
     def words(self, n: int = 10) -> list[tuple[str, float]]:
-        """Return words as `top_words` ranks them, with their probabilities P(w | node).           math.md (T14)
+        """Return words as `top_words` ranks them, with their probabilities P(w | node).           docs/math (T14)
 
         Parameters
         ----------
@@ -300,7 +300,7 @@ class TopicNode:
         return [(str(names[w]), float(p)) for w, p in zip(words, probability, strict=True)]
 
     def word_distribution(self) -> Float:
-        """Return P(w | node) of all words.                                                      math.md (T6) (T14)
+        """Return P(w | node) of all words.                                                      docs/math (T6) (T14)
 
         Returns
         -------

@@ -53,7 +53,7 @@ class Alignment:
 def align(a: Any, b: Any, X: Any = None) -> Alignment:
     """Match the topics of two models, one to one, so that as many tokens as possible are in matched topics.
 
-    With documents, each token goes to its most probable topic in either model (math.md (Q8)). Without, two topics share
+    With documents, each token goes to its likeliest topic in either model (docs/math (Q8)). Without, two topics share
     Σ_w min(s_k φ_kw, s_l φ_lw) at most, with s their shares of the tokens. That is taken for the topics that are
     matched; all others share what these leave. The match is the best of all, found by the Hungarian method. The table
     says what became of each topic, where "most" is at least a half. The first that holds:

@@ -27,7 +27,7 @@ class Cooccurrence:
 
     For whole counts s_d = h_d, the unbiased form of Arora et al. A weight of 2.3 counts as two tokens and one that
     weighs 0.3: s_dw is what these pair with themselves. The class holds Qbar, Q with rows that sum to one, by its
-    factors.                                                                            math.md (A1)
+    factors.                                                                            docs/math (A1)
     """
 
     left: sp.csr_matrix  # (W, D)  p_dw / (1 - sum_w s_dw / n_d^2), p_dw = h_dw / n_d; zero for documents without pairs
@@ -67,7 +67,7 @@ class Cooccurrence:
     def times(self, columns: Real, words: NDArray[np.int64]) -> Real:
         """Return the rows `words` of Qbar times columns (W, n) as an array of shape (words, n), as precise as these.
 
-        Qbar R = diag(q)^-1 (left (right R) - diag(itself) R): two sparse products.     math.md (A1)
+        Qbar R = diag(q)^-1 (left (right R) - diag(itself) R): two sparse products.     docs/math (A1)
         Words without a partner have no row to ask for.
         """
         kind = columns.dtype

@@ -248,7 +248,7 @@ class Corpus:
         return self[self.copy_of() == np.arange(self.n_documents)]
 
     def halves(self, *, seed: int = 0) -> tuple[Corpus, Corpus]:
-        """Split the tokens of every document at random into two halves, for document completion (math.md (D6)).
+        """Split the tokens of every document at random into two halves, for document completion (docs/math (D6)).
 
         A document of n tokens gives (n + 1) // 2 to the first half. Each document has its own random stream,
         keyed by `seed` and its row, so the other documents do not matter. The whole part of a fractional weight

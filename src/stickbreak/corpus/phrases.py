@@ -74,7 +74,7 @@ def _pair_counts(
 
 
 def _scores(pair: np.ndarray, left: np.ndarray, right: np.ndarray, n_tokens: int) -> np.ndarray:
-    """Return the normalised pointwise mutual information of pairs.                                math.md (W1)"""
+    """Return the normalised pointwise mutual information of pairs.                                docs/math (W1)"""
     together = pair / n_tokens
     with np.errstate(divide="ignore", invalid="ignore"):
         score = np.log(together * n_tokens * n_tokens / (left.astype(np.float64) * right)) / -np.log(together)

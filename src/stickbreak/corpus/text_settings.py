@@ -47,7 +47,7 @@ class TextOptions:
         Remove accents first.
     phrases : bool or tuple of str
         Count phrases of two words, such as "new york", as words of their own. True: those of the texts, found by how
-        much more often than by chance their words are neighbours (math.md (W1)); a corpus and a model remember them.
+        much more often than by chance their words are neighbours (docs/math (W1)); a corpus and a model remember them.
         Or your own phrases. The words are joined by a blank, as in n-grams, and no longer counted one by one there.
         Blanks and hyphens may stand between them in the text, but no stop words or other signs.
     strip : "auto", sequence of {"html", "urls"} or None

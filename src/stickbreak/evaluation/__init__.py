@@ -1,4 +1,4 @@
-"""Scores of fitted models: document completion, left-to-right likelihood, coherence (math.md (D4) to (D8))."""
+"""Scores of fitted models: document completion, left-to-right likelihood, coherence (docs/math (D4) to (D8))."""
 
 from stickbreak.evaluation.coherence import coherence, coherence_of_words
 from stickbreak.evaluation.evaluate import Evaluation, document_completion, evaluate, unigram_completion

@@ -13,7 +13,7 @@ def coherence(topic_word: ArrayLike, corpus: Corpus, n_words: int = 10, eps: flo
     """Measure how often the top words of each topic occur in the same documents.
 
     ``sum_{m=2}^{M} sum_{l<m} log[(D(v_m, v_l) + eps) / D(v_l)]`` over the top M words by decreasing
-    probability (ties by index), with D the document frequencies in `corpus` (math.md (D5)). Zero is the best
+    probability (ties by index), with D the document frequencies in `corpus` (docs/math (D5)). Zero is the best
     possible value; each pair that never occurs together costs ``log eps - log D(v_l)``. A word that occurs in
     no document never occurs together with another. Its D(v_l) is taken as one, so its pairs cost ``log eps`` and
     stay defined.
@@ -95,7 +95,7 @@ def coherence_of_words(top: NDArray[np.integer], corpus: Corpus, eps: float = 1e
     joint = np.empty(pair.size, np.int64)
     pair_kernels.joint_frequencies(occurs.indptr, occurs.indices, pair // W, pair % W, joint)
     single = np.maximum(np.diff(occurs.indptr), 1)
-    # math.md (D5)
+    # docs/math (D5)
     terms: NDArray[np.float64] = np.log((joint + eps) / single[pair % W])[place.reshape(-1, later.size)]
     values[:] = terms.sum(axis=1)
     return values

@@ -32,7 +32,7 @@ class Evaluation:
     mean_coherence : float
         Mean over the topics whose coherence is defined; NaN if there are none.
     mean_npmi : float
-        Mean over the topics of the NPMI of their top words, from -1 to 1 (math.md (D7)).
+        Mean over the topics of the NPMI of their top words, from -1 to 1 (docs/math (D7)).
     diversity : float
         Share of different words among the 25 top words of all topics.
     n_documents : int
@@ -77,7 +77,7 @@ def evaluate(
     seed : int, default=0
         Seed of the split of each document into two halves (`Corpus.halves`).
     reference : Corpus or texts, optional
-        Documents whose co-occurrences define the coherence, usually the training corpus (math.md (D5)). The default
+        Documents whose co-occurrences define the coherence, usually the training corpus (docs/math (D5)). The default
         is `corpus`.
     n_words : int, default=10
         Number of top words that the coherence uses.
@@ -139,7 +139,7 @@ def document_completion(
 ) -> Completion:
     """Score the held-out halves of documents, with topic weights from the observed halves.
 
-    math.md (D6); Hughes et al. 2015, Eq. 22. The topics stay fixed. Documents with an empty half are left out.
+    docs/math (D6); Hughes et al. 2015, Eq. 22. The topics stay fixed. Documents with an empty half are left out.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ _RARE_HERE = 0.5  # an intruder is in the lower half of the words of the topic
 
 
 def npmi(topic_word: ArrayLike, corpus: Any, n_words: int = 10) -> Float:
-    """Return the mean normalised pointwise mutual information of the top words of each topic.       math.md (D7)
+    """Return the mean normalised pointwise mutual information of the top words of each topic.       docs/math (D7)
 
     A pair of words scores 1 where neither occurs without the other, 0 where they occur together by chance, and less
     where they avoid each other (Lau, Newman, Baldwin 2014). Documents count, not windows.
@@ -70,7 +70,7 @@ def c_v(
     window: int = WINDOW,
     options: TextOptions | None = None,
 ) -> Float:
-    """Return the coherence C_V of each topic (Röder, Both, Hinneburg 2015).                         math.md (D8)
+    """Return the coherence C_V of each topic (Röder, Both, Hinneburg 2015).                         docs/math (D8)
 
     Each top word is described by its NPMI with all of them, counted in windows of neighbouring words. The score is the
     mean cosine between the description of a word and the sum over the top words.
@@ -111,7 +111,7 @@ def c_v(
 
 
 def mean_cosine(pairs: WordPairs) -> Float:
-    """Return C_V from counts of windows, (K,).                                                      math.md (D8)
+    """Return C_V from counts of windows, (K,).                                                      docs/math (D8)
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ def topic_scores(
     n_words: int = 10,
     window: int = WINDOW,
 ) -> pd.DataFrame:
-    """Return the scores of each topic that papers report.                         math.md (D5), (D7), (D8)
+    """Return the scores of each topic that papers report.                         docs/math (D5), (D7), (D8)
 
     Give the documents of the fit for scores in sample, others for held-out ones, or a large reference collection.
 

@@ -49,14 +49,14 @@ def opened(alpha: float, lengths: Float | Int) -> float:
 
 
 def mean_alpha(tables: float, of_documents: float) -> float:
-    """Return (a + M) / (b + sum of `opened`), the posterior mean given M tables.                math.md (B8)"""
+    """Return (a + M) / (b + sum of `opened`), the posterior mean given M tables.                docs/math (B8)"""
     return within(float((PRIOR.shape + tables) / (PRIOR.rate + of_documents)))
 
 
 def best_eta(
     tails: Float, many: Float, tokens: Float, n_words: int, start: float, limits: tuple[float, float]
 ) -> float:
-    """Return the eta that maximises its expected posterior, in log eta.                        math.md (L19), (B10)
+    """Return the eta that maximises its expected posterior, in log eta.                        docs/math (L19), (B10)
 
     psi(eta + S_kw) in place of its expectation would take many fractions of a token for many tokens, and find eta too
     large by several times.

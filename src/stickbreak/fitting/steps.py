@@ -8,7 +8,7 @@ from stickbreak.numerics.ranges import LARGEST_OFFSET
 
 
 def step_size(step: int, decay: float, offset: float) -> float:
-    """Return xi_t = (t + offset)^-decay; the first step is t = 1.                    math.md (S1)
+    """Return xi_t = (t + offset)^-decay; the first step is t = 1.                    docs/math (S1)
 
     Examples
     --------
@@ -19,7 +19,7 @@ def step_size(step: int, decay: float, offset: float) -> float:
 
 
 def offset_for(share: float, decay: float) -> float:
-    """Return the offset, at least 1, with which the first step is as large as its share of the documents.  math.md (B5)
+    """Return the offset, at least 1, with which the first step is as large as its share of documents.  docs/math (B5)
 
     Examples
     --------

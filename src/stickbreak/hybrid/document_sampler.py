@@ -125,7 +125,7 @@ def sample(
     key: np.uint64,
     executor: Executor,
 ) -> Found:
-    """Sample the documents of a minibatch.                                                   math.md (B2), (B6)
+    """Sample the documents of a minibatch.                                                   docs/math (B2), (B6)
 
     `word` (N,): the place of each token's word in `weights`. `key`: of the random numbers: document d has stream d of
     it.

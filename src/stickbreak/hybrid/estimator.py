@@ -80,7 +80,7 @@ class HybridHDP(TopicEstimator):
         Words of topics that you expect, by the names of these topics. They come first, in this order, and keep their
         numbers and names. The fit starts with them and with `n_topics` others.
     seed_tokens : float, default=100.0
-        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (L17)).
+        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (docs/math (L17)).
     sampler : {"sparse", "dense"}, default="sparse"
         How topics outside the document are drawn. "sparse": by rejection from tables of the words; "dense": by
         computing all topics one by one. Both have the same distribution.

@@ -1,7 +1,7 @@
 """A step of the globals towards what the documents of a minibatch, scaled up, ask for.
 
 First the columns of an unbounded top level: topics that vanish leave theirs, and there is always one for a new topic.
-Then the step itself. Then alpha, gamma and eta, learned from the samples (math.md (B8)-(B10)): each moves to the mean
+Then the step itself. Then alpha, gamma and eta, learned from the samples (docs/math (B8)-(B10)): each moves to the mean
 or the maximum of the distribution from which the samplers would draw it, with a Gamma prior. Expected tables and tokens
 replace those of a sweep.
 """
@@ -31,7 +31,7 @@ ETA_EVERY = 32  # steps; and at the steps 1, 2, 4, 8, 16
 
 
 def make_room(state: HybridState, n_words: int) -> None:
-    """Before a step, empty the columns of topics that have vanished, and see to it that one is free.  math.md (B7)
+    """Before a step, empty the columns of topics that have vanished, and see to it that one is free.  docs/math (B7)
 
     A topic of S tokens has words within S / (S + W eta) of the prior, and at most S tables: it is a second slot, with a
     share S / gamma of the weight of the first one. So nothing is lost with it that a new topic could not be.
@@ -77,13 +77,13 @@ def _resize(state: HybridState, kept: np.ndarray, n_columns: int) -> None:
 def take_step(
     state: HybridState, tokens: Tokens, words: Int32, found: Found, share: float, size: float, key: np.uint64
 ) -> None:
-    """Move the globals by a step; only pairs (word, topic) of the documents are written.          math.md (B5)
+    """Move the globals by a step; only pairs (word, topic) of the documents are written.          docs/math (B5)
 
         S <- (1 - xi) S + xi s N,    M <- (1 - xi) M + xi s T,    s = D / (|M| saved sweeps)
 
     Pairs of the minibatch's words that have decayed to little are rounded at random, to nothing or to the least that is
     kept: LEAST_TOKENS, or half of what a token adds now, so that what a step adds is there in the next. What is known
-    of topics before is no less than that, and a step takes nothing of it.                           math.md (L17)
+    of topics before is no less than that, and a step takes nothing of it.                           docs/math (L17)
 
     `state`: changed in place. `tokens`: the minibatch, its words numbered by their places in `words`. `words` (B,): its
     words. `found`: n and T, sums over the saved sweeps. `share`: d / |M|, documents of all to those of the minibatch.
@@ -133,13 +133,13 @@ def learn_from(
 
 
 def table_statistics(alpha: float, lengths: Int | Float) -> tuple[float, float]:
-    """Return sum_d N_d / (N_d + alpha) and sum_d psi(alpha + 1 + N_d) - psi(alpha + 1).              math.md (B8)"""
+    """Return sum_d N_d / (N_d + alpha) and sum_d psi(alpha + 1 + N_d) - psi(alpha + 1).              docs/math (B8)"""
     n = np.asarray(lengths, dtype=np.float64)
     return float((n / (n + alpha)).sum()), opened(alpha + 1.0, n)
 
 
 def best_gamma(state: HybridState, start: float) -> float:
-    """Return the gamma that maximises its posterior given the tables M, in log gamma.               math.md (B9)"""
+    """Return the gamma that maximises its posterior given the tables M, in log gamma.               docs/math (B9)"""
     M = state.tables[state.tables > 0]
     total, K, n_kept = float(M.sum()), state.n_topics, state.n_kept
     before = (np.arange(M.size) < n_kept).astype(np.float64)  # tables that are known
@@ -156,7 +156,7 @@ def best_gamma(state: HybridState, start: float) -> float:
 
 
 def best_eta(state: HybridState, start: float) -> float:
-    """Return the eta that maximises its expected posterior, for counts n_kw ~ Poisson(S_kw).        math.md (B10)"""
+    """Return the eta that maximises its expected posterior, for counts n_kw ~ Poisson(S_kw).        docs/math (B10)"""
     S, tokens = state.pairs.expected(), state.tokens
     if state.known is not None:  # of the other topics, whose prior it is
         S, tokens = S[state.pairs.topics() >= state.n_kept], tokens[state.n_kept :]

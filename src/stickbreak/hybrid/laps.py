@@ -179,7 +179,7 @@ class Steps:
         return step_size(step, self.rules.decay, self.rules.offset)
 
     def learn(self, state: HybridState, drawn: Drawn, n_documents: int) -> tuple[float, int]:
-        """Take a step on minibatches of `n_documents`, all sampled at the same globals.              math.md (B5)
+        """Take a step on minibatches of `n_documents`, all sampled at the same globals.              docs/math (B5)
 
         Documents without words count as seen; if there is no other, no step is taken.
 

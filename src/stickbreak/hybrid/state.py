@@ -51,7 +51,7 @@ class Learned:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of the first topics before: pseudo-counts, and a table for each (math.md (L17), (G15))."""
+    """What is known of the first topics before: pseudo-counts, and a table for each (docs/math (L17), (G15))."""
 
     word: Int  # (P,)
     topic: Int  # (P,)

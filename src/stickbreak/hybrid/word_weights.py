@@ -20,7 +20,7 @@ _SHARD_PAIRS = 1 << 15  # of words and topics
 
 
 class TopicWeights(NamedTuple):
-    """The topics, for all words alike; where eta is one for each word, by the unit of the word (math.md (B3))."""
+    """The topics, for all words alike; where eta is one for each word, by the unit of the word (docs/math (B3))."""
 
     e: Float  # (K,)  alpha g_k
     base: Float  # (K,)  phi_kw of words without tokens in the topic
@@ -56,7 +56,7 @@ class Weights:
 
 
 def topic_weights(state: HybridState, priors: Priors) -> Float:
-    """Return g_k, what the corpus says to a new table of topic k, (K,).                 math.md (B1), (B7)
+    """Return g_k, what the corpus says to a new table of topic k, (K,).                 docs/math (B1), (B7)
 
     An unbounded top level has gamma / (M + gamma) for the slot of a new topic, and nothing for other empty columns.
     """
@@ -104,7 +104,7 @@ class Tables:
 def weigh(
     words: Int32, state: HybridState, priors: Priors, tables: Tables, executor: Executor, *, sparse: bool
 ) -> Weights:
-    """Return the weights under the current globals.                                       math.md (B1), (B3)
+    """Return the weights under the current globals.                                       docs/math (B1), (B3)
 
     `words` (B,): words of the minibatch, increasing. `tables`: what it hands out is to be given back before it is asked
     again. `sparse`: whether topics that no word has tokens in share a column; otherwise topic k stands in column k.

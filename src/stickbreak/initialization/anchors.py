@@ -37,7 +37,7 @@ def anchors(corpus: Corpus, settings: StartSettings) -> Start:
     random documents, each with a K-th of the tokens, and the log says so.
 
     `settings`: `n_topics` and `seed` matter here. If `stop` says so, the words that are left go to their nearest
-    anchor. Returns counts[w, k] = c_w p(topic k | word w), c_w the tokens of word w in the corpus.  math.md (A4).
+    anchor. Returns counts[w, k] = c_w p(topic k | word w), c_w the tokens of word w in the corpus.  docs/math (A4).
     """
     rng = stream(settings.seed, "anchors start")
     Q = Cooccurrence.of(corpus)
@@ -96,7 +96,7 @@ def topic_given_word(
     """Return p(topic | word), (W, K): the weights of the anchors in the mixture nearest to the word's row (RecoverL2).
 
     The distances are those of the whole rows, without a projection. They take the products of all rows with those of
-    the anchors alone, so the smallest squares are solved with K numbers for each word.  math.md (A3)
+    the anchors alone, so the smallest squares are solved with K numbers for each word.  docs/math (A3)
 
     `words`: the anchors. `progress`: called with the number of blocks of words that are done, and of all. `stop`: asked
     after each block but the last; once true, each further word goes to its nearest anchor. Returns (W, K): rows sum to
@@ -123,7 +123,7 @@ def topic_given_word(
 def _topics(corpus: Corpus, weights: Float) -> Float:
     """Return p(word, topic) times the tokens of the corpus, (W, K); words of unknown topics follow the others.
 
-    c_w p(k | w), summed over w the tokens of topic k.                                   math.md (A4)
+    c_w p(k | w), summed over w the tokens of topic k.                                   docs/math (A4)
     """
     tokens = np.bincount(corpus.counts.indices, corpus.counts.data, corpus.n_words)
     topics: Float = tokens[:, None] * weights

@@ -32,7 +32,7 @@ def seeded(
     *,
     seeds: NDArray | None = None,
 ) -> tuple[Float, Float]:
-    """Return statistics of components that together explain a sample of vectors.             math.md (N6)
+    """Return statistics of components that together explain a sample of vectors.             docs/math (N6)
 
     The first seed and most others are drawn evenly. The last seeds (ten, or a tenth of all) are drawn in proportion to
     what a vector would gain from its own component: log p(x | the posterior given x alone), minus that of the best seed

@@ -37,12 +37,12 @@ MOST_TOPICS = 1000  # of a start that finds the number
 
 
 def lda(corpus: Corpus, settings: StartSettings) -> Start:
-    """Start from `sweeps` passes of LDA by Gibbs sampling (math.md (L2)), the number of topics given."""
+    """Start from `sweeps` passes of LDA by Gibbs sampling (docs/math (L2)), the number of topics given."""
     return _sampled(corpus, replace(settings, eta=SMOOTHING * settings.eta), settings.n_topics)
 
 
 def topic_model(corpus: Corpus, settings: StartSettings) -> Start:
-    """Start from `sweeps` passes of the default, which finds the number of topics (math.md (L12) to (L15))."""
+    """Start from `sweeps` passes of the default, which finds the number of topics (docs/math (L12) to (L15))."""
     return _sampled(corpus, settings, None)
 
 
@@ -225,7 +225,7 @@ def settings_of(
 
 
 def offset_after(given: StreamParameters, share: float) -> float:
-    """Return the offset of the steps, where minibatches are this share of what the start is found in.  math.md (B5)"""
+    """Return the offset of the steps, where minibatches are this share of what the start is found in. docs/math (B5)"""
     if given.learning_offset is not None:
         return float(given.learning_offset)
     return 1.0 if is_random(given.init) else offset_for(share, given.learning_decay)

@@ -1,4 +1,4 @@
-"""The interface of a likelihood: what globals, global step and moves ask of it (math.md (V3), (E2))."""
+"""The interface of a likelihood: what globals, global step and moves ask of it (docs/math (V3), (E2))."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PAIRS_AT_ONCE = 256  # of which the evidence is computed together
 
 
 class Likelihood(ABC):
-    """A conjugate exponential family, of words or of vectors (math.md (V3), (E2)).
+    """A conjugate exponential family, of words or of vectors (docs/math (V3), (E2)).
 
     Its statistics are one table S of shape (rows, K), a column for each topic or component, beside the counts N (K,):
     they are added, pooled and permuted without knowing what they are.
@@ -83,7 +83,7 @@ class Likelihood(ABC):
         return tau.copy(), tau_sum.copy()
 
     def merge_scores(self, S: Float, N: Float, evidence: Float) -> Float:
-        """Return the most that merging each pair gains, apart from the terms of documents, (K, K).        math.md (N5)
+        """Return the most that merging each pair gains, apart from the terms of documents, (K, K).      docs/math (N5)
 
         The gain is the change of L_data plus the entropy of the choice between the two topics, which a merge saves at
         most. It is divided by their counts. Empty topics have NaN.
@@ -103,7 +103,7 @@ class Likelihood(ABC):
 
 
 class VectorLikelihood(Likelihood):
-    """A conjugate exponential family of real vectors (math.md (E2)).
+    """A conjugate exponential family of real vectors (docs/math (E2)).
 
     Statistics are flattened into the columns of S. The family decides what a posterior holds, usually a small frozen
     dataclass of arrays with one entry for each component. With K = 1 and r = 1 the evidence is the log marginal

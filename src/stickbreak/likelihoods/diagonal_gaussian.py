@@ -31,7 +31,7 @@ BLOCK_ROWS = 1024  # vectors that are worked on at once
 class NormalGammaPosterior:
     """q(lambda_kd) = Gamma(nu_k / 2, rate b_kd / 2), q(mu_kd | lambda_kd) = Normal(m_kd, 1 / (kappa_k lambda_kd)).
 
-    Means are kept as offsets from one origin, as in `NormalWishartPosterior`.                        math.md (E4)
+    Means are kept as offsets from one origin, as in `NormalWishartPosterior`.                        docs/math (E4)
     """
 
     nu: Float  # (K,)
@@ -57,7 +57,7 @@ class NormalGammaPosterior:
 
     @property
     def log_normaliser(self) -> Float:
-        """Log Z of the joint density of means and precisions, (K,).                                  math.md (E4)"""
+        """Log Z of the joint density of means and precisions, (K,).                                  docs/math (E4)"""
         dim = self.b.shape[1]
         gammas = dim * gammaln(self.nu / 2) - self.nu / 2 * np.log(self.b / 2).sum(axis=1)
         return gammas + dim / 2 * np.log(2 * np.pi / self.kappa)
@@ -109,7 +109,7 @@ class DiagonalGaussian(VectorLikelihood):
         scale: float = 1.0,
         floor: float = FLOOR,
     ) -> Self:
-        """Set the prior from vectors, all or a sample.                                               math.md (E8)
+        """Set the prior from vectors, all or a sample.                                               docs/math (E8)
 
         m is their mean, nu = 4 and b_d = (nu - 2) v_d, where v_d is the variance of coordinate d: the expected
         variance in a component is scale v_d. (For nu <= 2 it has no expectation; then b = v.) Variances are raised to
@@ -168,18 +168,18 @@ class DiagonalGaussian(VectorLikelihood):
         return np.maximum(scatter, 0.0).T
 
     def posterior(self, S: Float, N: Float) -> NormalGammaPosterior:
-        """Return nu + N_k, b_k, kappa_k = kappa + N_k, m_k = m + s_k / kappa_k.             math.md (E4)"""
+        """Return nu + N_k, b_k, kappa_k = kappa + N_k, m_k = m + s_k / kappa_k.             docs/math (E4)"""
         kappa = self.kappa + N
         b = self.scale * self.b + self._scatter(S, N)
         return NormalGammaPosterior(self.nu + N, b, kappa, (S[self.dim :] / kappa).T, self.m)
 
     def evidence(self, S: Float, N: Float) -> Float:
-        """Return log Z_k - log Z - N_k (dim / 2) log 2 pi, (K,).                            math.md (E4)"""
+        """Return log Z_k - log Z - N_k (dim / 2) log 2 pi, (K,).                            docs/math (E4)"""
         constant = N * self.dim / 2 * np.log(2 * np.pi)
         return self.posterior(S, N).log_normaliser - self.prior.log_normaliser - constant
 
     def objective(self, S: Float, N: Float, posterior: NormalGammaPosterior) -> Float:
-        """Return L_data of each component at any parameters, (K,).                                   math.md (E4)"""
+        """Return L_data of each component at any parameters, (K,).                                   docs/math (E4)"""
         q, d = posterior, posterior.m - self.m
         second, first = S[: self.dim].T, S[self.dim :].T
         precision, kappa = q.precision, q.kappa[:, None]
@@ -191,7 +191,7 @@ class DiagonalGaussian(VectorLikelihood):
         return value - (N + self.kappa - q.kappa) / 2 * square
 
     def expected_log(self, posterior: NormalGammaPosterior, X: NDArray) -> Float:
-        """Return E log p(x_n | k), (n, K): one product of squares and coordinates.         math.md (E4)"""
+        """Return E log p(x_n | k), (n, K): one product of squares and coordinates.         docs/math (E4)"""
         q = posterior
         half = q.precision / 2
         coefficients = np.concatenate([-half, 2 * half * q.offsets], axis=1)
@@ -203,7 +203,7 @@ class DiagonalGaussian(VectorLikelihood):
         return out + constants
 
     def predictive_log(self, posterior: NormalGammaPosterior, X: NDArray) -> Float:
-        """Return log p(x_n | q_k), (n, K): Student t distributions, one a coordinate.                math.md (E7)"""
+        """Return log p(x_n | q_k), (n, K): Student t distributions, one a coordinate.                docs/math (E7)"""
         q, X = posterior, np.asarray(X, dtype=np.float64)
         wide = ((q.kappa + 1) / q.kappa)[:, None] * q.b
         out = np.zeros((len(X), q.nu.size))
@@ -237,7 +237,7 @@ class DiagonalGaussian(VectorLikelihood):
         return replace(self, scale=values["scale"])
 
     def learned(self, S: Float, N: Float) -> Self:
-        """Return the family with the factor of b under which the evidence is largest.                math.md (E9)"""
+        """Return the family with the factor of b under which the evidence is largest.                docs/math (E9)"""
         return replace(self, scale=learned_scale(self.nu, N, self._scatter(S, N) / self.b, self.scale))
 
     @property
@@ -250,6 +250,6 @@ class DiagonalGaussian(VectorLikelihood):
         return replace(self, m=np.zeros(self.dim))
 
     def moved_from(self, other: Self, S: Float, N: Float) -> Float:
-        """Return moments about this m, given those about that of `other`.                           math.md (E10)"""
+        """Return moments about this m, given those about that of `other`.                           docs/math (E10)"""
         shift, second, first = (other.m - self.m)[:, None], S[: self.dim], S[self.dim :]
         return np.concatenate([second + (2 * first + N * shift) * shift, first + N * shift])

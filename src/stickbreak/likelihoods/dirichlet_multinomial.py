@@ -44,11 +44,11 @@ class DirichletMultinomial(Likelihood):
         return self.n_words
 
     def posterior(self, S: Float, N: Float) -> Float:
-        """Return tau = eta + S, (W, K).                                           math.md (V3)"""
+        """Return tau = eta + S, (W, K).                                           docs/math (V3)"""
         return self.table(S)
 
     def evidence(self, S: Float, N: Float) -> Float:
-        """Return c_D(eta) - c_D(eta + S_k) of each topic, (K,); N = S.sum(0).     math.md (V3)"""
+        """Return c_D(eta) - c_D(eta + S_k) of each topic, (K,); N = S.sum(0).     docs/math (V3)"""
         gains = np.zeros(S.shape[1])
         kernel = sum_log_gamma_gain_by_word if isinstance(self.eta, np.ndarray) else sum_log_gamma_gain
         kernel(S, self.eta, gains)
@@ -56,7 +56,7 @@ class DirichletMultinomial(Likelihood):
         return gammaln(total) - gammaln(total + N) + gains
 
     def objective(self, S: Float, N: Float, posterior: Float) -> Float:
-        """Return c_D(eta) - c_D(tau_k) + sum_w (S_kw + eta - tau_kw) E log phi_kw, (K,).     math.md (V3)"""
+        """Return c_D(eta) - c_D(tau_k) + sum_w (S_kw + eta - tau_kw) E log phi_kw, (K,).     docs/math (V3)"""
         tau = posterior
         expected_log = psi(tau) - psi(tau.sum(axis=0))
         prior = gammaln(self._total) - total_of(gammaln(self.eta), self.n_words)
@@ -78,7 +78,7 @@ class DirichletMultinomial(Likelihood):
         return posterior / posterior.sum(axis=0)
 
     def table(self, S: Float) -> Float:
-        """Return tau = eta + S of some rows.                                      math.md (V3)"""
+        """Return tau = eta + S of some rows.                                      docs/math (V3)"""
         return S + by_word(self.eta)
 
     def table_sum(self, before: Float | float, change: Float, N: Float) -> Float:
@@ -86,7 +86,7 @@ class DirichletMultinomial(Likelihood):
         return before + change.sum(axis=0)
 
     def weigh(self, tau: Float, tau_sum: Float, words: Int32, out: Float) -> None:
-        """Write exp(E log phi_kw) of some words, (n, K), up to a factor for each.      math.md (V4)"""
+        """Write exp(E log phi_kw) of some words, (n, K), up to a factor for each.      docs/math (V4)"""
         expected_word_weights(tau, tau_sum, words, out)
 
     def counts(self, tau: Float, tau_sum: Float) -> tuple[Float, Float]:
@@ -109,7 +109,7 @@ class DirichletMultinomial(Likelihood):
         return replace(self, eta=values.get("eta", self.eta))
 
     def evidence_slope(self, S: Float, N: Float) -> float:
-        """Return the derivative of sum_k evidence_k by eta; N = S.sum(0).                      math.md (V16)
+        """Return the derivative of sum_k evidence_k by eta; N = S.sum(0).                      docs/math (V16)
 
         sum_k { W psi(W eta) - W psi(W eta + N_k) + sum_w [ psi(eta + S_kw) - psi(eta) ] }
         """
@@ -117,11 +117,11 @@ class DirichletMultinomial(Likelihood):
         return float(self.n_words * (psi(total) - psi(total + N)).sum()) + sum_digamma_gain(S, self.eta)
 
     def learned(self, S: Float, N: Float) -> Self:
-        """Return the family with the eta under which the evidence is largest, within `ETA_LIMITS`.  math.md (V16)"""
+        """Return the family with the eta under which the evidence is largest, within `ETA_LIMITS`.  docs/math (V16)"""
         return self._learned(lambda family: family.evidence_slope(S, N))
 
     def learned_beside(self, S: Float, N: Float, known: Float) -> Self:
-        """Do as `learned`, where S holds pseudo-counts, (W, K), which say nothing of eta.            math.md (L17)"""
+        """Do as `learned`, where S holds pseudo-counts, (W, K), which say nothing of eta.            docs/math (L17)"""
         of_known = known.sum(axis=0)
         return self._learned(lambda family: family.evidence_slope(S, N) - family.evidence_slope(known, of_known))
 

@@ -68,7 +68,7 @@ class ZeroMeanGaussian(VectorLikelihood):
 
     @classmethod
     def from_data(cls, X: ArrayLike, *, nu: float | None = None, scale: float = 1.0, floor: float = FLOOR) -> Self:
-        """Set the prior from vectors, all or a sample.                                               math.md (E8)
+        """Set the prior from vectors, all or a sample.                                               docs/math (E8)
 
         nu = dim + 2 and B = (nu - dim - 1) C, where C is the covariance of the vectors about 0: the expected
         covariance of a component is scale C. (For nu <= dim + 1 it has no expectation; then B = C.) Where C is
@@ -116,16 +116,16 @@ class ZeroMeanGaussian(VectorLikelihood):
         return moments(as_vectors(X), R)
 
     def posterior(self, S: Float, N: Float) -> WishartPosterior:
-        """Return nu_k = nu + N_k, B_k = B + S_k.                                            math.md (E2)"""
+        """Return nu_k = nu + N_k, B_k = B + S_k.                                            docs/math (E2)"""
         return WishartPosterior(self.nu + N, posterior_B(self.scale * self.B, unpacked(S, self.dim)))
 
     def evidence(self, S: Float, N: Float) -> Float:
-        """Return log Z(nu_k, B_k) - log Z(nu, B) - N_k (dim / 2) log 2 pi, (K,).            math.md (E2)"""
+        """Return log Z(nu_k, B_k) - log Z(nu, B) - N_k (dim / 2) log 2 pi, (K,).            docs/math (E2)"""
         constant = N * self.dim / 2 * np.log(2 * np.pi)
         return self.posterior(S, N).log_normaliser - self.prior.log_normaliser - constant
 
     def objective(self, S: Float, N: Float, posterior: WishartPosterior) -> Float:
-        """Return L_data of each component at any parameters, (K,).                          math.md (E2)
+        """Return L_data of each component at any parameters, (K,).                          docs/math (E2)
 
         log Z_q - log Z - N (dim / 2) log 2 pi + (N + nu - nu_q)/2 E log|Lambda| - tr[(S + B - B_q) E Lambda] / 2
         """
@@ -137,14 +137,14 @@ class ZeroMeanGaussian(VectorLikelihood):
         return value + (N + self.nu - q.nu) / 2 * q.expected_log_det - trace / 2
 
     def expected_log(self, posterior: WishartPosterior, X: NDArray) -> Float:
-        """Return E log p(x_n | k), (n, K); products are in the precision of X.             math.md (E5)"""
+        """Return E log p(x_n | k), (n, K); products are in the precision of X.             docs/math (E5)"""
         out = posterior.forms(as_vectors(X))
         out *= -0.5
         out += (posterior.expected_log_det - self.dim * np.log(2 * np.pi)) / 2
         return out
 
     def predictive_log(self, posterior: WishartPosterior, X: NDArray) -> Float:
-        """Return log p(x_n | q_k), (n, K): a Student t distribution.                                 math.md (E7)"""
+        """Return log p(x_n | q_k), (n, K): a Student t distribution.                                 docs/math (E7)"""
         return student_log(posterior.forms(as_vectors(X)), posterior)
 
     def mean(self, posterior: WishartPosterior) -> Float:
@@ -169,7 +169,7 @@ class ZeroMeanGaussian(VectorLikelihood):
         return replace(self, scale=values["scale"])
 
     def learned(self, S: Float, N: Float) -> Self:
-        """Return the family with the factor of B under which the evidence is largest.                math.md (E9)"""
+        """Return the family with the factor of B under which the evidence is largest.                docs/math (E9)"""
         eigenvalues = relative_eigenvalues(unpacked(S, self.dim), self.B)
         return replace(self, scale=learned_scale(self.nu, N, eigenvalues, self.scale))
 
@@ -221,7 +221,7 @@ class Gaussian(VectorLikelihood):
         scale: float = 1.0,
         floor: float = FLOOR,
     ) -> Self:
-        """Set the prior from vectors, all or a sample.                                               math.md (E8)
+        """Set the prior from vectors, all or a sample.                                               docs/math (E8)
 
         m is their mean, nu = dim + 2 and B = (nu - dim - 1) C, where C is their covariance: the expected covariance
         of a component is scale C. (For nu <= dim + 1 it has no expectation; then B = C.) Where C is singular, or
@@ -281,18 +281,18 @@ class Gaussian(VectorLikelihood):
         return second - first[:, :, None] * first[:, None, :] / (self.kappa + N)[:, None, None]
 
     def posterior(self, S: Float, N: Float) -> NormalWishartPosterior:
-        """Return nu + N_k, B_k, kappa_k = kappa + N_k, m_k = m + s_k / kappa_k.             math.md (E3)"""
+        """Return nu + N_k, B_k, kappa_k = kappa + N_k, m_k = m + s_k / kappa_k.             docs/math (E3)"""
         kappa = self.kappa + N
         B = posterior_B(self.scale * self.B, self._scatter(S, N))
         return NormalWishartPosterior(self.nu + N, B, kappa, self._parts(S)[1] / kappa[:, None], self.m)
 
     def evidence(self, S: Float, N: Float) -> Float:
-        """Return log Z_k - log Z - N_k (dim / 2) log 2 pi, (K,).                            math.md (E3)"""
+        """Return log Z_k - log Z - N_k (dim / 2) log 2 pi, (K,).                            docs/math (E3)"""
         constant = N * self.dim / 2 * np.log(2 * np.pi)
         return self.posterior(S, N).log_normaliser - self.prior.log_normaliser - constant
 
     def objective(self, S: Float, N: Float, posterior: NormalWishartPosterior) -> Float:
-        """Return L_data of each component at any parameters, (K,).                          math.md (E3)
+        """Return L_data of each component at any parameters, (K,).                          docs/math (E3)
 
         The terms of `ZeroMeanGaussian.objective`, with natural parameters B + kappa mm', kappa m and kappa; here all
         means count from m, where those of the prior are B, 0 and kappa.
@@ -309,14 +309,14 @@ class Gaussian(VectorLikelihood):
         return value - (N + self.kappa - q.kappa) / 2 * E_square
 
     def expected_log(self, posterior: NormalWishartPosterior, X: NDArray) -> Float:
-        """Return E log p(x_n | k), (n, K); products are in the precision of X.             math.md (E5)"""
+        """Return E log p(x_n | k), (n, K); products are in the precision of X.             docs/math (E5)"""
         out = posterior.forms(as_vectors(X))
         out *= -0.5
         out += (posterior.expected_log_det - self.dim * np.log(2 * np.pi) - self.dim / posterior.kappa) / 2
         return out
 
     def predictive_log(self, posterior: NormalWishartPosterior, X: NDArray) -> Float:
-        """Return log p(x_n | q_k), (n, K): a Student t distribution.                                 math.md (E7)"""
+        """Return log p(x_n | q_k), (n, K): a Student t distribution.                                 docs/math (E7)"""
         return student_log(posterior.forms(as_vectors(X)), posterior)
 
     def mean(self, posterior: NormalWishartPosterior) -> Float:
@@ -341,7 +341,7 @@ class Gaussian(VectorLikelihood):
         return replace(self, scale=values["scale"])
 
     def learned(self, S: Float, N: Float) -> Self:
-        """Return the family with the factor of B under which the evidence is largest.                math.md (E9)"""
+        """Return the family with the factor of B under which the evidence is largest.                docs/math (E9)"""
         eigenvalues = relative_eigenvalues(self._scatter(S, N), self.B)
         return replace(self, scale=learned_scale(self.nu, N, eigenvalues, self.scale))
 
@@ -355,7 +355,7 @@ class Gaussian(VectorLikelihood):
         return replace(self, m=np.zeros(self.dim))
 
     def moved_from(self, other: Self, S: Float, N: Float) -> Float:
-        """Return moments about this m, given those about that of `other`.                           math.md (E10)"""
+        """Return moments about this m, given those about that of `other`.                           docs/math (E10)"""
         shift, (second, first) = other.m - self.m, self._parts(S)
         moved = first + N[:, None] * shift
         second = second + first[:, :, None] * shift + shift[:, None] * moved[:, None, :]

@@ -1,4 +1,4 @@
-"""Priors of Gaussian likelihoods: from the data by one rule, or checked as the user gives them.    math.md (E8)"""
+"""Priors of Gaussian likelihoods: from the data by one rule, or checked as the user gives them.    docs/math (E8)"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Wishart posteriors of precision matrices, one a component: expectations, normalisers, whitening, predictions.
 
-A component predicts Student t distributions once its parameters are integrated out.                math.md (E7)
+A component predicts Student t distributions once its parameters are integrated out.                docs/math (E7)
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SCALE_LIMITS = (1e-6, 1e6)  # of a learned scale of B
 
 @dataclass(frozen=True)
 class WishartPosterior:
-    """q(Lambda_k) = Wishart(nu_k, B_k) with E Lambda_k = nu_k B_k^-1.                                math.md (E1)"""
+    """q(Lambda_k) = Wishart(nu_k, B_k) with E Lambda_k = nu_k B_k^-1.                                docs/math (E1)"""
 
     nu: Float  # (K,)
     B: Float  # (K, dim, dim)
@@ -56,13 +56,13 @@ class WishartPosterior:
 
     @property
     def expected_log_det(self) -> Float:
-        """E log |Lambda_k|, (K,).                                                                    math.md (E1)"""
+        """E log |Lambda_k|, (K,).                                                                    docs/math (E1)"""
         halves = (self.nu[:, None] - np.arange(self.dim)) / 2
         return psi(halves).sum(axis=1) + self.dim * np.log(2.0) - self.log_det
 
     @property
     def log_normaliser(self) -> Float:
-        """Log Z of the density of Lambda_k, (K,).                                                    math.md (E1)"""
+        """Log Z of the density of Lambda_k, (K,).                                                    docs/math (E1)"""
         nu, dim = self.nu, self.dim
         return -nu / 2 * self.log_det + nu * dim / 2 * np.log(2.0) + multigammaln(nu / 2, dim)
 
@@ -83,7 +83,7 @@ class WishartPosterior:
 
 @dataclass(frozen=True)
 class NormalWishartPosterior(WishartPosterior):
-    """The same, and q(mu_k | Lambda_k) = Normal(m_k, (kappa_k Lambda_k)^-1).                          math.md (E3)
+    """The same, and q(mu_k | Lambda_k) = Normal(m_k, (kappa_k Lambda_k)^-1).                          docs/math (E3)
 
     Means are kept as offsets from one origin: the sums that they come from are sums of differences from it.
     """
@@ -99,7 +99,7 @@ class NormalWishartPosterior(WishartPosterior):
 
     @property
     def log_normaliser(self) -> Float:
-        """Log Z of the joint density of mu_k and Lambda_k, (K,).                                     math.md (E3)"""
+        """Log Z of the joint density of mu_k and Lambda_k, (K,).                                     docs/math (E3)"""
         return super().log_normaliser + self.dim / 2 * np.log(2 * np.pi / self.kappa)
 
     @cached_property
@@ -143,7 +143,7 @@ def relative_eigenvalues(scatter: Float, B: Float) -> Float:
 
 
 def learned_scale(nu: float, N: Float, eigenvalues: Float, start: float) -> float:
-    """Return the factor s of B under which the evidence is largest, within `SCALE_LIMITS`.             math.md (E9)
+    """Return the factor s of B under which the evidence is largest, within `SCALE_LIMITS`.             docs/math (E9)
 
     `nu`: degrees of freedom of the prior. `N` (K,): vectors of each component. `eigenvalues` (K, dim): of each scatter
     matrix as B sees it. `start`: the current factor.
@@ -164,7 +164,7 @@ def _widening(posterior: WishartPosterior) -> Float:
 
 
 def student_log(forms: Float, posterior: WishartPosterior) -> Float:
-    """Return log p(x_n | q_k), (n, K), of forms (x_n - m_k)' E Lambda_k (x_n - m_k), (n, K).          math.md (E7)"""
+    """Return log p(x_n | q_k), (n, K), of forms (x_n - m_k)' E Lambda_k (x_n - m_k), (n, K).          docs/math (E7)"""
     nu, dim, wide = posterior.nu, posterior.dim, _widening(posterior)
     peak = gammaln((nu + 1) / 2) - gammaln((nu + 1 - dim) / 2)
     peak -= (dim * np.log(np.pi * wide) + posterior.log_det) / 2
@@ -172,7 +172,7 @@ def student_log(forms: Float, posterior: WishartPosterior) -> Float:
 
 
 def sample_student(posterior: WishartPosterior, k: int, n: int, rng: np.random.Generator) -> Float:
-    """Draw n vectors of component k, (n, dim): Normal(m_k, B_k (kappa_k + 1) / kappa_k / chi^2).     math.md (E7)"""
+    """Draw n vectors of component k, (n, dim): Normal(m_k, B_k (kappa_k + 1) / kappa_k / chi^2).     docs/math (E7)"""
     freedom = posterior.nu[k] - posterior.dim + 1
     normal = rng.standard_normal((n, posterior.dim)) @ posterior.cholesky[k].T
     drawn = normal * np.sqrt(_widening(posterior)[k] / rng.chisquare(freedom, n))[:, None]

@@ -1,4 +1,4 @@
-"""Labels of documents: one or several for each, each of them a topic (math.md (L10)), and how they are predicted."""
+"""Labels of documents: one or several for each, each of them a topic (docs/math (L10)), and how they are predicted."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ def log_odds(weights: Float) -> Float:
 
 
 def fitted_curve(weights: Float, has: Float) -> list[float]:
-    """Return a and b of P(label | weight) = 1 / (1 + exp(-a - b log_odds)), by Newton's method.         math.md (L18)
+    """Return a and b of P(label | weight) = 1 / (1 + exp(-a - b log_odds)), by Newton's method.         docs/math (L18)
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ def fitted_curve(weights: Float, has: Float) -> list[float]:
 
 
 def curve_at(weights: Float, curve: list[float]) -> Float:
-    """Return the probability of each label, (D, n_labels).                                            math.md (L18)"""
+    """Return the probability of each label, (D, n_labels).                                          docs/math (L18)"""
     return np.asarray(expit(curve[0] + curve[1] * log_odds(weights)))
 
 
@@ -241,7 +241,7 @@ def label_probabilities(model: Any, X: Any) -> pd.DataFrame:
     """Return how probable each label of the fit is for each document.
 
     A logistic curve of the expected weight of the label's topic, the same for all labels, learned from the labelled
-    documents of the fit (math.md (L18)). A document can have several labels, so rows need not sum to one.
+    documents of the fit (docs/math (L18)). A document can have several labels, so rows need not sum to one.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Seeds: words that name a topic before the fit, and what became of these topics in it (math.md (L17))."""
+"""Seeds: words that name a topic before the fit, and what became of these topics in it (docs/math (L17))."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def outcome_of_seeds(
     n_tokens: float,
     eta: Eta,
 ) -> str:
-    """Say which seeded topics are not what their seeds say; empty where all are.                   math.md (L17)
+    """Say which seeded topics are not what their seeds say; empty where all are.                   docs/math (L17)
 
     The words of a topic moved on where few of its tokens in the documents are its seeds. It holds little but its seeds
     where it has fewer tokens in the documents than pseudo-tokens.

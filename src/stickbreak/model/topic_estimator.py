@@ -178,7 +178,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         labels : str or sequence of length D, optional
             Labels of the documents, for `TopicModel` and the partially collapsed `GibbsHDP`: a column beside them or
             of the data frame, or a text or list of texts for each (None, "" and [] are none). They say which
-            topics a document has (math.md (L10), (G16)).
+            topics a document has (docs/math (L10), (G16)).
         text : str or int, optional
             The column of the texts, where X is a data frame. Later the model takes this column of any data frame.
         options : TextOptions, optional
@@ -321,7 +321,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
 
         The tokens of every document are split at random (with a fixed seed) into two halves. The topic weights come
         from the first half, and the second half is scored: sum_d log p(x''_d | pi_d, phi) / sum_d |x''_d|, with pi
-        renormalised over the active topics (math.md (D6); Hughes et al. 2015, Eq. 22).
+        renormalised over the active topics (docs/math (D6); Hughes et al. 2015, Eq. 22).
 
         Parameters
         ----------
@@ -345,7 +345,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         resample: bool = True,
         random_state: int | np.random.RandomState | None = 0,
     ) -> LeftToRight:
-        """Estimate the probability of documents, each token given those before it (Wallach et al. 2009). math.md (D4)
+        """Estimate the probability of documents, each token given those before it (Wallach et al. 2009). docs/math (D4)
 
         The topics stay fixed. The inactive rest is one more topic, with the prior mean over words; a tree has no such
         rest. All words are scored, as in `score`: words that the fit never saw have the probability that the prior, or
@@ -444,7 +444,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         return np.maximum(tokens, 0.0)
 
     def top_words(self, n: int = 10, vocabulary: Sequence[str] | None = None) -> list[list[str]]:
-        """Return the `n` most relevant words of each topic, the order of all tables and of the report.    math.md (Q5)
+        """Return the `n` most relevant words of each topic, the order of all tables and of the report.  docs/math (Q5)
 
         `top_word_indices` has the most probable ones.
 

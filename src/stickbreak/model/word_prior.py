@@ -1,4 +1,4 @@
-"""The prior of the words of each topic: eta as a number or a table, and seeds (math.md (L17))."""
+"""The prior of the words of each topic: eta as a number or a table, and seeds (docs/math (L17))."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from stickbreak.numerics.ranges import LARGEST, SMALLEST
 
 @dataclass(frozen=True, slots=True)
 class WordPrior:
-    """phi_k ~ Dir(base + pseudo_k); a topic beyond the columns of `pseudo` has the base alone.        math.md (L17)
+    """phi_k ~ Dir(base + pseudo_k); a topic beyond the columns of `pseudo` has the base alone.        docs/math (L17)
 
     The topics with pseudo-counts come first and keep their numbers.
     """

@@ -1,4 +1,4 @@
-"""The corners of a cloud of points: what all of them are nearly mixtures of (math.md (A2))."""
+"""The corners of a cloud of points: what all of them are nearly mixtures of (docs/math (A2))."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def corners(points: Float | Float32, n: int) -> Int:
     """Return the points farthest out: each next one is the farthest from the flat through those before it.
 
     The first is the farthest from zero. A distance is what Gram and Schmidt leave of a point, so only the new direction
-    is needed in each step: |y|^2 falls by (y' b)^2.                                     math.md (A2)
+    is needed in each step: |y|^2 falls by (y' b)^2.                                     docs/math (A2)
 
     Parameters
     ----------

@@ -74,7 +74,7 @@ def wide_enough(ratios: StirlingRatios, most: int) -> StirlingRatios:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _fill_columns(V):
-    """V[n+1, m] = (1 + n V[n, m]) / (1 / V[n, m-1] + n), from V[m, m] = 1 / (m (m-1) / 2).   math.md (G7)"""
+    """V[n+1, m] = (1 + n V[n, m]) / (1 / V[n, m-1] + n), from V[m, m] = 1 / (m (m-1) / 2).   docs/math (G7)"""
     for m in range(2, min(V.shape[1], V.shape[0])):
         V[m, m] = 2.0 / (m * (m - 1.0))
     for n in range(V.shape[0] - 1):
@@ -84,13 +84,13 @@ def _fill_columns(V):
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def seated_ratio(V, n, m):
-    """s(n + 1, m) / s(n, m) = n + 1 / V[n, m] for n >= m >= 1.                       math.md (G7)"""
+    """s(n + 1, m) / s(n, m) = n + 1 / V[n, m] for n >= m >= 1.                       docs/math (G7)"""
     return n + 1.0 / V[n, m]
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def opened_ratio(V, n, m):
-    """s(n + 1, m + 1) / s(n, m) = 1 + n V[n, m + 1] for n >= m >= 1.                 math.md (G7)"""
+    """s(n + 1, m + 1) / s(n, m) = 1 + n V[n, m + 1] for n >= m >= 1.                 docs/math (G7)"""
     return 1.0 + n * V[n, m + 1]
 
 
@@ -122,7 +122,7 @@ def factors_of(ratios: StirlingRatios) -> Factors:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _tabulate(ratios, out):
-    """s(n+1, m+1)/s(n, m) (m+1)/(n+1) and s(n+1, m)/s(n, m) (n-m+1)/(n+1); 1 and 0 for n = 0.     math.md (G6)"""
+    """s(n+1, m+1)/s(n, m) (m+1)/(n+1) and s(n+1, m)/s(n, m) (n-m+1)/(n+1); 1 and 0 for n = 0.     docs/math (G6)"""
     out[:] = 0.0
     out[0, 0, 0] = 1.0
     for n in range(1, out.shape[0]):

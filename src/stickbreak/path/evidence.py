@@ -1,4 +1,4 @@
-"""What topics say of documents that they have not seen: topics are learned again from the others (math.md (J1))."""
+"""What topics say of documents that they have not seen: topics are learned again from the others (docs/math (J1))."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def some_documents(corpus: Corpus, n_topics: int, seed: int) -> Corpus:
 
 
 def set_apart(corpus: Corpus, seed: int) -> list[Apart]:
-    """Set a fifth of the documents apart, then another, until enough tokens are held out.               math.md (J1)
+    """Set a fifth of the documents apart, then another, until enough tokens are held out.               docs/math (J1)
 
     Every other document chooses joins, the rest scores them. Half of the tokens of each document are held out. A
     document without a token held out is left out.
@@ -175,7 +175,7 @@ class Evidence:
 def unseen_evidence(
     S: Float, eta: Eta, prior: Float, corpus: Corpus, seed: int, executor: Executor
 ) -> tuple[list[Evidence], list[Evidence]]:
-    """Set documents apart, learn the topics again from the others, and ask what they say of those.     math.md (J1)
+    """Set documents apart, learn the topics again from the others, and ask what they say of those.     docs/math (J1)
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ def unseen_evidence(
 def _learned(
     S: Float, eta: Eta, prior: Float, corpus: Corpus, outside: Float | None, seed: int, executor: Executor
 ) -> Float:
-    """Return the counts of topics, (W, K): of those outside and what Gibbs sampling learns.          math.md (J1)"""
+    """Return the counts of topics, (W, K): of those outside and what Gibbs sampling learns.          docs/math (J1)"""
     if not corpus.n_tokens:
         return np.zeros(S.T.shape) if outside is None else outside
     n_parts = min(max(1, int(corpus.n_tokens) // PART), MOST_THREADS)
@@ -244,7 +244,7 @@ def _evidence(
 
 
 def _outside(S: Float, corpus: Corpus) -> Float | None:
-    """Return the expected counts of the documents of the fit that are not at hand, (W, K), if any.    math.md (J1)"""
+    """Return the expected counts of the documents of the fit that are not at hand, (W, K), if any.    docs/math (J1)"""
     of_fit, at_hand = S.sum(axis=0), np.asarray(corpus.counts.sum(axis=0)).ravel()
     missing = np.maximum(of_fit - at_hand, 0.0)
     missing[missing <= SMALL_REST * of_fit] = 0.0

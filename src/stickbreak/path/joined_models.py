@@ -60,7 +60,7 @@ def find_path(model: Any, X: Any, *, callback: Callable[[dict[str, Any]], None] 
     from the others, and predict half of each document apart with document weights from the other half. One half
     of the documents apart says which topics join, the other half scores the path. The path
     stays with the model (`path_`) and is saved with it. The topics of the model do not change.
-    math.md (J1) to (J4)
+    docs/math (J1) to (J4)
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Greedy joins of topics, each time the pair that costs unseen tokens least (math.md (J2) to (J4))."""
+"""Greedy joins of topics, each time the pair that costs unseen tokens least (docs/math (J2) to (J4))."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def join_to_one(
     choosing : sequence of Evidence
         Tokens that topics have not seen, part by part, which say what joins; the same K topics in each.
     scoring : sequence of Evidence
-        Other such tokens, which say how well topics predict after each join.                        math.md (J4)
+        Other such tokens, which say how well topics predict after each join.                        docs/math (J4)
     eta : float or ndarray of shape (W,)
         Pseudo-count of a word.
     n_words : int
@@ -94,7 +94,7 @@ class JoiningState:
         return int(self._alive.sum())
 
     def best_pair(self, executor: Executor) -> tuple[int, int]:
-        """Return the rows whose join costs least.                                                    math.md (J2), (J3)
+        """Return the rows whose join costs least.                                                  docs/math (J2), (J3)
 
         Gains are computed in the order of what is known of them, until nothing better can be expected of another pair:
         a bound, or the gain when it was computed before.
@@ -144,7 +144,7 @@ class JoiningState:
         return np.concatenate(executor.map(run, np.array_split(pairs, max(1, len(pairs) // FEWEST_GAINS))))
 
     def _refresh(self) -> None:
-        """Drop the rows that are gone, and make p and the bounds again.                               math.md (J3)"""
+        """Drop the rows that are gone, and make p and the bounds again.                               docs/math (J3)"""
         kept = np.flatnonzero(self._alive)
         self.number, self._known = self.number[kept], self._known[np.ix_(kept, kept)]
         self._alive = np.ones(kept.size, dtype=bool)
@@ -219,14 +219,14 @@ class JoinedPart(ScoredPart):
         return spoilt
 
     def gains(self, pairs: Int) -> Float:
-        """Return what the joins of pairs of rows, (n, 2), gain, (n,).                                math.md (J2)"""
+        """Return what the joins of pairs of rows, (n, 2), gain, (n,).                                docs/math (J2)"""
         tokens, out = self.tokens, np.empty(len(pairs))
         settings = (self.inverse, self.theta, self.tau, self.mass, self.eta, self.total_eta, LEAST_WEIGHT)
         join_kernels.gains(tokens.indptr, tokens.word, tokens.count, *settings, pairs, out)
         return out
 
     def refresh(self, kept: Int) -> None:
-        """Keep these rows, and make p, X and Y again.                                                math.md (J3)"""
+        """Keep these rows, and make p, X and Y again.                                                docs/math (J3)"""
         tokens = self.tokens
         self.tau, self.mass, self.theta = self.tau[kept], self.mass[kept], self.theta[kept]
         self.predict()
@@ -238,7 +238,7 @@ class JoinedPart(ScoredPart):
         self._Y = self.theta @ tokens.by_document(of_eta)
 
     def bound(self, k: int) -> Float:
-        """Return what the joins of row k gain at most, (K,): sum_i c_i (p_i' - p_i) / p_i.           math.md (J3)"""
+        """Return what the joins of row k gain at most, (K,): sum_i c_i (p_i' - p_i) / p_i.           docs/math (J3)"""
         X, Y, mass, own = self._X, self._Y, self.mass, np.diag(self._X)
         mixed = mass[k] * (own[k] + X[:, k]) + mass * (X[k] + own) - factor_of(self.eta) * (Y[k] + Y)
         return np.asarray(mixed / (mass[k] + mass - self.total_eta) - own[k] - own)

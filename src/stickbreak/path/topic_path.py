@@ -49,7 +49,7 @@ class TopicPath:
 
     @classmethod
     def of(cls, joins: Int, by_document: Float, lengths: Float) -> Self:
-        """Return the path of these log probabilities of documents, (K, D), of these lengths, (D,).      math.md (J4)"""
+        """Return the path of these log probabilities of documents, (K, D), of these lengths, (D,).    docs/math (J4)"""
         n = float(lengths.sum())
         scores = by_document.sum(axis=1) / n
 

@@ -55,7 +55,7 @@ class Completion:
 
     @property
     def perplexity(self) -> float:
-        """Perplexity per token, ``exp(-active)`` (math.md (D6))."""
+        """Perplexity per token, ``exp(-active)`` (docs/math (D6))."""
         return math.exp(-self.active) if self.active > -700 else math.inf
 
 
@@ -168,7 +168,7 @@ def completion_log_likelihood(
 ) -> tuple[float, float]:
     """Sum the log probability of held-out tokens under given topic weights of their documents.
 
-    ``sum_d sum_w n_dw log sum_k pi_dk phi_kw`` (math.md (D6); Hughes et al. 2015, Eq. 22), over the stored entries
+    ``sum_d sum_w n_dw log sum_k pi_dk phi_kw`` (docs/math (D6); Hughes et al. 2015, Eq. 22), over the stored entries
     of `held_out` only: no documents x words array is ever formed. A document without held-out tokens adds
     nothing.
 
@@ -227,7 +227,7 @@ def completion_log_likelihood(
     total = 0.0
     for start in range(0, tokens.size, chunk):
         part = slice(start, start + chunk)
-        # p(w | d) = sum_k pi_dk phi_kw, math.md (D6)
+        # p(w | d) = sum_k pi_dk phi_kw, docs/math (D6)
         predictive = np.einsum("ik,ik->i", pi[rows[part]], word_topic[columns[part]])
         with np.errstate(divide="ignore"):
             total += float(tokens[part] @ np.log(predictive))

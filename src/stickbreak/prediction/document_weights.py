@@ -29,7 +29,7 @@ def collapsed_weights(
     tolerance: float = TOLERANCE,
     max_sweeps: int = SWEEPS,
 ) -> Float:
-    """Return the weights of documents whose topics are fixed.                                     math.md (D1)
+    """Return the weights of documents whose topics are fixed.                                     docs/math (D1)
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def weights_and_rest(
     tolerance: float = TOLERANCE,
     max_sweeps: int = SWEEPS,
 ) -> Float:
-    """Return the weights of documents with those of the inactive topics last, which take no tokens.    math.md (D1)
+    """Return the weights of documents with those of the inactive topics last, which take no tokens.    docs/math (D1)
 
     Parameters
     ----------

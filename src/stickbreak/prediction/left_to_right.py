@@ -26,7 +26,7 @@ _SUM_TOLERANCE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class LeftToRight:
-    """Left-to-right likelihood of documents.                                                       math.md (D4)
+    """Left-to-right likelihood of documents.                                                       docs/math (D4)
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class LeftToRight:
 
     @property
     def perplexity(self) -> float:
-        """Perplexity per token, ``exp(-unbiased)`` (math.md (D4))."""
+        """Perplexity per token, ``exp(-unbiased)`` (docs/math (D4))."""
         return _perplexity(self.unbiased)
 
 
@@ -90,11 +90,11 @@ class PredictiveRule(Protocol):
         """Doubles that are gathered for each different word of a shard."""
 
     def log_probabilities(self, documents: Sequences, particles: Particles) -> tuple[Float, Float]:
-        """Return both estimates of the log probability of each document, (D,) and (D,).         math.md (D4)"""
+        """Return both estimates of the log probability of each document, (D,) and (D,).         docs/math (D4)"""
 
 
 class TopicRule:
-    """K topics with a Dirichlet prior: p(k | topics before) is (a_k + n_k) / (a + n).               math.md (D3)
+    """K topics with a Dirichlet prior: p(k | topics before) is (a_k + n_k) / (a + n).               docs/math (D3)
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class TopicRule:
         return 2 * self._prior.size
 
     def log_probabilities(self, documents: Sequences, particles: Particles) -> tuple[Float, Float]:
-        """Return both estimates of the log probability of each document, (D,) and (D,).         math.md (D4)"""
+        """Return both estimates of the log probability of each document, (D,) and (D,).         docs/math (D4)"""
         words, row = np.unique(documents.word, return_inverse=True)
         by_word = np.ascontiguousarray(self._topic_word[:, words].T)
         running = np.cumsum(by_word * self._prior, axis=1)
@@ -220,7 +220,7 @@ def score_sequences(
     random_state: int | np.random.RandomState | None,
     executor: Engine,
 ) -> LeftToRight:
-    """Put documents in order and score them, in shards that need little memory.                    math.md (D4)
+    """Put documents in order and score them, in shards that need little memory.                    docs/math (D4)
 
     Parameters
     ----------

@@ -106,7 +106,7 @@ class ShownTopics:
     weights : ndarray of shape (n,)
         Expected corpus weights; for a tree they are the shares.
     words : list of lists of (str, float)
-        The most relevant words with their probabilities (math.md (Q5)).
+        The most relevant words with their probabilities (docs/math (Q5)).
     """
 
     numbers: Int
@@ -340,7 +340,7 @@ class FlatTopics:
     def complete(self, observed: Any, held_out: Any, *, seen: ArrayLike | None = None) -> Completion:
         """Score the held-out halves of documents, with topic weights from the observed halves.
 
-        math.md (D6); Hughes et al. 2015, Eq. 22. The topics stay fixed. Documents with an empty half are left out.
+        docs/math (D6); Hughes et al. 2015, Eq. 22. The topics stay fixed. Documents with an empty half are left out.
 
         Parameters
         ----------

@@ -91,7 +91,7 @@ class WordPairs:
         return cls(together, int(n_units))
 
     def npmi(self) -> Float:
-        """Return the normalised pointwise mutual information of each pair, (K, M, M).                math.md (D7)
+        """Return the normalised pointwise mutual information of each pair, (K, M, M).                docs/math (D7)
 
         It is zero where a word occurs in no unit, and where both are in all of them: such a pair says nothing.
         """
@@ -121,7 +121,7 @@ def npmi_of_words(top: NDArray[np.integer], corpus: Corpus) -> Float:
 
 
 def mean_npmi(pairs: WordPairs) -> Float:
-    """Return the mean over the pairs of different words of each topic, (K,).                       math.md (D7)
+    """Return the mean over the pairs of different words of each topic, (K,).                       docs/math (D7)
 
     Parameters
     ----------

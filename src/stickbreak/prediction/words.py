@@ -146,7 +146,7 @@ class WordTopics(Protocol):
 
 
 def relevance(phi: Float, log_shares: Float, weight: float = RELEVANCE) -> Float:
-    """Return lambda log phi_kw + (1 - lambda) log(phi_kw / p_w), a row for each topic.             math.md (Q5)
+    """Return lambda log phi_kw + (1 - lambda) log(phi_kw / p_w), a row for each topic.             docs/math (Q5)
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def log_word_shares(topics: WordTopics) -> Float:
 
 
 def relevant_words(topics: WordTopics, numbers: Int, n_words: int, weight: float = RELEVANCE) -> list[Int]:
-    """Return the most relevant words of some topics, ties by column.                               math.md (Q5)
+    """Return the most relevant words of some topics, ties by column.                               docs/math (Q5)
 
     Parameters
     ----------

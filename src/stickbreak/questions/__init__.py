@@ -1,4 +1,4 @@
-"""What a reader asks of fitted topics: over time, by category, words, documents, likeness (math.md (Q1) to (Q8)).
+"""What a reader asks of fitted topics: over time, by category, words, documents, likeness (docs/math (Q1) to (Q8)).
 
 Each question is a function of a fitted model, and a method of every model of words with the same name. A module is
 loaded when one of its functions is asked for.

@@ -41,7 +41,7 @@ def topics_by(
     """Return the share of each topic in the tokens of each category, with 95 % intervals and a test.
 
     Intervals are those of `topics_over_time`. Each share is compared with the share in the documents of all other
-    categories, p adjusted for the number of rows after Benjamini and Hochberg.               math.md (Q1) to (Q3)
+    categories, p adjusted for the number of rows after Benjamini and Hochberg.               docs/math (Q1) to (Q3)
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def topics_by(
 
 
 def differences(found: GroupShares) -> tuple[Float, Float]:
-    """Compare each group of documents with all others, (G, n) each.                              math.md (Q3)
+    """Compare each group of documents with all others, (G, n) each.                              docs/math (Q3)
 
     Returns
     -------

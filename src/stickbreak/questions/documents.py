@@ -186,7 +186,7 @@ def _largest(rows: Int, numbers: Int, weights: Float, n: int) -> tuple[Int, Int,
 
 
 def similar_documents(model: FlatTopics, X: Any, document: int | str, n: int = 10) -> pd.DataFrame:
-    """Return the documents that are most like one document.                                    math.md (Q7)
+    """Return the documents that are most like one document.                                    docs/math (Q7)
 
     The distance is that of Hellinger between the topic weights.
 

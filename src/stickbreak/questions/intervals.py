@@ -55,7 +55,7 @@ class GroupShares:
 
     @property
     def shares(self) -> Float:
-        """Share of the tokens of each group that each topic has, (G, n).                       math.md (Q1)"""
+        """Share of the tokens of each group that each topic has, (G, n).                       docs/math (Q1)"""
         return shares_of_sums(self.of_topics, self.tokens)
 
 
@@ -75,7 +75,7 @@ def group_shares(
     n_resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> GroupShares:
-    """Return the shares of topics in groups of documents, with intervals.                     math.md (Q1), (Q2)
+    """Return the shares of topics in groups of documents, with intervals.                     docs/math (Q1), (Q2)
 
     The documents are taken group by group, so that only the resamples of one group are held at once.
 
@@ -180,7 +180,7 @@ class _Resampled:
 
 
 def expanded_tail(n: float, level: float = LEVEL) -> float:
-    """Return the tail of the resampled shares that an interval leaves out on each side.         math.md (Q2)
+    """Return the tail of the resampled shares that an interval leaves out on each side.         docs/math (Q2)
 
     Parameters
     ----------

@@ -59,7 +59,7 @@ def with_labels(model: FlatTopics, frame: pd.DataFrame) -> pd.DataFrame:
 def labels_of(
     topics: FlatTopics, numbers: Int, given: Mapping[int, str], known: tuple[Float, Float] | None = None
 ) -> tuple[str, ...]:
-    """Return a label for each of some topics: the given one, or its most relevant words.           math.md (Q5)
+    """Return a label for each of some topics: the given one, or its most relevant words.           docs/math (Q5)
 
     Where two would be alike they get one more word each, and at last the number of the topic.
 
@@ -117,7 +117,7 @@ def distinct_labels(
 
 
 def kept_labels(given: Mapping[int, str], before: Float, after: Float, numbers: Int) -> dict[int, str]:
-    """Return the labels that stay when topics have changed: those of topics that kept their number.    math.md (Q7)
+    """Return the labels that stay when topics have changed: those of topics that kept their number.    docs/math (Q7)
 
     A topic kept its number if the topic that now has this number is nearer to it than any other, by the Hellinger
     distance of their words: `before` (n, W) are those of the labelled topics, `after` (m, W') those of `numbers` now.

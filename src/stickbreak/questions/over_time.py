@@ -35,7 +35,7 @@ def topics_over_time(
     n_resamples: int = RESAMPLES,
     random_state: int = 0,
 ) -> pd.DataFrame:
-    """Return the share of each topic in the tokens of each period, with 95 % intervals.    math.md (Q1), (Q2)
+    """Return the share of each topic in the tokens of each period, with 95 % intervals.    docs/math (Q1), (Q2)
 
     The intervals say how the share would vary with other documents of the same kind: the documents of a period are
     resampled (Bayesian bootstrap). The topics stay fixed.
@@ -105,7 +105,7 @@ def topics_over_time(
 def topic_trends(
     model: FlatTopics, X: Any, dates: Any = None, *, topic: int | None = None, date_format: str | None = None
 ) -> pd.DataFrame:
-    """Return how fast the share of each topic grows, the fastest first.                        math.md (Q4)
+    """Return how fast the share of each topic grows, the fastest first.                        docs/math (Q4)
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def topic_trends(
 
 
 def trends_of(blocks: Blocks, lengths: Float, days: Days, asked: LabelledTopics) -> pd.DataFrame:
-    """Return what `topic_trends` does, from blocks of weights, and tokens and days of documents.  math.md (Q4)"""
+    """Return what `topic_trends` does, from blocks of weights, and tokens and days of documents.  docs/math (Q4)"""
     import pandas as pd
 
     N = lengths

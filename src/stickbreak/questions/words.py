@@ -32,7 +32,7 @@ _CHANCE = 1 - 1e-9  # the lift of a topic that has its share of the words and no
 
 
 def words_of(model: FlatTopics, topic: int, relevance: float = RELEVANCE, n: int = 20) -> pd.DataFrame:
-    """Return the words of a topic by relevance (Sievert and Shirley 2014).                     math.md (Q5)
+    """Return the words of a topic by relevance (Sievert and Shirley 2014).                     docs/math (Q5)
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def words_of(model: FlatTopics, topic: int, relevance: float = RELEVANCE, n: int
 
 
 def search(model: FlatTopics, words: str | Iterable[str]) -> pd.DataFrame:
-    """Find the topics of words.                                                                math.md (Q6)
+    """Find the topics of words.                                                                docs/math (Q6)
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def _columns(vocabulary: tuple[str, ...], word: str) -> Int:
 
 
 def word_topics(model: FlatTopics, X: Any, n: int = 1) -> pd.DataFrame:
-    """Return the topics of each word of each document: exact expectations given the fitted topics.    math.md (Q8)
+    """Return the topics of each word of each document: exact expectations given the fitted topics.    docs/math (Q8)
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def word_topics(model: FlatTopics, X: Any, n: int = 1) -> pd.DataFrame:
 
 
 def best_topics(topics: FlatTopics, corpus: Corpus, n: int) -> Iterator[tuple[Int, Int, Float]]:
-    """Yield numbers of stored counts, their n most probable topics, probabilities, in blocks.          math.md (Q8)"""
+    """Yield numbers of stored counts, their n most probable topics, probabilities, in blocks.        docs/math (Q8)"""
     yield np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
     bare, indptr = replace(corpus, names=None, metadata=None), corpus.counts.indptr
     phi: Float | None = None

@@ -89,8 +89,8 @@ class TopicReport:
     token_share: float  # of the tokens of the fit
     n_present: int  # documents in which it holds at least 5 %
     n_largest: int  # documents in which no topic is larger
-    coherence: float | None  # NPMI of its ten most probable words in these documents (math.md (D7))
-    exclusivity: float | None  # of the same words (math.md (D8))
+    coherence: float | None  # NPMI of its ten most probable words in these documents (docs/math (D7))
+    exclusivity: float | None  # of the same words (docs/math (D8))
     found: float | None  # share of other fits in which it was found again, if known
     words: tuple[WordShare, ...]  # the top words as the model ranks them
     more_words: tuple[WordShare, ...]  # those among the most relevant ones at another weight of the lift
@@ -167,7 +167,7 @@ class TreeNode:
     n_tokens: int
     n_topics: int
     n_children: int  # with tokens; the report need not have all of them
-    words: tuple[WordShare, ...]  # by P(w | node) P(node | w), math.md (T14)
+    words: tuple[WordShare, ...]  # by P(w | node) P(node | w), docs/math (T14)
 
 
 @dataclass(frozen=True, slots=True)

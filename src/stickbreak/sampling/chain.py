@@ -217,7 +217,7 @@ class Chain:
 
     @property
     def tables(self) -> Float:
-        """Tables of each topic M_k, (K,); those of a label as many as give it its expected weight.  math.md (G16)"""
+        """Tables of each topic M_k, (K,); those of a label as many as give it its expected weight.  docs/math (G16)"""
         m = self._counts.m[: self.n_topics]
         return m.astype(np.float64) if self._labelled is None else self._labelled.tables(m, self.concentrations.gamma)
 
@@ -226,7 +226,7 @@ class Chain:
         return topic_word_table(self._counts)
 
     def log_joint(self) -> float:
-        """Return log p(x, z, m | alpha, gamma, eta) in nats.                                math.md (G1)"""
+        """Return log p(x, z, m | alpha, gamma, eta) in nats.                                docs/math (G1)"""
         now = self.concentrations
         return log_joint(
             self._pairs, self._lengths, self._counts, now, self._ratios, self.settings.known, self._labelled

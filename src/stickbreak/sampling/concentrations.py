@@ -1,4 +1,4 @@
-"""Concentrations resampled with the rest of a chain, each given the counts and a Gamma prior (math.md (H1)-(H3))."""
+"""Concentrations resampled with the rest of a chain, each given the counts and a Gamma prior (docs/math (H1)-(H3))."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def resample(
         Topics that are in `counts` whatever the documents say: each of them with pseudo-tokens and a table, or the
         topic of a label.
     labels : LabelTables, optional
-        Of documents with labels: gamma is that of the other topics.                                 math.md (G16)
+        Of documents with labels: gamma is that of the other topics.                                 docs/math (G16)
     """
     n_labels = 0 if labels is None else labels.n_labels
     of_labels, of_others = (0, 0) if known is None else known.n_tables(n_labels)
@@ -65,7 +65,7 @@ def resample(
 
 
 def resample_gamma(gamma: float, prior: GammaPrior, K: int, M: int, rng: np.random.Generator) -> float:
-    """Take one step of p(gamma | K topics, M tables) (Escobar and West 1995).                        math.md (H1)"""
+    """Take one step of p(gamma | K topics, M tables) (Escobar and West 1995).                        docs/math (H1)"""
     if not M:
         return within(float(rng.gamma(prior.shape) / prior.rate))
     rate = prior.rate - np.log(rng.beta(gamma + 1.0, M))
@@ -77,7 +77,7 @@ def resample_gamma(gamma: float, prior: GammaPrior, K: int, M: int, rng: np.rand
 def resample_gamma_beside(
     n_known: int, gamma: float, prior: GammaPrior, K: int, M: int, rng: np.random.Generator
 ) -> float:
-    """Take one step of p(gamma | K topics, M tables) beside L known topics with a table each.       math.md (H4)"""
+    """Take one step of p(gamma | K topics, M tables) beside L known topics with a table each.       docs/math (H4)"""
     if not M:
         return within(float(rng.gamma(prior.shape) / prior.rate))
     rate = prior.rate - np.log(rng.beta(gamma + n_known, M))
@@ -85,7 +85,7 @@ def resample_gamma_beside(
 
 
 def resample_alpha(alpha: float, prior: GammaPrior, M: int, lengths: Int, rng: np.random.Generator) -> float:
-    """Take one step of p(alpha | M tables, documents of n_j tokens) (Teh et al. 2006, appendix).     math.md (H2)"""
+    """Take one step of p(alpha | M tables, documents of n_j tokens) (Teh et al. 2006, appendix).     docs/math (H2)"""
     n = lengths[lengths > 0]
     rate = prior.rate - np.log(rng.beta(alpha + 1.0, n)).sum()
     closed = np.count_nonzero(rng.random(n.size) * (n + alpha) < n)
@@ -99,9 +99,9 @@ def resample_eta(
     rng: np.random.Generator,
     known: KnownTopics | None = None,
 ) -> float:
-    """Take one step of slice sampling on x = log eta, stepping out and shrinking (Neal 2003).        math.md (H3)
+    """Take one step of slice sampling on x = log eta, stepping out and shrinking (Neal 2003).        docs/math (H3)
 
-    What pseudo-tokens that are `known` say of themselves is taken off.                               math.md (H4)
+    What pseudo-tokens that are `known` say of themselves is taken off.                               docs/math (H4)
     """
     of_known = None if known is None else known.likelihood()
 

@@ -63,8 +63,8 @@ class GibbsHDP(FittedGibbs):
         Words of topics that you expect, by the names of these topics. They come first, in this order, and keep their
         numbers and names. Chains start with them and with `n_topics` others, and never split or merge them.
     seed_tokens : float, default=100.0
-        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (L17)). Here
-        each word has a whole number of them (math.md (G15)).
+        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (docs/math (L17)). Here
+        each word has a whole number of them (docs/math (G15)).
     learn : sequence of {"alpha", "gamma", "eta"}, default=("alpha", "gamma")
         Hyperparameters that are learned from the data. They are sampled after each sweep, under Gamma priors.
     alpha_prior : (float, float), default=(1.0, 1.0)
@@ -98,7 +98,7 @@ class GibbsHDP(FittedGibbs):
         allocation, as in the paper.
     max_topics : int or None, default=None
         The chain never has more topics than this, and no start has more. Topics of seeds and labels count. The chain
-        then has the posterior given that no more topics have tokens (math.md (G6)). Not with
+        then has the posterior given that no more topics have tokens (docs/math (G6)). Not with
         representation="partially-collapsed". None: any number.
     init : {"topic-model", "random", "sequential", "single", "lda", "near-uniform", "documents", "anchors"} or topics
         Where the topics start. "topic-model" finds topics and their number first, by Gibbs sampling with merges (see
@@ -151,7 +151,7 @@ class GibbsHDP(FittedGibbs):
     components_ : ndarray of shape (K, W)
         Tokens of each word in each topic, plus eta.
     tables_ : ndarray of shape (K,)
-        Number of tables M_k of each topic; of a label as many as give it its expected weight (math.md (G16)).
+        Number of tables M_k of each topic; of a label as many as give it its expected weight (docs/math (G16)).
     alpha_, gamma_, eta_ : float
         The hyperparameters that belong to the topics: those of their sweep, or means over the samples.
     objective_ : float

@@ -1,10 +1,10 @@
 """What a chain is given before it begins: topics of seeds and rows of eta, and labels of documents.
 
 A topic with pseudo-counts b_k is one that a document of these tokens, at one table, has opened before: documents of
-pseudo-tokens stand behind the others, each in a topic of its own. Their tokens are counted and never sampled (math.md
+pseudo-tokens stand behind the others, each in a topic of its own. Their tokens are counted and never sampled (docs/math
 (G15)).
 
-Each label is a topic (math.md (G16)). The weights of labels, and that of all other topics together, have a Dirichlet
+Each label is a topic (docs/math (G16)). The weights of labels, and that of all other topics together, have a Dirichlet
 law of their own, which documents without labels alone add tables to. The other topics share theirs as those of an HDP
 do, by the tables of all documents.
 """
@@ -75,7 +75,7 @@ class WordLikelihood:
         return cls(n, size.astype(np.float64), times.astype(np.float64), counts.words.size.size)
 
     def log(self, eta: float) -> float:
-        """Return sum_k [ lG(W eta) - lG(n_k + W eta) ] + sum_kw [ lG(n_kw + eta) - lG(eta) ].        math.md (H3)"""
+        """Return sum_k [ lG(W eta) - lG(n_k + W eta) ] + sum_kw [ lG(n_kw + eta) - lG(eta) ].        docs/math (H3)"""
         total = self.n_words * eta
         topics = self.n.size * gammaln(total) - gammaln(self.n + total).sum()
         return float(topics + self.times @ (gammaln(self.size + eta) - gammaln(eta)))
@@ -139,13 +139,13 @@ class LabelTables(NamedTuple):
         return self.own.size - 1
 
     def log(self) -> float:
-        """Return log p of these tables given the labels, but for what the other topics share.        math.md (G16)"""
+        """Return log p of these tables given the labels, but for what the other topics share.        docs/math (G16)"""
         a, b = self.own, self.weights
         known = gammaln(a.sum()) - gammaln(a).sum()
         return float(known + gammaln(b).sum() - gammaln(b.sum()) + self.log_base)
 
     def tables(self, m: Int, gamma: float) -> Float:
-        """Return the tables of all topics, those of a label as many as give it its expected weight.  math.md (G16)"""
+        """Return the tables of all topics, those of a label as many as give it its expected weight.  docs/math (G16)"""
         L, found = self.n_labels, m.astype(np.float64)
         found[:L] = self.weights[:L] / self.weights[L] * (m[L:].sum() + gamma)
         return found
@@ -175,7 +175,7 @@ class Labelled:
         return LabelRows(self.labels.start, self.labels.topic, self.n_labels, own, (1.0 - LABELLED) / free)
 
     def before(self) -> Float:
-        """Return the weights of Dirichlet before any table, (L + 1,): a document adds its labels.      math.md (G16)"""
+        """Return the weights of Dirichlet before any table, (L + 1,): a document adds its labels.    docs/math (G16)"""
         found = np.bincount(self.labels.topic, minlength=self.n_labels).astype(np.float64)
         return 1.0 + np.append(found, found.sum())
 
@@ -199,7 +199,7 @@ class Labelled:
 
 
 def draw_labelled(counts: TopicCounts, found: LabelTables, gamma: float, rng: np.random.Generator) -> Float:
-    """Draw corpus weights (beta, beta_u), (K + 1,), under labels.                                   math.md (G16)"""
+    """Draw corpus weights (beta, beta_u), (K + 1,), under labels.                                   docs/math (G16)"""
     L = found.n_labels
     top = np.maximum(rng.standard_gamma(found.weights), SMALLEST)
     top /= top.sum()

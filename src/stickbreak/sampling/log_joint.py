@@ -68,7 +68,7 @@ def log_joint(
     known: KnownTopics | None = None,
     labels: LabelTables | None = None,
 ) -> float:
-    """Return log p(x, z, m | alpha, gamma, eta) in nats.                                   math.md (G1)
+    """Return log p(x, z, m | alpha, gamma, eta) in nats.                                   docs/math (G1)
 
     The same for all representations: which tokens of a topic share a table is summed out, and so are corpus weights.
 
@@ -83,9 +83,9 @@ def log_joint(
     concentrations : Concentrations
     ratios : StirlingRatios
     known : KnownTopics, optional
-        In `counts`, and given: nothing that is drawn.                                      math.md (G15)
+        In `counts`, and given: nothing that is drawn.                                      docs/math (G15)
     labels : LabelTables, optional
-        What the tables say of the labels of the documents, which are given, too.           math.md (G16)
+        What the tables say of the labels of the documents, which are given, too.           docs/math (G16)
     """
     alpha, gamma, eta = concentrations.alpha, concentrations.gamma, concentrations.eta
     m_k, n_labels = counts.m[: counts.n_topics], 0 if labels is None else labels.n_labels

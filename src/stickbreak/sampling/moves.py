@@ -54,7 +54,7 @@ class TrialRules:
 def split_merge(
     tables: TableList, n_topics: int, now: Concentrations, n_words: int, rules: TrialRules, scans: int
 ) -> tuple[int, Trials]:
-    """Try splits and merges of topics by their tables; each trial leaves the posterior invariant.    math.md (M1)
+    """Try splits and merges of topics by their tables; each trial leaves the posterior invariant.    docs/math (M1)
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def subtopic_trials(
     limit: int | None = None,
     scale: float = 1.0,
 ) -> tuple[int, Float, Trials]:
-    """Try to split topics into two and to merge two; each trial leaves p(z, beta | words) invariant.   math.md (M3)
+    """Try to split topics into two and to merge two; each trial leaves p(z, beta | words) invariant.   docs/math (M3)
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def subtopic_trials(
         A trial over S tokens is made with probability min(1, limit / S), and with more than four million never. None: a
         twentieth of all tokens, at least 10,000.
     scale : float, default=1.0
-        By which alpha beta_k is multiplied in documents with labels.                                math.md (G16)
+        By which alpha beta_k is multiplied in documents with labels.                                docs/math (G16)
 
     Returns
     -------

@@ -152,7 +152,7 @@ class Representation(ABC):
     def draw_tables(self, z: Int32, beta: Float, now: Concentrations, labels: LabelRows, key: np.uint64) -> int:
         """Take up topics of tokens, and draw their tables under corpus weights beta (K,); topics without tokens go.
 
-        math.md (G5), (G16). Topics that are given stay in any case. Returns the number of topics.
+        docs/math (G5), (G16). Topics that are given stay in any case. Returns the number of topics.
         """
         tokens, documents = self.tokens, self.documents
         label, alive = dense_labels(z, beta.size, tokens.n_given)
@@ -241,7 +241,7 @@ def _is_ints(array: NDArray, size: int, low: int, high: int) -> bool:
 
 
 class TableIndicators(Representation):
-    """State (z, m): the tables of a topic in a document are a number, and nobody sits.                math.md (G6)
+    """State (z, m): the tables of a topic in a document are a number, and nobody sits.                docs/math (G6)
 
     Chen, Du and Buntine (2011), with the top level summed out.
 
@@ -285,7 +285,7 @@ class TableIndicators(Representation):
 
 
 class Franchise(Representation):
-    """State (t, k): the table of each token, the topic that each table serves.                 math.md (G2), (G3)
+    """State (t, k): the table of each token, the topic that each table serves.                 docs/math (G2), (G3)
 
     Teh, Jordan, Beal and Blei (2006), Sec. 5.1.
     """
@@ -401,7 +401,7 @@ def with_dishes(tokens: Tokens, seating: Seating, dishes: Int32) -> Seating:
 
 
 class PartiallyCollapsed(Representation):
-    """State (z, beta, m) between sweeps; the topics are drawn at the beginning of each.  math.md (G14), (G5), (G16)
+    """State (z, beta, m) between sweeps; the topics are drawn at the beginning of each.  docs/math (G14), (G5), (G16)
 
     Given topics and corpus weights the documents are independent: the result does not depend on which are swept at the
     same time.
@@ -473,7 +473,7 @@ class PartiallyCollapsed(Representation):
 def draw_weights(
     counts: TopicCounts, gamma: float, rng: np.random.Generator, labels: LabelTables | None = None
 ) -> Float:
-    """Return (beta, beta_u) ~ Dirichlet(M_1 .. M_K, gamma), (K + 1,); under labels (G16).              math.md (G5)"""
+    """Return (beta, beta_u) ~ Dirichlet(M_1 .. M_K, gamma), (K + 1,); under labels (G16).            docs/math (G5)"""
     if labels is not None:
         return draw_labelled(counts, labels, gamma, rng)
     mass = rng.standard_gamma(np.append(counts.m[: counts.n_topics], gamma))

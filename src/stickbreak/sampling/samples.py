@@ -157,7 +157,7 @@ class Average:
 
     All sums are in the labels of the reference: of the sample with the highest joint log-likelihood so far. When a
     better one comes, the sums take its labels, by the same matching. Topics that fewer than half of the samples have
-    are left out in the end.                                                                        math.md (G13)
+    are left out in the end.                                                                        docs/math (G13)
     """
 
     def __init__(self) -> None:
@@ -264,7 +264,7 @@ def matched(
     for first in range(0, left.size, _AT_ONCE):
         part = slice(first, first + _AT_ONCE)
         pairs += np.bincount(left[part].astype(np.int64) * n_right + right[part], minlength=pairs.size)
-    common = pairs.reshape(n_left, n_right)  # math.md (G13)
+    common = pairs.reshape(n_left, n_right)  # docs/math (G13)
     ours, theirs = linear_sum_assignment(common[n_known:, n_known:], maximize=True)
     ours, theirs, known = ours + n_known, theirs + n_known, np.arange(n_known)
     agree = common[ours, theirs] > 0

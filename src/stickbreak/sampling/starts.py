@@ -122,7 +122,7 @@ def with_rest(beta: Float) -> Float:
 def with_kept(z: Int32, tokens: Tokens, rng: np.random.Generator) -> Int32:
     """Give tokens to the topics that are given, as (L17) says: those of their words, and others of their documents.
 
-    math.md (L17)
+    docs/math (L17)
     """
     first, n_kept, found = tokens.sampled[-1], tokens.n_given, np.empty_like(z)
     if first == z.size:

@@ -1,6 +1,6 @@
 """Collapsed Gibbs sampling for LDA, sparse and word by word, and the mean of its topics over passes.
 
-math.md (L2), (L3). Griffiths and Steyvers (2004); buckets as in Yao, Mimno and McCallum (2009), words one after another
+docs/math (L2), (L3). Griffiths & Steyvers (2004); buckets as in Yao, Mimno and McCallum (2009), words one after another
 as in Yu et al. (2015).
 """
 
@@ -36,14 +36,14 @@ LATE = 3  # how much the mean prefers late samples: sample s weighs about s ** L
 
 
 class Past(NamedTuple):
-    """What documents of before say of the weights of topics.                                            math.md (L4)"""
+    """What documents of before say of the weights of topics.                                          docs/math (L4)"""
 
     tables: Float  # (n,)  expected tables of the first topics
     opened: float
 
 
 class Labels(NamedTuple):
-    """What a sweep knows of documents with labels, which are the first topics.                         math.md (L10)"""
+    """What a sweep knows of documents with labels, which are the first topics.                       docs/math (L10)"""
 
     start: Int  # (D + 1,)
     topic: Int32  # (start[-1],)  document d has the labels topic[start[d]:start[d + 1]]
@@ -80,7 +80,7 @@ class Job(NamedTuple):
 
 
 def swept(sweep: Sweep, job: Job) -> tuple[Any, Any, Int, float]:
-    """Draw topics for the tokens of a job.                                                     math.md (L11), (L10)
+    """Draw topics for the tokens of a job.                                                     docs/math (L11), (L10)
 
     Returns
     -------
@@ -192,7 +192,7 @@ class Chain:
         return chain
 
     def halved(self, split: Int, rng: np.random.Generator) -> Self:
-        """Return the chain that goes on here, but some topics are in two halves.             math.md (L20)
+        """Return the chain that goes on here, but some topics are in two halves.             docs/math (L20)
 
         A document puts all that it has of such a topic into one of the halves, drawn at random; in the mean they are
         alike. The second half of topic split[i] is topic K + i.
@@ -217,7 +217,7 @@ class Chain:
         return chain
 
     def lap(self, number: int, priors: Priors) -> float:
-        """Sweep once; return the mean log p of a token given all others, as it is drawn.     math.md (L2), (L11)"""
+        """Sweep once; return the mean log p of a token given all others, as it is drawn.     docs/math (L2), (L11)"""
         tokens = self.tokens
         log_total = self._sweep(priors, key_of(self._seed, number, "sweep of LDA"), self._labels_of(priors))
         self._last_is_sample = number % SAMPLE_EVERY == 0
@@ -233,7 +233,7 @@ class Chain:
         return None
 
     def _sweep(self, priors: Priors, key: np.uint64, labels: Labels | None) -> float:
-        """Draw a topic for each token; return the sum of the logarithms of the totals.                math.md (L11)"""
+        """Draw a topic for each token; return the sum of the logarithms of the totals.              docs/math (L11)"""
         tokens, n_parts, log_total = self.tokens, self.tokens.n_parts, 0.0
         of_words = prior_of_words(priors.eta, priors.pseudo, tokens.n_words, self.n_topics)
         for step in range(n_parts):
@@ -256,7 +256,7 @@ class Chain:
         return Job(part, group, words, tokens.n_words, *of_cell, *entries)
 
     def with_weights(self, priors: Priors, number: int) -> Priors:
-        """Return the priors after a lap, their weights a learned where this is due.                  math.md (L4)"""
+        """Return the priors after a lap, their weights a learned where this is due.                  docs/math (L4)"""
         if not is_due(number):
             return priors
         pairs, past = self.tokens.pairs(self.lists), self._past
@@ -271,7 +271,7 @@ class Chain:
         return np.ones(self.tokens.lengths.size)
 
     def opened(self, priors: Priors) -> float:
-        """Return what the lengths of the documents say of alpha.                                      math.md (L4)"""
+        """Return what the lengths of the documents say of alpha.                                      docs/math (L4)"""
         return opened(priors.alpha, self.tokens.lengths)
 
     def counts(self) -> Float:
@@ -321,7 +321,7 @@ class Chain:
         return self._n.copy()
 
     def _with_sample(self, mean: Float) -> Float:
-        """Make the counts of this lap one more sample of a mean, in its place.                        math.md (L3)"""
+        """Make the counts of this lap one more sample of a mean, in its place.                        docs/math (L3)"""
         share = (LATE + 1.0) / (self._n_samples + 1.0 + LATE)
         mean *= 1.0 - share
         self._add_words(share, mean)

@@ -27,7 +27,7 @@ STEPS = 20  # of the fixed point, where the topics of the tokens stay
 
 @dataclass(frozen=True, slots=True)
 class Priors:
-    """theta_d ~ Dir(a), phi_k ~ Dir(eta + b_k), the topics with b_k first.                    math.md (L1), (L9)"""
+    """theta_d ~ Dir(a), phi_k ~ Dir(eta + b_k), the topics with b_k first.                    docs/math (L1), (L9)"""
 
     a: Float  # (K,)  a_k = alpha m_k
     alpha: float  # their sum, the concentration of a document
@@ -73,7 +73,7 @@ class Priors:
 def prior_of_words(
     eta: Eta, pseudo: sparse.csr_array | None, n_words: int, n_topics: int
 ) -> tuple[NDArray[np.float32], Int, Int, Float, Float]:
-    """Return the prior of the words as a sweep takes it.                                              math.md (L9)
+    """Return the prior of the words as a sweep takes it.                                              docs/math (L9)
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def is_due(lap: int) -> bool:
 
 
 def tables_of(pairs: tuple[Int, Int, Int], a: Float) -> Float:
-    """Return a_k sum_d psi(n_dk + a_k) - psi(a_k), (K,).                                            math.md (L4)
+    """Return a_k sum_d psi(n_dk + a_k) - psi(a_k), (K,).                                            docs/math (L4)
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def tables_of(pairs: tuple[Int, Int, Int], a: Float) -> Float:
 
 
 def fixed_point(tables: Float, opened: float) -> Float:
-    """Return a step of Minka's fixed point for a, (K,).                                               math.md (L4)
+    """Return a step of Minka's fixed point for a, (K,).                                               docs/math (L4)
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def fixed_point(tables: Float, opened: float) -> Float:
 
 
 def best_eta(S: Float, start: float) -> float:
-    """Return the eta that maximises its posterior for expected counts S, (W, K).                        math.md (L5)
+    """Return the eta that maximises its posterior for expected counts S, (W, K).                        docs/math (L5)
 
     A count is taken as the whole number below or above it.
     """

@@ -1,4 +1,4 @@
-"""The tokens of a corpus word by word, the topics of its documents in lists, and tokens near seeds (math.md (L17))."""
+"""Tokens of a corpus word by word, the topics of its documents in lists, and tokens near seeds (docs/math (L17))."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ def _cuts(tokens: Int, n_parts: int) -> Int:
 
 
 def nearness(counts: Any, pseudo: sparse.csr_array) -> sparse.csr_array:
-    """Return how near documents are to seeds, (D, n_seeds): the share of each in tokens of no seed.     math.md (L17)
+    """Return how near documents are to seeds, (D, n_seeds): the share of each in tokens of no seed.     docs/math (L17)
 
     Such a token begins at a seed in proportion to the tokens of its words in the document, and at none in proportion
     to 1, so that rows sum to less than 1.
@@ -274,7 +274,7 @@ class NearSeeds:
     def draw(self, word: NDArray[np.integer], document: NDArray[np.integer], rng: np.random.Generator) -> Int:
         """Draw a seed for each token, or -1: one that has its word, else one whose words its document has.
 
-        math.md (L17)
+        docs/math (L17)
 
         Parameters
         ----------
@@ -296,7 +296,7 @@ class NearSeeds:
 def seeds_of_tokens(
     corpus: Corpus, tokens: ByWord, pseudo: sparse.csr_array, rng: np.random.Generator
 ) -> Iterator[Int32]:
-    """Draw the topic of a seed for each token, or -1; yield those of each part of the words.          math.md (L17)"""
+    """Draw the topic of a seed for each token, or -1; yield those of each part of the words.        docs/math (L17)"""
     near = NearSeeds(corpus, pseudo)
     for group in range(tokens.n_parts):
         start, document = tokens.words(group), tokens.documents_of_words(group)

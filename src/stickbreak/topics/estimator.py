@@ -53,7 +53,7 @@ class TopicModel(FittedTopics):
     many topics, each of the words that occur together with one word. Each pass draws the topic of every token, given
     all others. From pass 40 on two topics become one where one explains the words of both better than two do. Then all
     topics are cut in halves, and those halves merge again that do not differ, as long as this leads to more topics by a
-    tenth: so the number hardly follows the start. The topics of the model are the mean over passes (math.md (L12) to
+    tenth: so the number hardly follows the start. The topics of the model are the mean over passes (docs/math (L12) to
     (L15), (L20)). With `n_topics` nothing merges: then this is LDA with a learned asymmetric prior.
 
     Parameters
@@ -78,7 +78,7 @@ class TopicModel(FittedTopics):
         its number and its name, as its label: others may join it, and it joins none. Words that the documents lack are
         left out, and a warning names them.
     seed_tokens : float, default=100.0
-        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (L17)).
+        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (docs/math (L17)).
     n_laps : int, default=1000
         Maximum number of passes over the data. A pass ("lap" in names) visits every token once.
     tolerance : float or None, default=1e-4
@@ -237,7 +237,7 @@ class TopicModel(FittedTopics):
         -------
         int
             `n_topics`. If that is None: more the more documents and words there are, and those of labels and seeds
-            besides (math.md (L12)).
+            besides (docs/math (L12)).
         """
         if self.n_topics is not None:
             return int(self.n_topics)
@@ -334,7 +334,7 @@ class TopicModel(FittedTopics):
     ) -> Self:
         """Go on with new documents: topics keep their numbers and labels, and new topics come after them.
 
-        What the topics know of the documents of before stays as it is, as pseudo-counts (math.md (L16)). The new
+        What the topics know of the documents of before stays as it is, as pseudo-counts (docs/math (L16)). The new
         documents add to it. Beside the topics of the model a fit to the new documents begins with topics of theirs, and
         those that the topics of the model explain better join them. Afterwards `trace_` is that of the new documents,
         and the model cannot `continue_fit`.
@@ -391,7 +391,7 @@ class TopicModel(FittedTopics):
         require(len(self.label_names_) <= len(self.components_), "its labels have no topics")
 
     def _known(self, n_words: int) -> tuple[Priors, Past]:
-        """Return what the topics of the model say of a fit to new documents with these words.          math.md (L16)"""
+        """Return what the topics of the model say of a fit to new documents with these words.        docs/math (L16)"""
         counts = np.zeros((n_words, self.n_topics_))
         counts[: self.n_features_in_] = (self.components_ - self.eta_).T
         counts[counts < SMALLEST_COUNT] = 0.0

@@ -1,4 +1,4 @@
-"""The chain of documents with labels, each of which is a topic (math.md (L10)).
+"""The chain of documents with labels, each of which is a topic (docs/math (L10)).
 
 Ramage, Hall, Nallapati and Manning (2009), with free topics beside those of labels.
 """
@@ -50,7 +50,7 @@ class LabelledChain(Chain):
         self.take(allowed(group, of_words) for group, of_words in enumerate(z))
 
     def scale(self, priors: Priors) -> Float:
-        """Return how often a_k of a free topic counts in each document, (D,).                         math.md (L10)"""
+        """Return how often a_k of a free topic counts in each document, (D,).                       docs/math (L10)"""
         return np.where(np.diff(self._labels.start) > 0, self._shares(priors)[1], 1.0)
 
     def _shares(self, priors: Priors) -> tuple[float, float]:
@@ -65,7 +65,7 @@ class LabelledChain(Chain):
         return Labels(self._labels.start, self._labels.topic, self._labels.n_labels, *self._shares(priors))
 
     def with_weights(self, priors: Priors, number: int) -> Priors:
-        """Return the priors after a lap, their weights a learned where this is due.                 math.md (L10)"""
+        """Return the priors after a lap, their weights a learned where this is due.                 docs/math (L10)"""
         if not is_due(number):
             return priors
         n_own = np.diff(self._labels.start)
@@ -87,7 +87,7 @@ class LabelledChain(Chain):
         return np.append(np.full(L, own / n), scale * priors.a[L:])
 
     def _weights(self, tables: Float, times: float) -> Float:
-        """Return a after a step of the fixed point, (K,).                                           math.md (L10)"""
+        """Return a after a step of the fixed point, (K,).                                           docs/math (L10)"""
         L, K = self._labels.n_labels, self.n_topics
         n_documents = np.bincount(self._labels.topic, minlength=L)
         alpha = (PRIOR.shape + float(tables.sum())) / (PRIOR.rate + times)

@@ -1,4 +1,4 @@
-"""A fit of the default: start, passes, merges, mean.                                          math.md (L12) to (L15)"""
+"""A fit of the default: start, passes, merges, mean.                                        docs/math (L12) to (L15)"""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class TopicLaps:
 
     @property
     def _most(self) -> int:
-        """Number of topics that there may be, those that are known among them.                         math.md (L12)"""
+        """Number of topics that there may be, those that are known among them.                       docs/math (L12)"""
         counts, n_kept = self._corpus.counts, self.priors.n_kept
         return n_kept + n_to_begin_with(counts.nnz, self._corpus.n_documents, self.rules.max_topics - n_kept)
 
@@ -156,7 +156,7 @@ class TopicLaps:
             yield Lap(objective, int((self.chain.sizes() > 0).sum()), moved, self.priors.row())
 
     def _learn(self, lap: int) -> None:
-        """Learn the priors, where this is due.                                                   math.md (L4), (L19)"""
+        """Learn the priors, where this is due.                                                 docs/math (L4), (L19)"""
         if "alpha" in self.rules.learn:
             self.priors = self.chain.with_weights(self.priors, lap)
         if "eta" in self.rules.learn and is_due(lap):
@@ -188,7 +188,7 @@ class TopicLaps:
         return self._quiet >= QUIET
 
     def _split(self, lap: int) -> None:
-        """Cut topics in halves, unless that hardly led to more the last time.                           math.md (L20)
+        """Cut topics in halves, unless that hardly led to more the last time.                           docs/math (L20)
 
         Merges decide which of them differ.
         """

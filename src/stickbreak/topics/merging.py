@@ -1,4 +1,4 @@
-"""Merges: two topics become one where one explains the words better than two.                 math.md (L13) to (L15)"""
+"""Merges: two topics become one where one explains the words better than two.               docs/math (L13) to (L15)"""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Merger:
     executor: Executor
 
     def round(self, chain: Chain, priors: Priors, number: int) -> Int:
-        """Return which topic each topic is part of after a round of merges, (K,); -1 without tokens.   math.md (L15)
+        """Return which topic each topic is part of after a round of merges, (K,); -1 without tokens.   docs/math (L15)
 
         The pair that gains most is merged first; a topic takes part in one merge.
         """
@@ -91,7 +91,7 @@ class Merger:
     def _plain(chain: Chain, counts: NDArray[np.int32], sizes: Float, a: Float, eta: Float, place: Int) -> Float:
         """Return log p(w, z) of one topic in place of two, less that of two, both without pseudo-counts, (K, K).
 
-        math.md (L13)
+        docs/math (L13)
         """
         gains = np.zeros((a.size, a.size))
         kernels.add_words(counts, eta, gains)

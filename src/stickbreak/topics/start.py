@@ -1,4 +1,4 @@
-"""Where a fit begins: many topics, each of the words that stand beside one word.                          math.md (L12)
+"""Where a fit begins: many topics, each of the words that stand beside one word.                        docs/math (L12)
 
 Random topics need dozens of passes to form. What stands beside a word is a topic already, if a rough one. The words are
 corners: what stands beside any other word is nearly a mixture of what stands beside these.
@@ -26,7 +26,7 @@ LITTLE = 0.05  # tokens of each word in each topic to begin with
 
 
 def n_to_begin_with(n_counts: int, n_documents: int, most: int) -> int:
-    """Return min(sqrt(M), 2 (M D)^(1/4), most) for M stored counts of D documents.                     math.md (L12)"""
+    """Return min(sqrt(M), 2 (M D)^(1/4), most) for M stored counts of D documents.                   docs/math (L12)"""
     many = min(math.sqrt(n_counts), PER_DOCUMENT * (n_counts * n_documents) ** 0.25, most)
     return max(1, round(many))
 

@@ -1,4 +1,4 @@
-"""Updates of batches: local step, exact replacement of the batch's statistics, global step (math.md (V8)).
+"""Updates of batches: local step, exact replacement of the batch's statistics, global step (docs/math (V8)).
 
 An update is a job: it sees the parameters and its batch, and returns what the batch sums to. A group of batches is
 updated at the same parameters, wherever that is; then their statistics replace the old ones in order, and one global

@@ -1,4 +1,4 @@
-"""What is kept of the documents of a batch from visit to visit (math.md (V8)).
+"""What is kept of the documents of a batch from visit to visit (docs/math (V8)).
 
 An admixture keeps N_dk of every document, where its next visit starts: `DocumentTopics`. In a mixture every vector is a
 document whose topic follows from the globals, and only numbers are kept: `DocumentCounts`.

@@ -53,7 +53,7 @@ TRANSFORM_BLOCK = 4096  # documents whose local steps are held at once
 class VariationalHDP(TopicEstimator, StreamingVariational):
     """Topics of a collection and their number, by memoized or stochastic variational inference for the HDP.
 
-    Model (math.md, the model): u_k ~ Beta(1, gamma), beta_k = u_k prod_{l<k} (1 - u_l); pi_d ~ Dir(alpha beta);
+    Model (docs/math, the model): u_k ~ Beta(1, gamma), beta_k = u_k prod_{l<k} (1 - u_l); pi_d ~ Dir(alpha beta);
     z_dn ~ Cat(pi_d); words w_dn ~ Cat(phi_{z_dn}); phi_k ~ Dir(eta, ..., eta). Exact coordinate steps, batch by batch,
     and moves that change the set of topics raise the surrogate objective of Hughes, Kim and Sudderth (2015); it never
     falls after the first pass. For streams there is a stochastic schedule (Hoffman, Blei, Wang and Paisley 2013), in
@@ -84,12 +84,12 @@ class VariationalHDP(TopicEstimator, StreamingVariational):
         Words of topics that you expect, by the names of these topics. They come first, in this order, and keep their
         numbers and names. The fit starts with them and with `n_topics` others, by Gibbs sampling.
     seed_tokens : float, default=100.0
-        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (L17)).
+        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (docs/math (L17)).
     bound : {"surrogate", "quadratic", "point"}, default="surrogate"
         Which lower bound of the expected log normaliser of the weights the objective has. "surrogate", the paper's, is
         tight for alpha well below 1; "quadratic" is never below it, and nearly tight unless one topic dominates.
         "point" keeps only the best value of the corpus weights, as earlier work did. Its objective rewards empty topics
-        if gamma is above 1, and cannot be compared with those of the other two (math.md (V23)).
+        if gamma is above 1, and cannot be compared with those of the other two (docs/math (V23)).
     init : {"lda", "near-uniform", "documents", "anchors"} or given topics, default="lda"
         Where the topics start. "lda": a short run of LDA by Gibbs sampling; "near-uniform": nearly uniform topics;
         "documents": K random documents (the paper's start); "anchors": K anchor words (Arora et al. 2013). You can also
@@ -500,7 +500,7 @@ class VariationalHDP(TopicEstimator, StreamingVariational):
         check_is_fitted(self)
         corpus, prior = self._corpus(X), self._prior()
         tolerance, most = float(self.local_tolerance), self.local_sweeps
-        if self.document_weights == "collapsed":  # with means in place of exp(E log .)           math.md (D1)
+        if self.document_weights == "collapsed":  # with means in place of exp(E log .)           docs/math (D1)
             with engine(self.n_jobs) as executor:
                 return weights_and_rest(corpus, self.topic_word_, prior, executor, tolerance=tolerance, max_sweeps=most)
         parameters, settings = self._parameters(), LocalSettings(tolerance, most)

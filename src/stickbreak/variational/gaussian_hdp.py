@@ -39,7 +39,7 @@ VECTORS_AT_ONCE = 50_000  # whose weights are inferred together, or those of one
 class GaussianHDP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, VectorModel):
     """Components of grouped vectors and their number, by memoized or stochastic variational inference for the HDP.
 
-    Model (math.md, the model, (E1)): u_k ~ Beta(1, gamma), beta_k = u_k prod_{l<k} (1 - u_l); group g has weights
+    Model (docs/math, the model, (E1)): u_k ~ Beta(1, gamma), beta_k = u_k prod_{l<k} (1 - u_l); group g has weights
     pi_g ~ Dir(alpha beta). A vector of the group has component k with probability pi_gk, and is drawn from a Gaussian
     whose parameters have a conjugate prior. The model is that of `VariationalHDP` with vectors in place of words (for
     example image patches in images), with the same objective and schedules, and its moves but for the refinement.
@@ -351,7 +351,7 @@ class GaussianHDP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, VectorModel
             yield rows, log_p + log_weights[group[rows]]
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the held-out log-likelihood in nats per vector (larger is better).              math.md (N7)
+        """Return the held-out log-likelihood in nats per vector (larger is better).              docs/math (N7)
 
         The vectors of every group are split at random (with a fixed seed) into two halves. The weights of the group
         come from the first half, and the second half is scored: sum log sum_k w_gk p(x | k) / n, with w renormalised

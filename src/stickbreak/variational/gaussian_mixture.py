@@ -25,7 +25,7 @@ from stickbreak.variational.vectors import DPMixture, Vectors
 class GaussianDPMixture(DensityMixin, VectorModel):
     """Components of real vectors and their number, by memoized or stochastic variational inference for a DP mixture.
 
-    The model, math.md (N3): v_k ~ Beta(1, gamma); a vector has component k with probability v_k prod_{l<k} (1 - v_l)
+    The model, docs/math (N3): v_k ~ Beta(1, gamma); a vector has component k with probability v_k prod_{l<k} (1 - v_l)
     and is drawn from a Gaussian whose parameters have a conjugate prior. Exact coordinate steps update q(v_k) and
     q(phi_k), batch by batch (Hughes and Sudderth 2013), with moves that merge, delete and sort components. The
     objective is exact and never falls after the first pass. No responsibility is stored from pass to pass. The

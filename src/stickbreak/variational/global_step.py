@@ -1,6 +1,6 @@
-"""The global step for the sticks: (rho, omega) by L-BFGS in the unconstrained form (math.md (V10), (V23)).
+"""The global step for the sticks: (rho, omega) by L-BFGS in the unconstrained form (docs/math (V10), (V23)).
 
-Stochastic steps move q(u_k) = Beta(a_k, b_k) towards that optimum, or along the natural gradient (math.md (S1)).
+Stochastic steps move q(u_k) = Beta(a_k, b_k) towards that optimum, or along the natural gradient (docs/math (S1)).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ INTERPOLATE, NATURAL = STICK_RULES = ("interpolate", "natural")
 
 ASYMPTOTIC = 25.0  # from here on the series of h; its first missing term is 1e-11 of the value
 SMALLEST_PART = 0.1  # of its value: a or b must not shrink further in one step
-SMALLEST_RHO = 1e-10  # math.md, numerical care
+SMALLEST_RHO = 1e-10  # docs/math, numerical care
 SMALLEST_LOG_OMEGA = -20.0
 
 
@@ -42,8 +42,8 @@ def stick_objective(
 ) -> tuple[float, Float, Float]:
     """Return L_G, the terms of the objective that depend on (rho, omega), and its gradient.
 
-    `rho`, `omega` (K,). `T` (K + 1,): sum_d E log pi_dk. Returns `value`: L_G. math.md (V10). `by_rho`, `by_omega`
-    (K,): dL_G/drho, dL_G/domega.                                        math.md (V11), (V13), (V23).
+    `rho`, `omega` (K,). `T` (K + 1,): sum_d E log pi_dk. Returns `value`: L_G. docs/math (V10). `by_rho`, `by_omega`
+    (K,): dL_G/drho, dL_G/domega.                                        docs/math (V11), (V13), (V23).
     """
     if bound == POINT:
         value, by_rho = _point_objective(rho, T, n_documents, alpha, gamma)
@@ -60,7 +60,7 @@ def stick_objective(
 
 
 def _point_objective(rho: Float, T: Float, n_documents: int, alpha: float, gamma: float) -> tuple[float, Float]:
-    """Return L_G of the point u = rho and its gradient, (K,).                              math.md (V23)
+    """Return L_G of the point u = rho and its gradient, (K,).                              docs/math (V23)
 
     Its row m is D / rho_m - (D (K + 1 - m) + gamma - 1) / (1 - rho_m) and what beta moves, by suffix sums as in (V11).
     """
@@ -129,7 +129,7 @@ def optimise_sticks(
 
 
 def excess(x: Float) -> Float:
-    """Return h(x) = x psi'(x) - 1 for x > 0, without the cancellation of large x.    math.md (S1)
+    """Return h(x) = x psi'(x) - 1 for x > 0, without the cancellation of large x.    docs/math (S1)
 
     h(x) = 1/(2x) + 1/(6x^2) - 1/(30x^4) + 1/(42x^6) for large x.
     """
@@ -145,7 +145,7 @@ def precondition(rho: Float, omega: Float, by_rho: Float, by_omega: Float | floa
 
         F = [[psi'(a) - psi'(omega), -psi'(omega)], [-psi'(omega), psi'(b) - psi'(omega)]].
 
-    With h of `excess` and det F written in it (math.md (S2)) no digits are lost for large a and b; the direct
+    With h of `excess` and det F written in it (docs/math (S2)) no digits are lost for large a and b; the direct
     2 x 2 inverse loses all of them at a, b ~ 1e7.
 
     `rho`, `omega` (K,). `by_rho` (K,): df/drho. `by_omega` (K,): df/domega. Returns `by_a`, `by_b` (K,).
@@ -164,7 +164,7 @@ def precondition(rho: Float, omega: Float, by_rho: Float, by_omega: Float | floa
 def natural_gradient(
     rho: Float, omega: Float, T: Float, n_documents: int, alpha: float, gamma: float, bound: str = SURROGATE
 ) -> tuple[Float, Float]:
-    """Return the natural gradient of L_G in (a, b), linear in T.                   math.md (S2)
+    """Return the natural gradient of L_G in (a, b), linear in T.                   docs/math (S2)
 
     All of L_G but its last term is conjugate: there the natural gradient is the difference to the optimum.
 
@@ -186,14 +186,14 @@ def natural_gradient(
 
 
 def interpolate(rho: Float, omega: Float, best_rho: Float, best_omega: Float, step: float) -> tuple[Float, Float]:
-    """Return the sticks after one step towards others: a <- (1 - xi) a + xi a*, b likewise.         math.md (S1)"""
+    """Return the sticks after one step towards others: a <- (1 - xi) a + xi a*, b likewise.         docs/math (S1)"""
     new_omega = (1 - step) * omega + step * best_omega
     mean = ((1 - step) * rho * omega + step * best_rho * best_omega) / new_omega
     return np.clip(mean, SMALLEST_RHO, 1 - SMALLEST_RHO), new_omega
 
 
 def ascend(rho: Float, omega: Float, by_a: Float, by_b: Float, step: float) -> tuple[Float, Float]:
-    """Return the sticks after one step along (by_a, by_b).                         math.md (S1)
+    """Return the sticks after one step along (by_a, by_b).                         docs/math (S1)
 
     The step is halved while it would make any a or b less than a tenth of its value.
     """

@@ -1,6 +1,6 @@
-"""The HDP admixture: every document has weights of its own over the topics (math.md, the model).
+"""The HDP admixture: every document has weights of its own over the topics (docs/math, the model).
 
-alpha, gamma and the prior of the topics are each set to the maximum of the objective (math.md (V14)-(V16)): a
+alpha, gamma and the prior of the topics are each set to the maximum of the objective (docs/math (V14)-(V16)): a
 coordinate step like the others, so the objective never falls by it.
 """
 
@@ -97,7 +97,7 @@ class HDP(Model[DocumentTopics]):
         executor: Executor,
         among: LocalResult | None = None,
     ) -> LocalResult:
-        """Run the local step of every document of a batch.                             math.md (V5)"""
+        """Run the local step of every document of a batch.                             docs/math (V5)"""
         return ascend_documents(batch.under(self.likelihood), parameters, self.alpha, start, settings, executor, among)
 
     def kept(self, result: LocalResult) -> DocumentTopics:
@@ -105,18 +105,18 @@ class HDP(Model[DocumentTopics]):
         return result.documents
 
     def best_sticks(self, totals: Summary, rho: Float, omega: Float) -> tuple[Float, Float]:
-        """Return the optimal (rho, omega) given the statistics.                        math.md (V10)"""
+        """Return the optimal (rho, omega) given the statistics.                        docs/math (V10)"""
         return optimise_sticks(totals.T, totals.n_documents, self.alpha, self.gamma, rho, omega, bound=self.bound)
 
     def step_sticks(self, totals: Summary, rho: Float, omega: Float, step: float, rule: str) -> tuple[Float, Float]:
-        """Return (rho, omega) after a stochastic step by one of `STICK_RULES`.          math.md (S1)"""
+        """Return (rho, omega) after a stochastic step by one of `STICK_RULES`.          docs/math (S1)"""
         if rule == NATURAL:
             slopes = natural_gradient(rho, omega, totals.T, totals.n_documents, self.alpha, self.gamma, self.bound)
             return ascend(rho, omega, *slopes, step)
         return interpolate(rho, omega, *self.best_sticks(totals, rho, omega), step)
 
     def objective(self, totals: Summary, rho: Float, omega: Float, data: Float) -> float:
-        """Return the objective in nats; `data` is L_data of each topic.                 math.md (V1)"""
+        """Return the objective in nats; `data` is L_data of each topic.                 docs/math (V1)"""
         value = objective(totals, rho, omega, alpha=self.alpha, gamma=self.gamma, data=data, bound=self.bound)
         return value - self.of_pseudo
 
@@ -164,7 +164,7 @@ def due(names: Collection[str], *, settled: bool) -> tuple[str, ...]:
 
 
 def best_gamma(rho: Float, omega: Float, start: float, bound: str) -> float:
-    """Return the gamma that maximises L_u = K log gamma + gamma sum_k E log(1 - u_k) + ...          math.md (V15)
+    """Return the gamma that maximises L_u = K log gamma + gamma sum_k E log(1 - u_k) + ...          docs/math (V15)
 
     gamma = - K / sum_k E log(1 - u_k), within `GAMMA_LIMITS`; a start outside the limits widens them. Of a
     point, E log(1 - u_k) is log(1 - rho_k).
@@ -194,7 +194,7 @@ class AtAlpha:
 
 
 def best_alpha(state: Inference[DocumentTopics], start: float, bound: str, executor: Executor) -> AtAlpha:
-    """Return alpha and theta that together maximise L_HDP given the responsibilities.                math.md (V14)
+    """Return alpha and theta that together maximise L_HDP given the responsibilities.                docs/math (V14)
 
     With theta left as it is, alpha would hardly move: for a topic that a document does not use, theta_dk is alpha
     E[beta_k] of the alpha of before, and holds it there.
@@ -211,13 +211,13 @@ def best_alpha(state: Inference[DocumentTopics], start: float, bound: str, execu
 
 
 def statistics_at(prior: Float, documents: BatchRef[DocumentTopics], executor: Executor) -> tuple[Float, Float, float]:
-    """Return T, Q and Q0 of the documents of a batch at theta = prior + N: a job.                  math.md (V8)"""
+    """Return T, Q and Q0 of the documents of a batch at theta = prior + N: a job.                  docs/math (V8)"""
     found = documents.load()
     return weight_statistics(found, _tokens(found), prior, executor)
 
 
 def _at_alpha(state: Inference[DocumentTopics], alpha: float, bound: str, executor: Executor) -> AtAlpha:
-    """Evaluate L_HDP and its slope with theta at its best for this alpha.                            math.md (V14)
+    """Evaluate L_HDP and its slope with theta at its best for this alpha.                            docs/math (V14)
 
     L_HDP = D E[c_D] + sum_d { sum_k log Gamma(theta_dk) - log Gamma(sum_k theta_dk) };  theta is stationary, so
     dL_HDP/dalpha = D dE[c_D]/dalpha + sum_k E[beta_k] T_k.
@@ -235,7 +235,7 @@ def _at_alpha(state: Inference[DocumentTopics], alpha: float, bound: str, execut
 
 
 def _normaliser_slope(rho: Float, omega: Float, alpha: float, bound: str) -> float:
-    """Return the derivative by alpha of the bound of E[c_D(alpha beta)].                             math.md (V14)"""
+    """Return the derivative by alpha of the bound of E[c_D(alpha beta)].                             docs/math (V14)"""
     slope = rho.size / alpha
     if bound == QUADRATIC:
         slope += quadratic_slopes(alpha, expected_squares(rho, omega)[0])[0]

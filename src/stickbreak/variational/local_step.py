@@ -1,4 +1,4 @@
-"""The local step of a batch (math.md (V5)): what it asks of observations and priors, and what its results sum to (V8).
+"""The local step of a batch (docs/math (V5)): what it asks of observations and priors, and what results sum to (V8).
 
 Observations are counts of words (`words.py`) or vectors (`vectors.py`); everything else is the same for both. The local
 step sees a table of weights with a row for each observation, exp E log p(x | phi_k) up to a factor of the row; a word
@@ -94,7 +94,7 @@ class Observations(Protocol):
 
 @dataclass(slots=True)
 class WeightStatistics:
-    """The statistics of document weights, additive over documents (math.md (V8))."""
+    """The statistics of document weights, additive over documents (docs/math (V8))."""
 
     T: Float  # (K + 1,) sum_d E log pi_dk
     G: Float  # (K + 1,) sum_d (N_dk - theta_dk) E log pi_dk
@@ -108,7 +108,7 @@ class WeightStatistics:
 
 
 class Dropped(NamedTuple):
-    """By how much statistics of documents change if theta of a topic that they lack is dropped (math.md (V18))."""
+    """By how much statistics of documents change if theta of a topic that they lack is dropped (docs/math (V18))."""
 
     T: float  # the same for every topic that stays
     G: Float | float  # (K,) of the topics that stay and the inactive rest
@@ -264,13 +264,13 @@ def better_of(one: LocalResult, other: LocalResult) -> LocalResult:
 
 
 def summarise(result: LocalResult, executor: Executor) -> Summary:
-    """Return the additive statistics of a visited batch (math.md (V8))."""
+    """Return the additive statistics of a visited batch (docs/math (V8))."""
     batch, docs = result.batch, result.documents
     n_topics = result.weights.shape[1]
     S, cross = batch.statistics(result, executor)
     of_weights = result.prior.statistics(docs, batch.lengths, n_topics, executor)
     tokens = np.bincount(docs.topic, weights=docs.n_dk, minlength=n_topics).astype(np.float64)
-    # H_k = sum c r (log Z - log weight_dk - log weights_wk)                        math.md (V9)
+    # H_k = sum c r (log Z - log weight_dk - log weights_wk)                        docs/math (V9)
     log_weight = np.log(np.maximum(result.weight, np.finfo(float).tiny))
     own = np.bincount(docs.topic, weights=result.entropy - docs.n_dk * log_weight, minlength=n_topics)
     T, G, Q, Q0 = of_weights.T, of_weights.G, of_weights.Q, of_weights.Q0
@@ -278,7 +278,7 @@ def summarise(result: LocalResult, executor: Executor) -> Summary:
 
 
 def track_pairs(result: LocalResult, left: Int, right: Int, executor: Executor) -> PairStatistics:
-    """Return T, G, Q of the union of each pair and H' - H_l - H_m, over the batch (math.md (V12))."""
+    """Return T, G, Q of the union of each pair and H' - H_l - H_m, over the batch (docs/math (V12))."""
 
     def run(rows: tuple[int, int]) -> PairStatistics:
         return result.prior.track_pairs(result, rows, left, right)
@@ -298,12 +298,12 @@ class DirichletPrior:
     def statistics(
         self, documents: DocumentTopics, lengths: Float, n_topics: int, executor: Executor
     ) -> WeightStatistics:
-        """Return the statistics of documents at theta = values + N, the documents cut into shards.    math.md (V8)"""
+        """Return the statistics of documents at theta = values + N, the documents cut into shards.    docs/math (V8)"""
         T, Q, Q0 = weight_statistics(documents, lengths, self.values, executor)
         return WeightStatistics(T, -self.values * T, Q, Q0)  # N - theta = -values after the theta update
 
     def add_statistics(self, documents: DocumentTopics, lengths: Float, total: WeightStatistics) -> None:
-        """Add the statistics of documents at theta = values + N to a total, in place.                  math.md (V8)"""
+        """Add the statistics of documents at theta = values + N to a total, in place.                docs/math (V8)"""
         T = np.zeros(self.values.size)
         total.Q0 += statistics_kernels.document_statistics(
             documents.indptr, documents.topic, documents.n_dk, self.values, lengths, T, total.Q
@@ -318,7 +318,7 @@ class DirichletPrior:
         return DirichletPrior(np.append(active, self.values[-1]))
 
     def dropped(self, topic: int, lengths: Float) -> Dropped:
-        """Return what changes if theta of a topic is dropped that no document holds.                 math.md (V18)
+        """Return what changes if theta of a topic is dropped that no document holds.                 docs/math (V18)
 
         Then sum_k theta_dk falls by values_j, and every E log pi_dk rises by psi(sum theta) - psi(sum theta
         - values_j).
@@ -329,7 +329,7 @@ class DirichletPrior:
         return Dropped(rise, -np.delete(self.values, topic) * rise, float((gammaln(after) - gammaln(before)).sum()))
 
     def track_pairs(self, result: LocalResult, rows: tuple[int, int], left: Int, right: Int) -> PairStatistics:
-        """Return T, G, Q of the union of each pair and H' - H_l - H_m.                               math.md (V12)"""
+        """Return T, G, Q of the union of each pair and H' - H_l - H_m.                               docs/math (V12)"""
         batch, docs, out = result.batch, result.documents, PairStatistics.zeros(left.size)
         first, last = rows
         statistics_kernels.pair_statistics(
@@ -362,7 +362,7 @@ class NoPrior:
         return Dropped(0.0, 0.0, 0.0)
 
     def track_pairs(self, result: LocalResult, rows: tuple[int, int], left: Int, right: Int) -> PairStatistics:
-        """Return H' - H_l - H_m of the union of each pair; the rest is zero.                         math.md (V12)"""
+        """Return H' - H_l - H_m of the union of each pair; the rest is zero.                         docs/math (V12)"""
         batch, docs, out = result.batch, result.documents, PairStatistics.zeros(left.size)
         first, last = rows
         statistics_kernels.pair_entropies(
@@ -375,7 +375,7 @@ class NoPrior:
 def weight_statistics(
     documents: DocumentTopics, lengths: Float, prior: Float, executor: Executor
 ) -> tuple[Float, Float, float]:
-    """Return T (K + 1,), Q (K + 1,) and Q0 of documents at theta = prior + N (math.md (V8)).
+    """Return T (K + 1,), Q (K + 1,) and Q0 of documents at theta = prior + N (docs/math (V8)).
 
     `lengths` (D_b,): tokens of each document. `prior` (K + 1,): alpha E[beta].
     """

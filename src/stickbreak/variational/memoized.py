@@ -1,4 +1,4 @@
-"""The memoized schedule: one group of batches at a time, exact additive bookkeeping (math.md (V8)).
+"""The memoized schedule: one group of batches at a time, exact additive bookkeeping (docs/math (V8)).
 
 First its laps, then the schedule as the run of a fit sees it, then its snapshots: after a lap, everything that the next
 laps depend on.

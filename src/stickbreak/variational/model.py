@@ -60,7 +60,7 @@ class Model(ABC, Generic[AnyDocuments]):
         return 0 if self.pseudo is None else int(self.pseudo.shape[1])
 
     def known(self, n_rows: int, n_topics: int) -> Summary:
-        """Return the summary of no documents, with what is known of topics before.                   math.md (L17)"""
+        """Return the summary of no documents, with what is known of topics before.                   docs/math (L17)"""
         totals, pseudo = Summary.zeros(n_rows, n_topics), self.pseudo
         if pseudo is not None:
             totals.S[:, : self.n_kept] = pseudo.toarray()
@@ -300,7 +300,7 @@ class AcceptedMove(NamedTuple):
 
 @dataclass(slots=True)
 class Inference(Generic[AnyDocuments]):
-    """Where memoized inference stands (math.md (V8))."""
+    """Where memoized inference stands (docs/math (V8))."""
 
     model: Model[AnyDocuments]  # with the present hyperparameters, which may be learned
     parameters: GlobalParameters
@@ -326,7 +326,7 @@ class Inference(Generic[AnyDocuments]):
         self.objective = model.objective(self.totals, rho, omega, self.data)
 
     def resum(self) -> None:
-        """Recompute the totals as the sum of the stored batches: removes the drift of rounding (math.md (V8))."""
+        """Recompute the totals as the sum of the stored batches: removes the drift of rounding (docs/math (V8))."""
         totals = self.model.known(self.totals.S.shape[0], self.batches[0].n_topics)
         for batch in self.batches:
             totals.add(batch)

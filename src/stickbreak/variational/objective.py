@@ -1,4 +1,4 @@
-"""The objective of the HDP, in nats, with all its constants (math.md (V2), (V13), (V23), (V1), (V8)).
+"""The objective of the HDP, in nats, with all its constants (docs/math (V2), (V13), (V23), (V1), (V8)).
 
 The bounds of the expected log normaliser of document weights, E[c_D(alpha beta)], all begin with K log alpha + sum_k E
 log beta_k, which is all of the surrogate of Hughes, Kim and Sudderth (2015). The quadratic bound, and the exact value
@@ -19,11 +19,11 @@ from stickbreak.variational.state import Summary, expected_beta
 SURROGATE, QUADRATIC, POINT = BOUNDS = ("surrogate", "quadratic", "point")
 
 _CURVATURE = np.pi**2 / 12  # log Gamma(1 + x) + gE x <= (pi^2 / 12) x^2 for x >= 0
-SMALLEST_GAIN = 1e-9  # of |L|: below it a difference of two objectives is rounding (math.md, numerical care)
+SMALLEST_GAIN = 1e-9  # of |L|: below it a difference of two objectives is rounding (docs/math, numerical care)
 
 
 def expected_squares(rho: Float, omega: Float) -> tuple[float, Float, Float]:
-    """Return E[sum_{k <= K+1} beta_k^2] and its gradient.                          math.md (V13)
+    """Return E[sum_{k <= K+1} beta_k^2] and its gradient.                          docs/math (V13)
 
     `rho`, `omega` (K,). Returns `value`: between 1 / (K + 1) and 1. `by_rho`, `by_omega` (K,).
     """
@@ -33,7 +33,7 @@ def expected_squares(rho: Float, omega: Float) -> tuple[float, Float, Float]:
 
 
 def quadratic_gain(alpha: float, squares: float) -> float:
-    """Return how far the quadratic bound is above the surrogate, nats per document.  math.md (V13)
+    """Return how far the quadratic bound is above the surrogate, nats per document.  docs/math (V13)
 
     max(0, log Gamma(1 + alpha) + gE alpha - (pi^2 / 12) alpha^2 E[sum_k beta_k^2])
     """
@@ -49,7 +49,7 @@ def quadratic_slopes(alpha: float, squares: float) -> tuple[float, float]:
 
 
 def point_gain(alpha: float, beta: Float) -> float:
-    """Return how far c_D(alpha beta) is above the surrogate at a point beta (K + 1,), nats per document.  math.md (V23)
+    """Return how far c_D(alpha beta) is above the surrogate at a point beta (K + 1,), nats a document.  docs/math (V23)
 
     log Gamma(1 + alpha) - sum_{k <= K+1} log Gamma(1 + alpha beta_k): a weight may be the smallest double.
     """
@@ -68,7 +68,7 @@ def rises(new: Float | float, old: Float | float) -> Any:
 
 
 def expected_log_sticks(rho: Float, omega: Float, bound: str = SURROGATE) -> tuple[Float, Float]:
-    """Return E log u_k and E log(1 - u_k), each (K,); of a point log rho_k and log(1 - rho_k).  math.md, the model"""
+    """Return E log u_k and E log(1 - u_k), each (K,); of a point log rho_k and log(1 - rho_k).  docs/math, the model"""
     if bound == POINT:
         return np.log(rho), np.log1p(-rho)
     total = psi(omega)
@@ -76,7 +76,7 @@ def expected_log_sticks(rho: Float, omega: Float, bound: str = SURROGATE) -> tup
 
 
 def expected_log_normaliser(rho: Float, omega: Float, alpha: float, bound: str = SURROGATE) -> float:
-    """Return a lower bound of E[c_D(alpha beta)], or its value at a point.      math.md (V2), (V13), (V23)
+    """Return a lower bound of E[c_D(alpha beta)], or its value at a point.      docs/math (V2), (V13), (V23)
 
     K log alpha + sum_k [ E log u_k + (K + 1 - k) E log(1 - u_k) ]; the quadratic bound and a point add their gains.
     """
@@ -91,7 +91,7 @@ def expected_log_normaliser(rho: Float, omega: Float, alpha: float, bound: str =
 
 
 def stick_term(rho: Float, omega: Float, gamma: float, bound: str = SURROGATE) -> float:
-    """Return L_u = - sum_k KL(q(u_k) || Beta(1, gamma)); of a point its log density.     math.md (V1), (V23)
+    """Return L_u = - sum_k KL(q(u_k) || Beta(1, gamma)); of a point its log density.     docs/math (V1), (V23)
 
     sum_k c_B(1, gamma) - c_B(a_k, b_k) + (1 - a_k) E log u_k + (gamma - b_k) E log(1 - u_k);  c_B = -betaln
     """
@@ -103,7 +103,7 @@ def stick_term(rho: Float, omega: Float, gamma: float, bound: str = SURROGATE) -
 
 
 def allocation_term(totals: Summary, rho: Float, omega: Float, alpha: float, bound: str = SURROGATE) -> float:
-    """Return L_HDP from the statistics.                                            math.md (V7)
+    """Return L_HDP from the statistics.                                            docs/math (V7)
 
     D E[c_D] - Q0 + sum_{k <= K+1} ( Q_k + G_k + alpha E[beta_k] T_k )
     """
@@ -115,6 +115,6 @@ def allocation_term(totals: Summary, rho: Float, omega: Float, alpha: float, bou
 def objective(
     totals: Summary, rho: Float, omega: Float, *, alpha: float, gamma: float, data: Float, bound: str = SURROGATE
 ) -> float:
-    """Return L = L_data + H_z + L_HDP + L_u; `data` is L_data of each topic.       math.md (V1)"""
+    """Return L = L_data + H_z + L_HDP + L_u; `data` is L_data of each topic.       docs/math (V1)"""
     allocation = allocation_term(totals, rho, omega, alpha, bound)
     return float(data.sum() + totals.H.sum() + allocation + stick_term(rho, omega, gamma, bound))

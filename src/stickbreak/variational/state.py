@@ -22,10 +22,10 @@ NARROW = 2**16  # topics whose numbers fit two bytes
 
 @dataclass(slots=True)
 class GlobalParameters:
-    """Corpus-level variational parameters (math.md, the model)."""
+    """Corpus-level variational parameters (docs/math, the model)."""
 
     # q(phi_k) = Dir(tau_k), word-major so that the rows of a document's words are contiguous. Of vectors a family's
-    # parameters are no table: tau and tau_sum are S and N, from which q(phi_k) follows (math.md (E1)).
+    # parameters are no table: tau and tau_sum are S and N, from which q(phi_k) follows (docs/math (E1)).
     tau: Float  # (W, K)
     tau_sum: Float  # (K,)    tau.sum(0); of vectors N
     rho: Float  # (K,)    q(u_k) = Beta(rho_k omega_k, (1 - rho_k) omega_k)
@@ -60,7 +60,7 @@ class GlobalParameters:
 
 
 def expected_beta(rho: Float) -> Float:
-    """Return E[beta] (K + 1,) of independent sticks with means rho, summed in log space.      math.md, the model"""
+    """Return E[beta] (K + 1,) of independent sticks with means rho, summed in log space.      docs/math, the model"""
     log_rest = np.concatenate(([0.0], np.cumsum(np.log1p(-rho))))
     out = np.exp(log_rest)
     out[:-1] *= rho
@@ -69,7 +69,7 @@ def expected_beta(rho: Float) -> Float:
 
 @dataclass(frozen=True, slots=True)
 class SparseRows:
-    """The word statistics S of a batch, R rows and K topics, without their zeros (math.md (V8)).
+    """The word statistics S of a batch, R rows and K topics, without their zeros (docs/math (V8)).
 
     A word meets in a batch only the topics of the few documents that hold it: dense, the tables of all batches would
     cost more memory than everything else together.
@@ -143,7 +143,7 @@ def topic_type(n_topics: int) -> type[np.uint16] | type[np.int32]:
 
 @dataclass(slots=True)
 class Summary:
-    """Additive statistics of a set of documents, one batch or the whole corpus (math.md (V8)).
+    """Additive statistics of a set of documents, one batch or the whole corpus (docs/math (V8)).
 
     `words` lists the words that the rows of S stand for; None means all W words.
     """
@@ -203,7 +203,7 @@ class Summary:
         return replace(self, words=np.zeros(0, np.int32), S=np.zeros((0, self.S.shape[1])))  # a view would keep all
 
     def pooled(self, unions: Sequence[tuple[int, int, UnionStatistics]]) -> Summary:
-        """Return the summary in which, for each (keep, gone, union), topic `gone` is pooled into `keep`.  math.md (V12)
+        """Return the summary in which, for each (keep, gone, union), `gone` is pooled into `keep`.  docs/math (V12)
 
         No topic may stand in two of the pairs.
         """
@@ -294,7 +294,7 @@ class StoredSummary:
         self.S.add_to(table, self.words, sign)
 
     def pooled(self, unions: Sequence[tuple[int, int, UnionStatistics]]) -> StoredSummary:
-        """Return the summary in which, for each (keep, gone, union), `gone` is pooled into `keep`. math.md (V12)"""
+        """Return the summary in which, for each (keep, gone, union), `gone` is pooled into `keep`. docs/math (V12)"""
         vectors = self.vectors.pooled(unions)
         gone = [pair[1] for pair in unions]
         stays = np.ones(self.n_topics, dtype=bool)
@@ -311,7 +311,7 @@ class StoredSummary:
 
 
 class UnionStatistics(NamedTuple):
-    """Statistics of the union of one pair of topics over a set of documents (math.md (V12))."""
+    """Statistics of the union of one pair of topics over a set of documents (docs/math (V12))."""
 
     T: float
     G: float
@@ -321,7 +321,7 @@ class UnionStatistics(NamedTuple):
 
 @dataclass(slots=True)
 class PairStatistics:
-    """Statistics of the unions of P tracked pairs of topics, additive over documents (math.md (V12))."""
+    """Statistics of the unions of P tracked pairs of topics, additive over documents (docs/math (V12))."""
 
     T: Float  # (P,)
     G: Float  # (P,)

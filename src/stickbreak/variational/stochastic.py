@@ -1,4 +1,4 @@
-"""The stochastic schedule: after every group of batches a step towards what they, scaled up, ask for (math.md (S1)).
+"""The stochastic schedule: after every group of batches a step towards what they, scaled up, ask for (docs/math (S1)).
 
 First its steps and laps, then the schedule as the run of a fit sees it, then what `partial_fit` of the estimators does.
 """
@@ -40,7 +40,7 @@ from stickbreak.variational.state import PER_TOPIC, GlobalParameters, StoredSumm
 
 @dataclass(frozen=True, slots=True)
 class StepRule:
-    """How far a step goes, and by which of the two rules the sticks follow (math.md (S1))."""
+    """How far a step goes, and by which of the two rules the sticks follow (docs/math (S1))."""
 
     decay: float = 0.5  # kappa
     offset: float = 1.0  # delay
@@ -84,13 +84,13 @@ class StreamState:
         return GlobalParameters(table_of_words, self.tokens + unseen, self.rho, self.omega)
 
     def blend(self, words: np.ndarray | None, S: Float, tokens: Float, step: float) -> None:
-        """Replace S by (1 - step) S + step S', S' given by its rows of `words` (all, if None).     math.md (S1)"""
+        """Replace S by (1 - step) S + step S', S' given by its rows of `words` (all, if None).     docs/math (S1)"""
         self.scale = decayed(self.counts, self.scale, 1.0 - step)
         self.counts[slice(None) if words is None else words] += (step / self.scale) * S
         self.tokens = (1.0 - step) * self.tokens + step * tokens
 
     def keep_known(self, pseudo: sparse.csr_array, step: float) -> None:
-        """Give pseudo-counts back what a step has taken of them: S has them as they are.              math.md (L17)"""
+        """Give pseudo-counts back what a step has taken of them: S has them as they are.            docs/math (L17)"""
         entries = pseudo.tocoo()
         self.counts[entries.row, entries.col] += (step / self.scale) * entries.data
         self.tokens[: pseudo.shape[1]] += step * pseudo.sum(axis=0)
@@ -141,7 +141,7 @@ def scaled(summary: Summary, n_documents: int) -> Summary:
 
 
 def take_step(state: StreamState, whole: Summary, model: Model, rule: StepRule) -> None:
-    """Move the globals a step towards what the statistics ask for.                 math.md (S1)
+    """Move the globals a step towards what the statistics ask for.                 docs/math (S1)
 
         S <- (1 - xi) S + xi s S^M,   so tau <- (1 - xi) tau + xi (tau_bar + s S^M)
 
@@ -161,7 +161,7 @@ def take_step(state: StreamState, whole: Summary, model: Model, rule: StepRule) 
 def objective_of(whole: Summary, state: StreamState, model: Model) -> float:
     """Return the objective in nats of the documents' factors behind `whole` together with the current globals.
 
-    Exact for these factors, which need not be the best for these globals.          math.md (V1)
+    Exact for these factors, which need not be the best for these globals.          docs/math (V1)
     """
     S = whole.S
     if whole.words is not None:
@@ -214,7 +214,7 @@ def laps(
 
 
 def _sort(state: StreamState, totals: Summary, model: Model, before: float) -> tuple[float, tuple[int, int]]:
-    """Put the topics in decreasing order of N if the objective rises by it (math.md, order of the topics).
+    """Put the topics in decreasing order of N if the objective rises by it (docs/math, order of the topics).
 
     Returns the objective after it, in nats, and how often that was tried and accepted.
     """

@@ -1,6 +1,6 @@
 """Vectors as the core sees them: batches, the DP mixture, components that moves propose, and where jobs find vectors.
 
-A mixture (math.md (N3)) has vectors without groups, which share one distribution over components.
+A mixture (docs/math (N3)) has vectors without groups, which share one distribution over components.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class VectorBatch:
         executor.map(run, shards(np.ones(self.n_vectors, np.int64), SHARD_VECTORS))
 
     def weigh(self, parameters: GlobalParameters, executor: Executor) -> Float:
-        """Return exp(E log p(x_n | phi_k) - s_n), the largest of each vector being 1, (n, K).     math.md (N1)"""
+        """Return exp(E log p(x_n | phi_k) - s_n), the largest of each vector being 1, (n, K).     docs/math (N1)"""
         weights = np.empty((self.n_vectors, parameters.n_topics))
 
         def use(part: slice, expected: Float) -> None:
@@ -156,7 +156,7 @@ class VectorBatch:
         return start
 
     def statistics(self, result: LocalResult, executor: Executor) -> tuple[Float, Float]:
-        """Return S (rows, K) and sum_n r_nk log weights_nk (K,), a shard of vectors at a time.   math.md (N2)"""
+        """Return S (rows, K) and sum_n r_nk log weights_nk (K,), a shard of vectors at a time.   docs/math (N2)"""
         docs, n_components = result.documents, result.weights.shape[1]
         document = np.repeat(np.arange(self.n_documents), np.diff(self.indptr))
 
@@ -207,7 +207,7 @@ class Vectors:
         return self
 
     def batch(self, rows: NDArray[np.int64], likelihood: VectorLikelihood, dtype: type[np.floating]) -> VectorBatch:
-        """Return some of the groups (or vectors) as a batch that counts from the likelihood's origin.  math.md (E10)"""
+        """Return some groups (or vectors) as a batch that counts from the likelihood's origin.  docs/math (E10)"""
         if self.offsets is None:
             indptr, place = np.arange(rows.size + 1), rows
         else:
@@ -299,7 +299,7 @@ class DPMixture(Model[DocumentCounts]):
         executor: Executor,
         among: LocalResult | None = None,
     ) -> LocalResult:
-        """Return the responsibilities; they follow from the globals, wherever the vectors stood.    math.md (N3)"""
+        """Return the responsibilities; they follow from the globals, wherever the vectors stood.    docs/math (N3)"""
         assert isinstance(batch, VectorBatch)
         batch = batch.under(self.likelihood)
         n, log_weights = batch.n_vectors, expected_log_weights(parameters.rho, parameters.omega)
@@ -331,19 +331,19 @@ class DPMixture(Model[DocumentCounts]):
         return DocumentCounts(result.documents.n_documents, result.documents.holders(result.weights.shape[1]))
 
     def best_sticks(self, totals: Summary, rho: Float, omega: Float) -> tuple[Float, Float]:
-        """Return q(v_k) = Beta(1 + N_k, gamma + N_{>k}).                                 math.md (N4)"""
+        """Return q(v_k) = Beta(1 + N_k, gamma + N_{>k}).                                 docs/math (N4)"""
         a, b = 1.0 + totals.N, self.gamma + later(totals.N)
         return np.clip(a / (a + b), SMALLEST_RHO, 1 - SMALLEST_RHO), a + b
 
     def step_sticks(self, totals: Summary, rho: Float, omega: Float, step: float, rule: str) -> tuple[Float, Float]:
-        """Return (rho, omega) after a stochastic step: the sticks are conjugate, so both rules are one.  math.md (S1)
+        """Return (rho, omega) after a stochastic step: the sticks are conjugate, so both rules are one.  docs/math (S1)
 
         The difference to the optimum is the natural gradient.
         """
         return interpolate(rho, omega, *self.best_sticks(totals, rho, omega), step)
 
     def objective(self, totals: Summary, rho: Float, omega: Float, data: Float) -> float:
-        """Return L = L_data + H_z + L_sticks in nats; `data` is L_data of each component.  math.md (N4)"""
+        """Return L = L_data + H_z + L_sticks in nats; `data` is L_data of each component.  docs/math (N4)"""
         a, b = rho * omega, (1 - rho) * omega
         log_v, log_rest = expected_log_sticks(rho, omega)
         sticks = np.log(self.gamma) + betaln(a, b)

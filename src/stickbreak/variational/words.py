@@ -93,7 +93,7 @@ class Batch:
         return replace(self, words=np.arange(self.words.size, dtype=np.int32))
 
     def weigh(self, parameters: GlobalParameters, executor: Executor) -> Float:
-        """Return exp(E log phi_kw) of the words, (W_b, K).                                    math.md (V4)"""
+        """Return exp(E log phi_kw) of the words, (W_b, K).                                    docs/math (V4)"""
         weights = np.empty((self.words.size, parameters.n_topics))
 
         def weigh(rows: tuple[int, int]) -> None:
@@ -121,7 +121,7 @@ class Batch:
         return start.replaced(rows, DocumentTopics.empty(rows.size)) if rows.size else start
 
     def statistics(self, result: LocalResult, executor: Executor) -> tuple[Float, Float]:
-        """Return S (W_b, K) and sum_w S_wk log weights_wk (K,).                               math.md (V8)
+        """Return S (W_b, K) and sum_w S_wk log weights_wk (K,).                               docs/math (V8)
 
         Word by word, so that the sums do not depend on the number of threads.
         """
@@ -143,7 +143,7 @@ class Batch:
     def gathered_statistics(
         self, documents: DocumentTopics, share_ptr: Int, share: Float, n_topics: int
     ) -> tuple[Float, Float]:
-        """Return S (W_b, K) and H (K,) of documents whose responsibilities are stored.                  math.md (V8)"""
+        """Return S (W_b, K) and H (K,) of documents whose responsibilities are stored.                docs/math (V8)"""
         S, H = np.zeros((self.words.size, n_topics)), np.zeros(n_topics)
         statistics_kernels.share_statistics(
             self.indptr, self.word, self.count, documents.indptr, documents.topic, share_ptr, share, S, H

@@ -67,7 +67,7 @@ class LDA(FittedTopics):
         order, and each keeps its number and its name, as its label. Words that the documents lack are left out, and a
         warning names them.
     seed_tokens : float, default=100.0
-        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (L17)).
+        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (docs/math (L17)).
     n_laps : int, default=300
         Maximum number of passes over the data. A pass ("lap" in names) visits every token once.
     tolerance : float or None, default=1e-4
@@ -253,7 +253,7 @@ class LDA(FittedTopics):
         return Online(int(self.batch_size), decay, self._offset(1.0))
 
     def _offset(self, share: float) -> float:
-        """Return the offset of the steps, where the first minibatch is this share of those so far.      math.md (B5)"""
+        """Return the offset of the steps, where the first minibatch is this share of those so far.    docs/math (B5)"""
         given = self.learning_offset
         return offset_for(share, float(self.learning_decay)) if given is None else float(given)
 
@@ -294,7 +294,7 @@ class LDA(FittedTopics):
         return start
 
     def _moved(self, minibatch: Corpus, total: int, executor: Engine) -> Lap:
-        """Take a variational step.                                                                   math.md (L7)"""
+        """Take a variational step.                                                                   docs/math (L7)"""
         priors = Priors(self.topic_prior_, self.alpha_, self.eta_, self._pseudo)
         decay = float(self.learning_decay)
         if self.learning_offset_ is None:

@@ -1,4 +1,4 @@
-"""The lower bound of variational LDA (math.md (L6)), from plain arrays."""
+"""The lower bound of variational LDA (docs/math (L6)), from plain arrays."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def expected_log(parameters: Float) -> Float:
 
 
 def divergence(parameters: Float, prior: Float) -> float:
-    """Return the sum over rows of KL(Dir(parameters) || Dir(prior)).                                math.md (L6)
+    """Return the sum over rows of KL(Dir(parameters) || Dir(prior)).                                docs/math (L6)
 
     Parameters
     ----------
@@ -30,12 +30,12 @@ def divergence(parameters: Float, prior: Float) -> float:
 
 
 def of_documents(count: NDArray, norm: Float, gamma: Float, a: Float) -> float:
-    """Return the part of documents: their words less the divergence of their weights.               math.md (L6)"""
+    """Return the part of documents: their words less the divergence of their weights.               docs/math (L6)"""
     return float((count * np.log(norm)).sum()) - divergence(gamma, a)
 
 
 def of_topics(topics: Float, prior: Float | float) -> float:
-    """Return the part of topics with parameters (K, W).                                       math.md (L6), (L9)
+    """Return the part of topics with parameters (K, W).                                       docs/math (L6), (L9)
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Variational inference for LDA, in batch and in minibatches (math.md (L5) to (L8); Hoffman, Blei and Bach 2010)."""
+"""Variational inference for LDA, in batch and in minibatches (docs/math (L5) to (L8); Hoffman, Blei and Bach 2010)."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def even_weights(corpus: Corpus, a: Float) -> Float:
 
 
 def visit(corpus: Corpus, topics: Float, a: Float, gamma: Float, local: Local, executor: Executor) -> Visit:
-    """Do the local step of documents; change gamma (D, K) in place.                            math.md (L5), (L6)
+    """Do the local step of documents; change gamma (D, K) in place.                            docs/math (L5), (L6)
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ class Variational:
             self._topics[:, : self._pseudo.shape[1]] += self._pseudo.toarray()
 
     def lap(self, number: int, priors: Priors) -> float:
-        """Visit all documents; return the bound, in nats per token.                                  math.md (L6)"""
+        """Visit all documents; return the bound, in nats per token.                                  docs/math (L6)"""
         self._eta = priors.eta
         bound = self._batch(priors) if self._online is None else self._minibatches(number, priors, self._online)
         return bound / float(self._corpus.n_tokens)
@@ -167,7 +167,7 @@ class Variational:
         return bound + objective.of_topics(self._topics.T, priors.of_words())
 
     def learned(self, priors: Priors, names: Collection[str], number: int) -> Priors:
-        """Return the priors that maximise the bound further.                                          math.md (L8)"""
+        """Return the priors that maximise the bound further.                                          docs/math (L8)"""
         if self._online is None and number < FIRST_LAP:
             return priors
         return learned(priors, names, self._topics, self._mean_log)
@@ -209,7 +209,7 @@ class Variational:
 def step(
     minibatch: Corpus, topics: Float, priors: Priors, size: float, share: float, local: Local, executor: Executor
 ) -> tuple[Float, Visit]:
-    """Return topics nearer to those that a minibatch, scaled up, asks for, and what was found in it.  math.md (L7)
+    """Return topics nearer to those that a minibatch, scaled up, asks for, and what was found in it.  docs/math (L7)
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ def moved(mean: Float, of_minibatch: Float, size: float) -> Float:
 
 
 def learned(priors: Priors, names: Collection[str], topics: Float, mean_log: Float) -> Priors:
-    """Return the priors that maximise the bound, those that are not named as they were.             math.md (L8)
+    """Return the priors that maximise the bound, those that are not named as they were.             docs/math (L8)
 
     Parameters
     ----------
@@ -260,7 +260,7 @@ def inverse_digamma(y: Float) -> Float:
 
 
 def best_a(a: Float, mean_log: Float) -> Float:
-    """Return a under which the weights of documents, of these mean E log theta (K,), are more probable.  math.md (L8)
+    """Return a under which the weights of documents, of these mean E log theta (K,), are more probable.  docs/math (L8)
 
     Each step raises the bound.
     """
@@ -270,7 +270,7 @@ def best_a(a: Float, mean_log: Float) -> Float:
 
 
 def best_eta(topics: Float, start: float, pseudo: sp.csr_array | None = None) -> float:
-    """Return the eta that maximises the bound, given q of topics with parameters (W, K).       math.md (L8), (L9)
+    """Return the eta that maximises the bound, given q of topics with parameters (W, K).       docs/math (L8), (L9)
 
     The first topics have `pseudo`, counts (W, n_kept), beside eta.
     """
@@ -285,7 +285,7 @@ def best_eta(topics: Float, start: float, pseudo: sp.csr_array | None = None) ->
 
 
 def more_slope(eta: float, pseudo: sp.csr_array) -> float:
-    """Return how much the pseudo-counts (W, n_kept) add to the slope of the bound in eta.            math.md (L9)"""
+    """Return how much the pseudo-counts (W, n_kept) add to the slope of the bound in eta.            docs/math (L9)"""
     n_words, of_words = pseudo.shape[0], pseudo.data
     of_totals = digamma(n_words * eta + pseudo.sum(axis=0)) - digamma(n_words * eta)
     return float(n_words * of_totals.sum() - (digamma(eta + of_words) - digamma(eta)).sum())

@@ -18,7 +18,7 @@ _SHARD_COUNTS = 4_096  # stored counts of a shard
 
 @dataclass(frozen=True, slots=True)
 class Routes:
-    """The ways from the root of K nodes down that a new document may take.                            math.md (R4)"""
+    """The ways from the root of K nodes down that a new document may take.                            docs/math (R4)"""
 
     nodes: Int  # (P, L)  K: a new node
     log_prior: Float  # (P,)
@@ -34,7 +34,7 @@ class Routes:
         n_levels : int
         gamma : float
         n_kept : int, default=0
-            Nodes 1 to `n_kept` have one document more, which ends there.                              math.md (R7)
+            Nodes 1 to `n_kept` have one document more, which ends there.                              docs/math (R7)
         """
         K, came, onward = parent.size, n_documents.copy(), n_documents.copy()
         came[1 : 1 + n_kept] += 1
@@ -51,14 +51,14 @@ class Routes:
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """The prior of the levels of a document: GEM(m, pi), whose last level has the rest.               math.md (R1)"""
+    """The prior of the levels of a document: GEM(m, pi), whose last level has the rest.               docs/math (R1)"""
 
     mean: float
     scale: float
 
 
 def weights_of(corpus: Corpus, topics: Float, routes: Routes, levels: Levels, executor: Executor) -> Float:
-    """Return the weights of the nodes in documents, that of new nodes last, (D, K + 1).                math.md (R4)
+    """Return the weights of the nodes in documents, that of new nodes last, (D, K + 1).                docs/math (R4)
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def weights_of(corpus: Corpus, topics: Float, routes: Routes, levels: Levels, ex
 
 
 class RouteRule:
-    """Routes through a tree, and levels on them: p(level | levels before), the route integrated out.  math.md (R6)
+    """Routes through a tree, and levels on them: p(level | levels before), the route integrated out.  docs/math (R6)
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class RouteRule:
         return 2 * len(self._topics)
 
     def log_probabilities(self, documents: Sequences, particles: Particles) -> tuple[Float, Float]:
-        """Return both estimates of the log probability of each document, (D,) and (D,).       math.md (R6), (D4)"""
+        """Return both estimates of the log probability of each document, (D,) and (D,).       docs/math (R6), (D4)"""
         words, row = np.unique(documents.word, return_inverse=True)
         by_word, routes = np.ascontiguousarray(self._topics[:, words].T), self._routes
         printed, unbiased = (np.empty(documents.content.size) for _ in range(2))

@@ -51,7 +51,7 @@ class NestedCRP(FittedNestedCRP):
         order, and keep their numbers, which begin at 1, and names.
     seed_tokens : float, default=100.0
         How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words, at least one for each
-        (math.md (R7)). If a node has fewer tokens than that, documents avoid the seed; take 10 for short documents.
+        (docs/math (R7)). If a node has fewer tokens than that, documents avoid the seed; take 10 for short documents.
     learn : sequence of {"gamma"}, default=()
         Hyperparameters that are learned from the data, from pass 10 on. The prior is Gamma(1, 1).
     n_laps : int, default=200

@@ -114,7 +114,7 @@ class FittedNestedCRP(TopicEstimator):
         """Return the expected weights of the nodes in documents, those of nodes that are not there last.
 
         The tree is fixed. The weights are those of every path, by variational inference of the levels, weighted by the
-        probability of the path (math.md (R4)).
+        probability of the path (docs/math (R4)).
 
         Parameters
         ----------

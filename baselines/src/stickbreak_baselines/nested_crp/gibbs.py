@@ -1,4 +1,4 @@
-"""Gibbs sampling for the nested Chinese restaurant process. math.md (R2), (R3); Blei, Griffiths and Jordan (2010)."""
+"""Gibbs sampling for the nested Chinese restaurant process. docs/math (R2), (R3); Blei, Griffiths and Jordan (2010)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Chain:
     def begin(self, priors: Priors) -> None:
         """Draw the levels of all tokens from their prior, then put one document after the other into the tree.
 
-        Tokens of words of seeds begin at the level of the seeds.                                      math.md (R7)
+        Tokens of words of seeds begin at the level of the seeds.                                      docs/math (R7)
         """
         weight = np.empty(self._n_levels)
         stick_weights(np.zeros(self._n_levels), priors.mean, priors.scale, weight)
@@ -66,11 +66,11 @@ class Chain:
         return float(log_p) / tokens.word.size
 
     def lap(self, number: int, priors: Priors) -> float:
-        """Sweep once; return the mean log p of a token given all others, as it is drawn.       math.md (R2), (R3)"""
+        """Sweep once; return the mean log p of a token given all others, as it is drawn.       docs/math (R2), (R3)"""
         return self._sweep(priors, number, there=True)
 
     def learned(self, priors: Priors, names: Collection[str], number: int) -> Priors:
-        """Return the priors after a lap.                                                             math.md (R5)"""
+        """Return the priors after a lap.                                                             docs/math (R5)"""
         if "gamma" not in names or not is_due(number):
             return priors
         tree = self.tree

@@ -42,7 +42,7 @@ def check_parameters(given: Parameters) -> None:
 
 
 def eta_of(eta: Any, n_levels: int, n_words: int) -> tuple[Float, Float | None]:
-    """Return the pseudo-count of each level, and what to multiply it by for each word.                  math.md (R1)
+    """Return the pseudo-count of each level, and what to multiply it by for each word.                  docs/math (R1)
 
     Returns
     -------
@@ -83,7 +83,7 @@ def _numbers(eta: Any) -> Float:
 
 
 def whole_pseudo(seeds: Seeds, seed_tokens: float, documents: Corpus) -> sparse.csr_array:
-    """Return the tokens of the words of seeds, (W, n_kept): whole numbers, one at least.               math.md (R7)"""
+    """Return the tokens of the words of seeds, (W, n_kept): whole numbers, one at least.             docs/math (R7)"""
     words = list(known_words(seeds, documents.words).values())
     found = pseudo_of(words, documents.n_words, seed_tokens)
     found.data = np.maximum(np.rint(found.data), 1.0)

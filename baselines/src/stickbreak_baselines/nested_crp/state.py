@@ -22,7 +22,7 @@ Lists = NDArray[np.unsignedinteger]
 
 @dataclass(frozen=True, slots=True)
 class Priors:
-    """Of paths, of the levels of a document, and of the words of nodes.                              math.md (R1)"""
+    """Of paths, of the levels of a document, and of the words of nodes.                              docs/math (R1)"""
 
     gamma: float
     mean: float  # m
@@ -31,7 +31,7 @@ class Priors:
     of_words: Float | None = None  # (W,)  eta of a word is eta of the level times this, which is 1 in the mean
 
     def with_gamma_of(self, n_documents: Int, n_children: Int, n_before: Int) -> Priors:
-        """Return the same with a gamma nearer to its most probable value.                      math.md (R5), (R7)
+        """Return the same with a gamma nearer to its most probable value.                      docs/math (R5), (R7)
 
         Parameters
         ----------
@@ -120,7 +120,7 @@ class Tree:
 
     @classmethod
     def empty(cls, tokens: Tokens, n_levels: int, z: NDArray[np.int8]) -> Tree:
-        """Return a tree without documents but those of seeds.                                       math.md (R7)"""
+        """Return a tree without documents but those of seeds.                                       docs/math (R7)"""
         level, parent, n_documents, n_tokens = (np.zeros(tokens.n_nodes, np.int64) for _ in range(4))
         level[1:], parent[0] = FREE, -1
         seeds = slice(1, 1 + tokens.n_kept)

@@ -31,7 +31,7 @@ class Grown:
 
 
 def weights_of(corpus: Corpus, elog: Float, grown: Grown, most: int, executor: Executor) -> Float:
-    """Return the weights of the nodes in documents, that of other nodes last, (D, K + 1).               math.md (F8)
+    """Return the weights of the nodes in documents, that of other nodes last, (D, K + 1).               docs/math (F8)
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def weights_of(corpus: Corpus, elog: Float, grown: Grown, most: int, executor: E
 
 
 class TreeRule:
-    """Nodes of a fixed tree: p(node | nodes before), sticks and switches integrated out.                math.md (F9)
+    """Nodes of a fixed tree: p(node | nodes before), sticks and switches integrated out.                docs/math (F9)
 
     What the children of a node lack to one is a node of its own below it, without children, for all nodes that are not
     there.
@@ -92,7 +92,7 @@ class TreeRule:
         return self._parent.size
 
     def log_probabilities(self, documents: Sequences, particles: Particles) -> tuple[Float, Float]:
-        """Return both estimates of the log probability of each document, (D,) and (D,).       math.md (F9), (D4)"""
+        """Return both estimates of the log probability of each document, (D,) and (D,).       docs/math (F9), (D4)"""
         words, row = np.unique(documents.word, return_inverse=True)
         by_word = np.ascontiguousarray(self._topics[:, words][self._topic].T)
         printed, unbiased = (np.empty(documents.content.size) for _ in range(2))

@@ -58,7 +58,7 @@ class NestedHDP(FittedNestedHDP):
         Words of topics that you expect, by the names of these topics. They are the first children of the root, in this
         order, and keep their numbers and names.
     seed_tokens : float, default=100.0
-        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (F10)).
+        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (docs/math (F10)).
     document_nodes : int, default=50
         Maximum number of nodes that a document selects.
     n_laps : int, default=10

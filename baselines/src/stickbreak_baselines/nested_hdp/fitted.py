@@ -161,7 +161,7 @@ class FittedNestedHDP(TopicEstimator):
         """Return the expected weights of the nodes in documents, those of nodes that are not shown last.
 
         The tree is fixed. Each document selects its subtree and finds its sticks and switches, as in a fit. What its
-        sticks leave goes to all nodes, by their weights in the corpus (math.md (F8)).
+        sticks leave goes to all nodes, by their weights in the corpus (docs/math (F8)).
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The local step of documents (math.md (F2) to (F4)), and the part of the bound that they add."""
+"""The local step of documents (docs/math (F2) to (F4)), and the part of the bound that they add."""
 
 from __future__ import annotations
 

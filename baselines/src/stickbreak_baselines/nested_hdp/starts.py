@@ -1,4 +1,4 @@
-"""Where a tree starts: clusters of documents by L1 distance, and clusters in these (math.md (F7))."""
+"""Where a tree starts: clusters of documents by L1 distance, and clusters in these (docs/math (F7))."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EVEN = 0.1  # share of the tokens of a node that has the words of all documents
 
 
 def begin(corpus: Corpus, tree: Tree, seed: int, share: float, pseudo: sparse.csr_array | None = None) -> TreeState:
-    """Return the state at the start.                                                            math.md (F7), (F10)
+    """Return the state at the start.                                                            docs/math (F7), (F10)
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def begin(corpus: Corpus, tree: Tree, seed: int, share: float, pseudo: sparse.cs
 
 
 def _centres_of_seeds(sample: Any, x: Float, pseudo: sparse.csr_array) -> Float:
-    """Return the centres of seeds, (n_kept, W): means of the documents near them, else their words.   math.md (F10)
+    """Return the centres of seeds, (n_kept, W): means of the documents near them, else their words.   docs/math (F10)
 
     A row of eta that is the same for all words says nothing: its centre is the mean of the documents.
     """

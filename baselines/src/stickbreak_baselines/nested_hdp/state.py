@@ -68,7 +68,7 @@ class TreeState:
         return np.concatenate(found)
 
     def blend(self, words: NDArray[np.integer], S: Float, picks: Float, step: float) -> None:
-        """Move towards S and picks, given by the rows of `words`: (1 - step) of what was, step of these.  math.md (S1)
+        """Move towards S and picks, given by the rows of `words`: (1 - step) of what was, step of these. docs/math (S1)
 
         Parameters
         ----------

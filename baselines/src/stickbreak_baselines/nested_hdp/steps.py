@@ -1,4 +1,4 @@
-"""What moves the tree: steps on minibatches, or on all documents at once, and the bound (math.md (F4), (F5))."""
+"""What moves the tree: steps on minibatches, or on all documents at once, and the bound (docs/math (F4), (F5))."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class Steps:
         return self._trace(state, objective / (share * minibatch.n_tokens), found.sweeps, nodes)
 
     def whole(self, state: TreeState, corpus: Corpus, subtrees: Subtrees, *, fresh: bool = True) -> Lap:
-        """Take one step on all documents: the topics and sticks become the best ones for them.           math.md (F5)
+        """Take one step on all documents: the topics and sticks become the best ones for them.           docs/math (F5)
 
         With their subtrees, which are kept, the bound never falls. `state` and `subtrees` change in place.
         """
@@ -129,7 +129,7 @@ class Steps:
         return local_step(documents, seen, rules.local, subtrees, self._executor, fresh=fresh)
 
     def _move(self, state: TreeState, minibatch: Minibatch, found: Found, n_documents: int) -> None:
-        """Move the globals a step towards what the documents, scaled up, ask for.                     math.md (F6)"""
+        """Move the globals a step towards what the documents, scaled up, ask for.                     docs/math (F6)"""
         share = n_documents / minibatch.n_documents
         state.blend(minibatch.words, share * found.S, share * found.picks, self.size(state.n_steps + 1))
         if self.rules.pseudo is not None:
@@ -137,7 +137,7 @@ class Steps:
         state.n_steps += 1
 
     def _bound(self, state: TreeState, of_words: float, picks: Float, own: float) -> float:
-        """Return the bound in nats, of what documents add and of the globals.                         math.md (F4)"""
+        """Return the bound in nats, of what documents add and of the globals.                         docs/math (F4)"""
         rules = self.rules
         of_globals = float(objective_of_topics(state, rules.eta, rules.pseudo).sum())
         of_globals += objective_of_sticks(rules.tree, state.picks, rules.gamma)

@@ -1,4 +1,4 @@
-"""The weights of children in the corpus: sticks at every node, whose rest is the last child (math.md (F5))."""
+"""The weights of children in the corpus: sticks at every node, whose rest is the last child (docs/math (F5))."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stickbreak_baselines.nested_hdp.tree import Tree
 
 
 def sticks(tree: Tree, picks: Float, gamma: float) -> tuple[Float, Float]:
-    """Return a and b of q(v_k) = Beta(a_k, b_k), (K,): a_k = 1 + M_k, b_k = gamma + M of later siblings.  math.md (F5)
+    """Return a and b of q(v_k) = Beta(a_k, b_k), (K,): a_k = 1 + M_k, b_k = gamma + M of later siblings. docs/math (F5)
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def expected_weights(tree: Tree, picks: Float, gamma: float) -> Float:
 
 
 def objective_of_sticks(tree: Tree, picks: Float, gamma: float) -> float:
-    """Return E log p(v) - E log q(v) of all sticks.                                                    math.md (F5)"""
+    """Return E log p(v) - E log q(v) of all sticks.                                                  docs/math (F5)"""
     a, b = sticks(tree, picks, gamma)
     taken, left = _logs(tree, picks, gamma)
     parts = np.log(gamma) + betaln(a, b) + (1.0 - a) * taken + (gamma - b) * left

@@ -13,7 +13,7 @@ from stickbreak.numerics.arrays import Float, Int
 
 @dataclass(frozen=True)
 class Tree:
-    """Nodes 0 to K - 1, each a topic, level by level, children of one parent beside each other.         math.md (F1)
+    """Nodes 0 to K - 1, each a topic, level by level, children of one parent beside each other.         docs/math (F1)
 
     The root has no topic: it is node -1. The children of node p are `start[p + 1]` to `start[p + 2] - 1`.
     """

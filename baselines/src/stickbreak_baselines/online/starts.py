@@ -90,7 +90,7 @@ def _start(
 
 
 def _beside_seeds(random: Start, corpus: Corpus, pseudo: sparse.csr_array) -> Start:
-    """Return random topics of the tokens that are not near seeds, after the topics of those that are.  math.md (O16)"""
+    """Return random topics of tokens that are not near seeds, after the topics of those that are.  docs/math (O16)"""
     near = expected_near_seeds(corpus, pseudo)
     left = np.maximum(np.asarray(corpus.counts.sum(axis=0)).ravel() - near.sum(axis=1), 0.0)
     others = random.counts * (left / np.maximum(random.counts.sum(axis=1), 1e-300))[:, None]

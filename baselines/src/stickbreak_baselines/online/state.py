@@ -55,7 +55,7 @@ class OnlineState:
         return alive(self.tokens, self.n_kept)
 
     def blend(self, words: NDArray[np.integer], S: Float, tables: Float, step: float) -> None:
-        """Move towards S and tables, given by the rows of `words`: (1 - step) of what was, step of these.  math.md (S1)
+        """Move towards S and tables, the rows of `words`: (1 - step) of what was, step of these.  docs/math (S1)
 
         Parameters
         ----------

@@ -9,7 +9,7 @@ from stickbreak.numerics.pseudo_counts import Eta
 
 
 def evidence(S: Float, eta: Eta, total_eta: float, more: float = 0.0) -> Float:
-    """Return c_D(eta) - c_D(eta + S_k) of topics, (K,), from their words, (K, n).                         math.md (V3)
+    """Return c_D(eta) - c_D(eta + S_k) of topics, (K,), from their words, (K, n).                       docs/math (V3)
 
     Parameters
     ----------

@@ -166,7 +166,7 @@ class PachinkoEstimator(TopicEstimator):
         """Return the expected topic weights of documents; a last column is 0, since there are no further topics.
 
         The topics are fixed. The weights are those of the paths at the fixed point of zero-order collapsed inference,
-        summed over the super-topics (math.md (P5)).
+        summed over the super-topics (docs/math (P5)).
 
         Parameters
         ----------
@@ -182,7 +182,7 @@ class PachinkoEstimator(TopicEstimator):
 
     @on_workers
     def expected_super_weights(self, X: Any) -> Float:
-        """Return the expected weights of the super-topics in documents.                               math.md (P5)
+        """Return the expected weights of the super-topics in documents.                               docs/math (P5)
 
         Parameters
         ----------

@@ -16,7 +16,7 @@ _SHARD_COUNTS = 16_384  # stored counts of a shard
 
 
 def weights_of(corpus: Corpus, topic_word: Float, a: Float, b: Float, executor: Executor) -> tuple[Float, Float]:
-    """Return the weights of documents whose topics are fixed.                                         math.md (P5)
+    """Return the weights of documents whose topics are fixed.                                         docs/math (P5)
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def weights_of(corpus: Corpus, topic_word: Float, a: Float, b: Float, executor: 
 
 
 class PathRule:
-    """Paths to topics: p(s, k | paths before) = (a_s + n_s)(b_sk + n_sk) / ((a + n)(b_s + n_s)).        math.md (P6)
+    """Paths to topics: p(s, k | paths before) = (a_s + n_s)(b_sk + n_sk) / ((a + n)(b_s + n_s)).        docs/math (P6)
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class PathRule:
         return sum(self._b.shape)
 
     def log_probabilities(self, documents: Sequences, particles: Particles) -> tuple[Float, Float]:
-        """Return both estimates of the log probability of each document, (D,) and (D,).       math.md (P6), (D4)"""
+        """Return both estimates of the log probability of each document, (D,) and (D,).       docs/math (P6), (D4)"""
         words, row = np.unique(documents.word, return_inverse=True)
         by_word = np.ascontiguousarray(self._topic_word[:, words].T)
         printed, unbiased = (np.empty(documents.content.size) for _ in range(2))

@@ -33,14 +33,14 @@ class Pachinko(PachinkoEstimator):
     learn : sequence of {"alpha", "sub_alpha", "eta"}, default=("alpha", "sub_alpha")
         Hyperparameters that are learned from the data, from pass 50 on. Alpha has a value for each super-topic,
         sub_alpha one for each super-topic and topic, eta one in all. Their priors are Gamma(1, 1). The paper matches
-        moments; here they follow the fixed point of the most probable values (math.md (P4)). If sub_alpha is learned,
+        moments; here they follow the fixed point of the most probable values (docs/math (P4)). If sub_alpha is learned,
         it is shared out at random to begin with, so that super-topics differ.
     seeds : dict of str to list of str, optional
         Words of sub-topics that you expect, by the names of these topics. They are the first of the `n_topics`, in this
         order, and each keeps its number and its name, as its label. Words that the documents lack are left out, and a
         warning names them.
     seed_tokens : float, default=100.0
-        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (L17)).
+        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (docs/math (L17)).
     estimate : {"average", "last"}, default="average"
         What the topics are made of: the mean over every fifth pass, in which late ones weigh more, or the last pass.
     n_laps : int, default=500
@@ -151,7 +151,7 @@ class HierarchicalPachinko(PachinkoEstimator):
         order, and each keeps its number and its name, as its label. Words that the documents lack are left out, and a
         warning names them.
     seed_tokens : float, default=100.0
-        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (L17)).
+        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (docs/math (L17)).
     estimate : {"average", "last"}, default="average"
         What the topics are made of: the mean over every fifth pass, in which late ones weigh more, or the last pass.
     n_laps : int, default=500

@@ -1,6 +1,6 @@
 """Collapsed Gibbs sampling for Pachinko allocation, sparse and word by word, and the mean of its topics over passes.
 
-math.md (P3), (L3), (P4). Li and McCallum (2006); Mimno, Li and McCallum (2007).
+docs/math (P3), (L3), (P4). Li and McCallum (2006); Mimno, Li and McCallum (2007).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Gibbs:
         self._z: NDArray[np.uint32]  # (N,)  paths, word by word
 
     def begin(self) -> None:
-        """Draw a path for each token, all alike, or one that leads to the topic of a seed.     math.md (L17), (L9)"""
+        """Draw a path for each token, all alike, or one that leads to the topic of a seed.     docs/math (L17), (L9)"""
         rng, paths, n_tokens = stream(self._seed, "start of Pachinko"), self.paths, self._tokens.n_tokens
         numbers = paths.numbers()
         z = numbers[rng.integers(numbers.size, size=n_tokens)]
@@ -78,7 +78,7 @@ class Gibbs:
         self._n_super = flat.reshape(shape).astype(np.int32)  # (D, S)
 
     def lap(self, number: int, priors: Priors) -> float:
-        """Sweep once; return the mean log p of a token given all others, as it is drawn.             math.md (P3)"""
+        """Sweep once; return the mean log p of a token given all others, as it is drawn.             docs/math (P3)"""
         tokens, paths = self._tokens, self.paths
         key = key_of(self._seed, number, "sweep of Pachinko")
         of_tokens = tokens.start, tokens.where[0], self._document, self._z
@@ -96,14 +96,14 @@ class Gibbs:
         return (float(log_total) - others) / tokens.n_tokens
 
     def _exchange(self, number: int, priors: Priors) -> None:
-        """Let super-topics exchange groups of tokens.                                                 math.md (P7)"""
+        """Let super-topics exchange groups of tokens.                                                 docs/math (P7)"""
         tokens, paths = self._tokens, self.paths
         of_lists = tokens.heads(0), self._lists, tokens.bits, np.uint64(paths.bits), paths.least
         key = key_of(self._seed, number, "exchange of Pachinko")
         exchange(self._begins, self._order, self._z, *of_lists, self._n_super, priors.a, priors.b, key)
 
     def learned(self, priors: Priors, names: Collection[str], number: int) -> Priors:
-        """Return the priors after a lap.                                                      math.md (P4), (L19)"""
+        """Return the priors after a lap.                                                      docs/math (P4), (L19)"""
         if number < FIRST_LAP or not is_due(number):
             return priors
         if "alpha" in names:
@@ -119,7 +119,7 @@ class Gibbs:
         return found[0], found[1], times
 
     def _best_b(self, b: Float) -> Float:
-        """Return the parameters of the topics of each super-topic, moved.                            math.md (P4)"""
+        """Return the parameters of the topics of each super-topic, moved.                            docs/math (P4)"""
         number, n, times = self._tokens.pairs([self._lists])
         s, k = self.paths.split(number)
         moved = b.copy()
@@ -140,7 +140,7 @@ class Gibbs:
         return counts
 
     def _with_sample(self) -> tuple[Float, Float]:
-        """Return the mean counts with those of this lap as one more sample.                          math.md (L3)"""
+        """Return the mean counts with those of this lap as one more sample.                          docs/math (L3)"""
         paths = self.paths.counts(self._z)
         if not self._n_samples:
             return self._last(), paths
@@ -173,7 +173,7 @@ class Gibbs:
 
 
 def best(pairs: tuple[Int, Int, Int], a: Float, lengths: NDArray[np.integer]) -> Float:
-    """Return a after some steps of Minka's fixed point.                                         math.md (L4), (P4)"""
+    """Return a after some steps of Minka's fixed point.                                         docs/math (L4), (P4)"""
     length, times = np.unique(lengths[lengths > 0], return_counts=True)
     for _ in range(STEPS):
         total = float(a.sum())

@@ -20,7 +20,7 @@ FIRST_LAP = 50  # that learns: from random topics super-topics learn to be alike
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """Which topics each super-topic leads to.                                                   math.md (P1), (P2)
+    """Which topics each super-topic leads to.                                                   docs/math (P1), (P2)
 
     A path is written as one number, ``s << bits | k``.
     """
@@ -29,12 +29,12 @@ class Paths:
 
     @classmethod
     def pachinko(cls, n_super: int, n_sub: int) -> Paths:
-        """Return the paths from each super-topic to every topic.                                     math.md (P1)"""
+        """Return the paths from each super-topic to every topic.                                     docs/math (P1)"""
         return cls(np.ones((n_super, n_sub), dtype=bool))
 
     @classmethod
     def hierarchical(cls, n_super: int, n_sub: int) -> Paths:
-        """Return the paths of a root, super-topics and sub-topics that all have words.               math.md (P2)
+        """Return the paths of a root, super-topics and sub-topics that all have words.               docs/math (P2)
 
         Topic 0 belongs to the root, which is super-topic 0 and leads to nothing else; topic s belongs to super-topic s.
         The sub-topics follow.
@@ -93,7 +93,7 @@ class Paths:
 
 @dataclass(frozen=True, slots=True)
 class Priors:
-    """theta_d ~ Dir(a), theta_ds ~ Dir(b_s), phi_k ~ Dir(eta + pseudo_k).                     math.md (P1), (L9)"""
+    """theta_d ~ Dir(a), theta_ds ~ Dir(b_s), phi_k ~ Dir(eta + pseudo_k).                     docs/math (P1), (L9)"""
 
     a: Float  # (S,)
     b: Float  # (S, T)  0 where there is no path
@@ -137,7 +137,7 @@ class Priors:
         return replace(self, b=np.where(self.b > 0.0, within, 0.0))
 
     def with_eta_of(self, S: Float) -> Priors:
-        """Return the same with the eta that maximises its posterior for counts S (W, T).              math.md (L19)
+        """Return the same with the eta that maximises its posterior for counts S (W, T).              docs/math (L19)
 
         Topics with pseudo-counts say nothing of it.
         """

@@ -60,7 +60,7 @@ def word_at(w, trees):
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def draw_leaf(trees, scratch, word, taken, crowded):
-    """Draw the leaf of a token from the rest of its document and of its word.                       math.md (T5)
+    """Draw the leaf of a token from the rest of its document and of its word.                       docs/math (T5)
 
     `crowded`: whether `share` holds what is said in products.py; the quicker of both ways is gone then.
     Returns the leaf and the mass of all leaves, 0 where the word has no other token.
@@ -91,7 +91,7 @@ def draw_leaf(trees, scratch, word, taken, crowded):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def sweep_documents(first, tokens, trees, scale, totals, key, at_once, scratch, log_p):
-    """Sample the leaf of every token of some documents again.                                       math.md (T5)
+    """Sample the leaf of every token of some documents again.                                       docs/math (T5)
 
     `tokens`: where each document begins, and word and leaf of each token; `first` is the number of the first document.
     Words stay as they were at the beginning of the pass, but for the token that is sampled; with `at_once` every draw
@@ -155,7 +155,7 @@ def entry_of(z, a, trees, word):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def sample_documents(first, last, doc_start, word, trees, key, n_burn, samples, scratch):
-    """Sample the leaves of documents first .. last - 1, the words fixed.                            math.md (T10)
+    """Sample the leaves of documents first .. last - 1, the words fixed.                            docs/math (T10)
 
     Each token is placed given those before it, then all are sampled again pass by pass; passes after the first n_burn
     go to `samples` (passes, N). The random numbers of a document come from its words, not from its place.
@@ -187,7 +187,7 @@ def sample_documents(first, last, doc_start, word, trees, key, n_burn, samples, 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def predict_words(first, last, doc_start, samples, held_start, held_word, trees, lacking, scratch, prob):
-    """Write the mean probability over samples of held-out words of documents first .. last - 1.     math.md (T11)
+    """Write the mean probability over samples of held-out words of documents first .. last - 1.     docs/math (T11)
 
     `lacking` is `Lacking` of model.py. `prob` is parallel to `held_word`.
     """
@@ -218,7 +218,7 @@ def predict_words(first, last, doc_start, samples, held_start, held_word, trees,
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def smooth_entries(first, last, start, size, leaf, finder, rate_word, smoothing):
-    """Write B_w(z) for every entry of words first .. last - 1.                                      math.md (T1)"""
+    """Write B_w(z) for every entry of words first .. last - 1.                                      docs/math (T1)"""
     for w in range(first, last):
         begin, end = start[w], start[w] + size[w]
         for j in range(begin, end):
@@ -236,7 +236,7 @@ def smooth_entries(first, last, start, size, leaf, finder, rate_word, smoothing)
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def weigh_lacking(trees, scratch, missing):
-    """Sum a document's mass times what is lacking there, over leaves: node by node.                 math.md (T12)
+    """Sum a document's mass times what is lacking there, over leaves: node by node.                 docs/math (T12)
 
     `queue` (rows, 4) takes the nodes and their levels, `weight` (rows,) the running sums. Returns sum and nodes.
     """
@@ -277,7 +277,7 @@ def lacking_leaf(first, last, missing, rng):
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def draw_lacking(trees, scratch, missing):
-    """Draw a leaf by the document's mass times what the words lack there.                          math.md (T12)"""
+    """Draw a leaf by the document's mass times what the words lack there.                          docs/math (T12)"""
     node, queue, weight, below, rng = scratch.node, scratch.queue, scratch.weight, trees.below, scratch.rng
     if node[0, TOKENS] == 0:
         return lacking_leaf(np.int64(0), first_leaf(1, 0, below), missing, rng)
@@ -294,7 +294,7 @@ def draw_lacking(trees, scratch, missing):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def score_documents(documents, key, n_particles, resample, trees, lacking, scratch, printed, unbiased):
-    """Write both estimates of the log probability of each document.                         math.md (T12), (D4)
+    """Write both estimates of the log probability of each document.                         docs/math (T12), (D4)
 
     As its namesake for dense topics. `documents`: where each begins, the words, and what the random numbers come from.
     `lacking.share` (W,) is what a word takes of the lacking mass, and for a word that the fit never saw its

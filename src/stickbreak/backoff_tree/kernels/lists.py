@@ -26,7 +26,7 @@ def sort_by_digit(word, z, shift, heads, sorted_word, sorted_z):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def list_leaves(word, z, start, free, size, leaf, count):
-    """Count tokens, by leaf in ascending order, by word: the lists one after another.               math.md (T2)
+    """Count tokens, by leaf in ascending order, by word: the lists one after another.               docs/math (T2)
 
     `start` (W + 1,) is where the tokens of each word would begin; `free` begins as these, and is written.
     """
@@ -98,13 +98,13 @@ def make_room(start, leaf, count, out_start, out_leaf, out_count):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def entry_mass(n, z, scale, given):
-    """Return v_z = (n - Delta) / P*(z) of n tokens of a word at leaf z.                             math.md (T6)"""
+    """Return v_z = (n - Delta) / P*(z) of n tokens of a word at leaf z.                             docs/math (T6)"""
     return (n - given[given.size - 1]) * scale[z]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def sum_masses(first, last, words, scale, given):
-    """Sum the masses of entries along the lists of words first .. last - 1.                         math.md (T2)"""
+    """Sum the masses of entries along the lists of words first .. last - 1.                         docs/math (T2)"""
     start, size, leaf, count, mass = words.start, words.size, words.leaf, words.n, words.mass
     for w in range(first, last):
         begin, total = start[w], 0.0

@@ -5,7 +5,7 @@ the mass that a tree has: node a of level h has v(a) = sum of v, d(a) = desc+(a)
 discounts from level h on. The walk goes level by level through the nodes of the document that the word has, too: so
 what is asked of the word at one node does not wait for the answer at another.
 
-In a document with tokens at many of the leaves all nodes are looked at, level by level (math.md (T17)). What node a of
+In a document with tokens at many leaves all nodes are looked at, level by level (docs/math (T17)). What node a of
 level h adds to the product is linear in what a word has there: X v + Y d, for the mass v of its d entries. X and Y are
 the document's. `share` has them in the rows of a word's directory (Y beside the entries, X beside the mass), so a level
 is a sum of products of two arrays, which the processor takes eight at a time. Below the directory the entries of the
@@ -46,13 +46,13 @@ BLOCK = 16  # nodes, or entries, whose mass is summed before one of them is look
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def tau_of(h, v, d, from_word):
-    """Return tau of a node of level h from the masses v of its d entries; of a leaf, what it keeps.   math.md (T2)"""
+    """Return tau of a node of level h from the masses v of its d entries; of a leaf, what it keeps.   docs/math (T2)"""
     return max(v, 0.0) + d * from_word[h]
 
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def part_of(h, a, entries, tokens, v, d, trees):
-    """Return the part of the product that node a of level h adds.                                   math.md (T3)"""
+    """Return the part of the product that node a of level h adds.                                   docs/math (T3)"""
     tau, kept = tau_of(h, v, d, trees.of_words.from_here), tokens - entries * trees.of_documents.given[h]
     if h == trees.below.shape[0] - 1:
         return kept * tau
@@ -72,7 +72,7 @@ def call_children(node, at, candidate, end):
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def weigh(trees, scratch, word, taken):
-    """Sum the product of both trees over the nodes that both have; return the sum and their number. math.md (T3)
+    """Sum the product of both trees over the nodes that both have; return the sum and their number. docs/math (T3)
 
     `queue` (rows, 4) takes the nodes: row in the document's tree, first and last entry of the word, level (~level where
     nothing is left to do below). `weight` (rows,) becomes the running sum. `own` (depth + 1,) is the path of the
@@ -172,7 +172,7 @@ def weigh_below(q, end, total, trees, scratch, word, taken):
 def draw_from_document(at, h, trees, scratch):
     """Draw a leaf from what the document has at a node of level h without the smoothing of h itself and above.
 
-    An entry in proportion to what its tokens keep below level h, then kept mass, or discounts.      math.md (T4)
+    An entry in proportion to what its tokens keep below level h, then kept mass, or discounts.      docs/math (T4)
     """
     node, rng, given_doc = scratch.node, scratch.rng, trees.of_documents.given
     depth, given = trees.below.shape[0] - 1, given_doc[h] if h >= 0 else 0.0
@@ -204,7 +204,7 @@ def leaf_by_discounts(z, h, x, delta, trees, rng):
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def draw_from_word(h, low, high, own_entry, trees, word, taken, rng):
-    """Draw a leaf from the word's tree below a node of level h with the entries low .. high - 1.    math.md (T4)
+    """Draw a leaf from the word's tree below a node of level h with the entries low .. high - 1.    docs/math (T4)
 
     `own_entry` is the entry of the token that does not count, NOWHERE if it is not below the node.
     """
@@ -238,7 +238,7 @@ def draw_from_word(h, low, high, own_entry, trees, word, taken, rng):
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def draw_at_node(x, at, low, high, h, trees, scratch, word, taken):
-    """Draw a leaf below a node of both trees by x, somewhere in what the node adds to the product.  math.md (T4)"""
+    """Draw a leaf below a node of both trees by x, somewhere in what the node adds to the product.  docs/math (T4)"""
     node, mass = scratch.node, trees.words.mass
     first, entry = word.begin + word.w, np.int64(NOWHERE)
     v, d = mass[first + high] - mass[first + low], np.float64(high - low)
@@ -252,7 +252,7 @@ def draw_at_node(x, at, low, high, h, trees, scratch, word, taken):
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def draw_from_product(total, n_nodes, trees, scratch, word, taken):
-    """Draw a leaf in proportion to the product that `weigh` has summed.                             math.md (T4)
+    """Draw a leaf in proportion to the product that `weigh` has summed.                             docs/math (T4)
 
     First the node, then which of its terms: what the document smooths there (the word decides the leaf), or what the
     word smooths there (the document does); at a leaf there is no choice.
@@ -279,7 +279,7 @@ def draw_from_product(total, n_nodes, trees, scratch, word, taken):
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def write_node(h, a, entries, tokens, trees, share):
-    """Write X and Y of a node of a document.                                                       math.md (T17)"""
+    """Write X and Y of a node of a document.                                                       docs/math (T17)"""
     kept, at = tokens - entries * trees.of_documents.given[h], trees.directory.offset[h] + a
     from_word = trees.of_words.from_here
     if h == trees.below.shape[0] - 1:
@@ -355,7 +355,7 @@ def mass_of_entries(first, last, h, depth, leaves, masses, finder, shares):
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def weigh_all(trees, scratch, word, taken):
-    """Sum the product over all nodes; `sums` (depth + 1,) takes the running sum over levels.        math.md (T17)"""
+    """Sum the product over all nodes; `sums` (depth + 1,) takes the running sum over levels.        docs/math (T17)"""
     level, depth, offset, finder = word.level, trees.below.shape[0] - 1, trees.directory.offset, trees.finder
     own, share, sums, gone, lost = scratch.own, scratch.share, scratch.sums, taken.gone, taken.lost
     begin, size = word.begin, word.size
@@ -428,7 +428,7 @@ def find_node_of_entries(x, h, depth, leaves, masses, finder, own, taken, shares
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def draw_from_all(total, trees, scratch, word, taken):
-    """Draw a leaf in proportion to the product that `weigh_all` has summed.                   math.md (T4), (T17)"""
+    """Draw a leaf in proportion to the product that `weigh_all` has summed.                   docs/math (T4), (T17)"""
     node, own, share, sums, rng = scratch.node, scratch.own, scratch.share, scratch.sums, scratch.rng
     below, finder, leaf, mass = trees.below, trees.finder, trees.words.leaf, trees.words.mass
     offset, row, begin, size = trees.directory.offset, trees.directory.row, word.begin, word.size

@@ -1,6 +1,6 @@
 """Trees as kernels see them: the nodes of a shape, and the tree of one document.
 
-Nodes of a shape are found with one look-up, whatever the shape (math.md (T15)). A tree whose nodes of one level all
+Nodes of a shape are found with one look-up, whatever the shape (docs/math (T15)). A tree whose nodes of one level all
 have the same number of children is two short lists, and its nodes are computed: `below` (depth + 1,) are the leaves
 below a node, `finder` (depth + 1,) is one by that. A tree of any other shape is two tables: `below` (depth + 1, L + 1)
 has the first leaf of each node, `finder` (depth + 1, L) the node of each leaf. Which of both it is, is known when a
@@ -188,7 +188,7 @@ def open_samples(samples, begin, end, node, path, trail, finder):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def count_before(start, leaf, key, finder, scratch, own, used):
-    """Put the tokens of each document into its tree in random order, and note what each finds there. math.md (T7)
+    """Put the tokens of each document into its tree in random order, and note what each finds there. docs/math (T7)
 
     `leaf` (N,) is shuffled within documents. own (N,) takes the tokens at the leaf of each token before it, used
     (N, depth) the leaves with tokens below the node of each level above it. Both are zeros before.

@@ -242,7 +242,7 @@ def planted_hdp(
     mean_tokens: float = 100.0,
     seed: int = 0,
 ) -> tuple[Corpus, PlantedTopics]:
-    """Draw documents from the hierarchical Dirichlet process (math.md, the model).
+    """Draw documents from the hierarchical Dirichlet process (docs/math, the model).
 
     Corpus weights are broken off a stick, beta ~ GEM(gamma), until less than a millionth is left; a
     document's proportions are Dirichlet(alpha * beta).

@@ -48,7 +48,7 @@ def _walk_rest(base, delta, b, e, place, u):
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def _draw(own, smooth, first, end, entry_topic, entry_sum, prob, alias, rng):
-    """Draw k in proportion to q_w(k) = e_k phi_kw, in the document or not.                    math.md (B3)"""
+    """Draw k in proportion to q_w(k) = e_k phi_kw, in the document or not.                    docs/math (B3)"""
     u = uniform(rng) * (own + smooth)
     if u < own:
         last = end - 1
@@ -66,7 +66,7 @@ def _draw(own, smooth, first, end, entry_topic, entry_sum, prob, alias, rng):
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def _weigh(j, e, topic, n, m, factors, coef, opened):
-    """coef_j = opened_j + what joining a table is worth, without the word.                    math.md (B2)"""
+    """coef_j = opened_j + what joining a table is worth, without the word.                    docs/math (B2)"""
     opened[j] = e[topic[j]] * factors[n[j], m[j], 0]
     coef[j] = opened[j] + factors[n[j], m[j], 1]
 
@@ -93,7 +93,7 @@ def _leave(j, topic, place, n, m, own_e, own_base, at, coef, opened, n_here):
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def _start(word, alpha, globals_, weights, factors, sparse, scratch):
-    """Draw the topics of a document token by token; return how many it has and the score.     math.md (B4), (B6)"""
+    """Draw the topics of a document token by token; return how many it has and the score.     docs/math (B4), (B6)"""
     e, base, prob, alias, mean_base = globals_.e, globals_.base, globals_.prob, globals_.alias, globals_.mean_base
     smooth, delta, mean_delta, entry = globals_.smooth[0], weights.delta, weights.mean_delta, weights.start
     entry_topic, entry_sum, own, mean = weights.topic, weights.sum, weights.own, weights.mean
@@ -135,7 +135,7 @@ def _start(word, alpha, globals_, weights, factors, sparse, scratch):
 def _sweep(word, n_here, globals_, weights, factors, sparse, scratch):
     """Resample every token of a document; return how many topics it has, -1 if the factors are too narrow.
 
-    math.md (B2), (B4)
+    docs/math (B2), (B4)
     """
     e, base, prob, alias, smooth = globals_.e, globals_.base, globals_.prob, globals_.alias, globals_.smooth[0]
     delta, entry, entry_topic, entry_sum = weights.delta, weights.start, weights.topic, weights.sum
@@ -206,7 +206,7 @@ def _sweep(word, n_here, globals_, weights, factors, sparse, scratch):
 def sample_documents(
     first, last, start, word, alpha, globals_, weights, factors, schedule, sparse, key, scratch, z, tables, score
 ):
-    """Start and sweep the documents first .. last - 1, each with its own stream.                   math.md (B6)
+    """Start and sweep the documents first .. last - 1, each with its own stream.                   docs/math (B6)
 
     Sets z (S, N) to the topics of the saved sweeps, adds their tables to tables (K,), sets score (D,). Returns `last`,
     or the document in which a topic would have more tables than the factors know: all is to be done again with wider

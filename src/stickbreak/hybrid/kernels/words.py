@@ -23,7 +23,7 @@ from stickbreak.numerics.special import exp_digamma
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def fill_alias(weight, n, prob, alias, small, large):
-    """Make the alias table of weight[:n] (Vose 1991); return the sum of the weights.              math.md (B3)"""
+    """Make the alias table of weight[:n] (Vose 1991); return the sum of the weights.              docs/math (B3)"""
     total = 0.0
     for i in range(n):
         total += weight[i]
@@ -55,7 +55,7 @@ def fill_alias(weight, n, prob, alias, small, large):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def weigh_words(first, last, words, state, eta, by_word, mean_field, of_topics, inverse, mean_e, inverse_mean, out):
-    """Fill the rows first .. last - 1 of `WordWeights`, whose tables hold zeros.               math.md (B1), (B3)
+    """Fill the rows first .. last - 1 of `WordWeights`, whose tables hold zeros.               docs/math (B1), (B3)
 
     eta: a number, or `by_word` one for each of these words. Then weights are by the unit of the word, which is its eta,
     or exp(psi(eta)).
@@ -98,7 +98,7 @@ def add_tokens(
     done, words, start, tokens, z, amount, least, key, end, begin_of, size_of, room_of, pair_topic, pair_count,
     holders, lost,
 ):  # fmt: skip
-    """S_wk += amount for every token of every saved sweep in z (S, N).                              math.md (B5)
+    """S_wk += amount for every token of every saved sweep in z (S, N).                              docs/math (B5)
 
     Pairs of these words that are below `least` are rounded to 0 or to `least`, so that none is changed on average; what
     the topics lose by that is added to `lost`. Returns how many words are done, fewer than all if a list needs more
@@ -192,7 +192,7 @@ def count_topics(z, out):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def poisson_tails(S, limit):
-    """Return T_j = sum of P(n > j), n ~ Poisson(S), over the expected counts with 0 < S <= limit.   math.md (B10)"""
+    """Return T_j = sum of P(n > j), n ~ Poisson(S), over the expected counts with 0 < S <= limit.   docs/math (B10)"""
     tails = np.zeros(4 * limit)
     for i in range(S.size):
         if 0.0 < S[i] <= limit:

@@ -9,7 +9,7 @@ from stickbreak.numerics.compiling import njit
 
 @njit(cache=True, nogil=True)
 def simplex_weights(gram, products, tolerance, max_steps):
-    """Return weights[w] = argmin_x |target_w - sum_k x_k anchor_k|^2 / 2 over x >= 0, sum x = 1.     math.md (A3)
+    """Return weights[w] = argmin_x |target_w - sum_k x_k anchor_k|^2 / 2 over x >= 0, sum x = 1.     docs/math (A3)
 
     gram[k, l] = anchor_k' anchor_l, products[w, k] = target_w' anchor_k. Starts at the nearest anchor. Each step moves
     weight from one anchor to another, as far as the distance falls: to the anchor with the smallest derivative, from

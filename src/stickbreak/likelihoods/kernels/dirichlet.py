@@ -43,7 +43,7 @@ def sum_digamma_gain(S, eta):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def expected_word_weights(tau, tau_sum, words, out):
-    """out[i, k] = exp(E log phi_kw - s_w), w = words[i].                           math.md (V4)
+    """out[i, k] = exp(E log phi_kw - s_w), w = words[i].                           docs/math (V4)
 
     s_w = 0 except for words where every exp(E log phi_kw) would underflow: there the largest becomes 1.
     The responsibilities do not depend on s_w.

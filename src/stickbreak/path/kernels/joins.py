@@ -17,7 +17,7 @@ SMALLEST_PRODUCT, LARGEST_PRODUCT, MOST_FACTORS = (
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def gains(indptr, word, count, inverse, theta, tau, mass, eta, total_eta, least, pairs, out):
-    """out[q] = sum_i c_i log p_i' / p_i of the join of a pair, in documents that have `least` of both. math.md (J2)
+    """out[q] = sum_i c_i log p_i' / p_i of the join of a pair, in documents that have `least` of both. docs/math (J2)
 
     p_i' = p_i - theta_a phi_a - theta_b phi_b + (theta_a + theta_b) (tau_a + tau_b - eta) / (mass_a + mass_b - W eta)
 
@@ -68,7 +68,7 @@ def predict(indptr, word, theta, tau, mass, p):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def follow(indptr, word, theta, tau, mass, eta, total_eta, a, b, p):
-    """Give each token the p_i of the join of rows a and b; return the least that is left of one.      math.md (J2)"""
+    """Give each token the p_i of the join of rows a and b; return the least that is left of one.      docs/math (J2)"""
     left, right, both = 1.0 / mass[a], 1.0 / mass[b], 1.0 / (mass[a] + mass[b] - total_eta)
     least = 1.0
     for d in range(indptr.size - 1):

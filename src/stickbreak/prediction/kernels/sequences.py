@@ -39,7 +39,7 @@ def open_particle(rng, key, content, r):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def log_averages(sums, n_tokens, log_products):
-    """Return both estimates of a document: product of means, mean of products.                     math.md (D4)
+    """Return both estimates of a document: product of means, mean of products.                     docs/math (D4)
 
     sums[n] is sum_r p[n, r], log_products[r] is sum_n log p[n, r].
     """
@@ -58,7 +58,7 @@ def log_averages(sums, n_tokens, log_products):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def draw_topic(v, n_here, topic, n, by_word, running, rng):
-    """Draw k in proportion to (a_k + n_k) phi_kv; return it and the sum over k.                    math.md (D3)
+    """Draw k in proportion to (a_k + n_k) phi_kv; return it and the sum over k.                    docs/math (D3)
 
     running[v, k] is the sum of a_j phi_jv over j <= k: that part is found by bisection, and only the topics that the
     document has now, topic[:n_here] with n[:n_here] tokens, are gone through.
@@ -114,7 +114,7 @@ def take_topic(k, n_here, topic, n, place):
 def score_documents(
     start, word, content, key, n_particles, resample, by_word, running, concentration, printed, unbiased
 ):
-    """Write both estimates of the log probability of each document.                          math.md (D3), (D4)
+    """Write both estimates of the log probability of each document.                          docs/math (D3), (D4)
 
     `word` names rows of by_word (U, K) and running (U, K). Of each particle token n is predicted and drawn, one after
     the other; with `resample` all tokens before it are drawn again first.

@@ -15,7 +15,7 @@ LEAST_LEFT = 0.5  # share of N_dk that an extrapolation leaves; less throws topi
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def _sweep(block, count, theta, z, new):
-    """new[k] = sum_i count[i] theta[k] block[i, k] / z[i],  z[i] = sum_k theta[k] block[i, k].     math.md (D1)"""
+    """new[k] = sum_i count[i] theta[k] block[i, k] / z[i],  z[i] = sum_k theta[k] block[i, k].     docs/math (D1)"""
     for k in range(new.size):
         new[k] = 0.0
     for i in range(count.size):
@@ -32,7 +32,7 @@ def _sweep(block, count, theta, z, new):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _value(count, z, prior, theta):
-    """Return what the fixed point is the maximum of, at the theta that z belongs to.                math.md (D2)"""
+    """Return what the fixed point is the maximum of, at the theta that z belongs to.                docs/math (D2)"""
     value, length, mass, total = 0.0, 0.0, 0.0, 0.0
     for i in range(count.size):
         value += count[i] * math.log(z[i])
@@ -65,7 +65,7 @@ def _extrapolate(first, second, third, out):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def document_weights(indptr, word, count, topics, prior, tolerance, max_sweeps, out):
-    """Write the weights of documents under fixed topics.                                      math.md (D1), (D2)
+    """Write the weights of documents under fixed topics.                                      docs/math (D1), (D2)
 
         N_dk = sum_w n_dw r_dwk,   r_dwk ∝ phi_kw (N_dk + prior_k),   out[d, k] ∝ N_dk + prior_k
 

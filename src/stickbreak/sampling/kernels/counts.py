@@ -120,7 +120,7 @@ def count_pairs(start, size, n, m, times):
 
 @njit(cache=True, nogil=True)
 def log_seatings(n, m, times, ratios):
-    """Sum log s(n, m) over pairs (n, m), each as often as it occurs.                         math.md (G1)"""
+    """Sum log s(n, m) over pairs (n, m), each as often as it occurs.                         docs/math (G1)"""
     total = 0.0
     for s in range(n.size):
         total += times[s] * log_stirling(ratios, n[s], m[s])
@@ -129,7 +129,7 @@ def log_seatings(n, m, times, ratios):
 
 @njit(cache=True, nogil=True)
 def log_words(words, n_k, n_topics, eta):
-    """sum_k log f_k: words of each topic, its distribution integrated out.                   math.md (G12)"""
+    """sum_k log f_k: words of each topic, its distribution integrated out.                   docs/math (G12)"""
     total_eta = total_of(eta, words.size.size)
     total, known = n_topics * math.lgamma(total_eta), math.lgamma(of_word(eta, 0))
     for k in range(n_topics):

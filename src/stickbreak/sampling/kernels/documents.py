@@ -38,7 +38,7 @@ def labels_in(labels, d):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def fill_prior(labels, d, n_topics, prior):
-    """Make of prior, alpha beta_k for k < n_topics, that of document d, in place.                  math.md (G16)"""
+    """Make of prior, alpha beta_k for k < n_topics, that of document d, in place.                  docs/math (G16)"""
     n_own = labels_in(labels, d)
     if n_own == 0:
         return
@@ -52,7 +52,7 @@ def fill_prior(labels, d, n_topics, prior):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def assign(start, word, phi, prior, labels, rounds, z, rng, key):
-    """Draw z_i in proportion to phi_wk (N_dk + prior_k), after `rounds` of N_dk = sum_i of them.       math.md (D1)
+    """Draw z_i in proportion to phi_wk (N_dk + prior_k), after `rounds` of N_dk = sum_i of them.       docs/math (D1)
 
     prior, alpha beta, is that of documents without labels.
     """
@@ -86,7 +86,7 @@ def assign(start, word, phi, prior, labels, rounds, z, rng, key):
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def tables_of(n, a, rng):
-    """Draw m = sum_{i < n} Bernoulli(a / (a + i)), the tables of n tokens.                             math.md (G5)"""
+    """Draw m = sum_{i < n} Bernoulli(a / (a + i)), the tables of n tokens.                           docs/math (G5)"""
     tables = 1
     for i in range(1, n):
         if uniform(rng) * (a + i) < a:
@@ -96,7 +96,7 @@ def tables_of(n, a, rng):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def draw_tables(start, documents, prior, labels, rng, key):
-    """Draw m_jk of documents, a = prior_k = alpha beta_k.                                 math.md (G5), (G16)"""
+    """Draw m_jk of documents, a = prior_k = alpha beta_k.                                 docs/math (G5), (G16)"""
     for d in range(start.size - 1):
         open_stream(rng, key, d)
         n_own = labels_in(labels, d)

@@ -62,7 +62,7 @@ def table_of(dish, n_t, base, k, u):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def seat_tokens(first, last, start, word, seating, words, topics, alpha, gamma, eta, seated, key):
-    """Resample the tables of the tokens of the documents first .. last - 1.                        math.md (G2)
+    """Resample the tables of the tokens of the documents first .. last - 1.                        docs/math (G2)
 
     With `seated` false the documents are empty and their tokens come in one after another: sequential prediction
     (Wang and Blei 2012, Sec. 4). Returns the document at which the numbers for topics ran out, or `last`.
@@ -188,7 +188,7 @@ def tokens_by_table(start, seating, order, table_start):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def serve_tables(first, last, start, word, seating, order, table_start, words, topics, gamma, eta, key):
-    """Resample the dish of every table of the documents first .. last - 1.                         math.md (G3)
+    """Resample the dish of every table of the documents first .. last - 1.                         docs/math (G3)
 
     p(k) prop. to M_k f_k(X), new gamma f_new(X): the words X of the table and its count are taken out first.
     """
@@ -364,7 +364,7 @@ def count_tables(start, seating, scratch, z, documents):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def draw_seating(start, z, documents, ratios, scratch, seating, rng, key):
-    """Draw a seating given z and m: each is as likely as it has ways to seat, prod_t (n_jt - 1)!.       math.md (G5)
+    """Draw a seating given z and m: each is as likely as it has ways to seat, prod_t (n_jt - 1)!.       docs/math (G5)
 
     Backwards over the tokens of a topic in a document: the last of n tokens at m tables sits alone with probability
     s(n-1, m-1) / s(n, m), else beside one of the other n - 1, all as likely. scratch (2, longest document).

@@ -44,7 +44,7 @@ def _weigh(k, n_k, m_k, n_d, m_d, factors, alpha, total_eta, opened, seated):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def sweep(first, last, start, word, z, documents, words, topics, factors, alpha, gamma, eta, dense, key):
-    """Resample z and the table indicators of the documents first .. last - 1.                      math.md (G6)
+    """Resample z and the table indicators of the documents first .. last - 1.                      docs/math (G6)
 
     `dense` computes the weights of all topics for each token: the same law, in time that follows K.
 

@@ -22,7 +22,7 @@ _NOTHING = 1e-300  # mass left of a part: no double sees it
 
 
 class Rest(NamedTuple):
-    """All topics without tokens, weights times alpha.                                              math.md (G14)
+    """All topics without tokens, weights times alpha.                                              docs/math (G14)
 
     The rest of the corpus weights is cut into R parts, each broken into sticks: topic e = r + R s is stick s of part r.
     Its words stand in a binary tree: a node gives its left half a Beta share. Whoever asks for the same number, on any
@@ -118,7 +118,7 @@ class Sampled(NamedTuple):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def draw_words(first, last, words, eta, key, g, total):
-    """Draw g_wk ~ Gamma(n_kw + eta) of the words first .. last - 1, and add them up in total (K,).    math.md (G14)"""
+    """Draw g_wk ~ Gamma(n_kw + eta) of the words first .. last - 1, and add them up in total (K,).  docs/math (G14)"""
     rng, n_w = np.empty(1, np.uint64), np.zeros(total.size, np.int64)
     for w in range(first, last):
         open_stream(rng, key, w)
@@ -143,7 +143,7 @@ def add_up(first, last, g, coef, mass):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def sweep(first, last, start, word, z, documents, sampled, labels, keys):
-    """Resample z of the documents first .. last - 1, then their tables.                math.md (G14), (G5), (G16)
+    """Resample z of the documents first .. last - 1, then their tables.                docs/math (G14), (G5), (G16)
 
     A topic e of the rest has the number K + e afterwards. keys: of the streams for tokens and for tables.
     """
@@ -207,7 +207,7 @@ def sweep(first, last, start, word, z, documents, sampled, labels, keys):
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def _draw(w, d, topic, coef, share, size, new, n_new, n_far, sampled, labels, rng, other):
-    """Draw the topic of a token of word w: in proportion to (n_dk + alpha beta_k) phi_kw.       math.md (G14), (G16)
+    """Draw the topic of a token of word w: in proportion to (n_dk + alpha beta_k) phi_kw.       docs/math (G14), (G16)
 
     A topic of the rest is drawn by its weight alone, and taken with the probability of the word; otherwise all is drawn
     again. In a document with labels these have a prior of their own, and alpha beta_k of the others is scaled.
@@ -263,7 +263,7 @@ def _draw(w, d, topic, coef, share, size, new, n_new, n_far, sampled, labels, rn
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _list_topics(d, begin, topic, n, documents, prior, rest, labels, rng, other):
-    """List the topics of document d, ascending, and draw their tables.                           math.md (G5), (G16)"""
+    """List the topics of document d, ascending, and draw their tables.                         docs/math (G5), (G16)"""
     n_own = labels_in(labels, d)
     for s, j in enumerate(np.argsort(topic)):
         k = topic[j]

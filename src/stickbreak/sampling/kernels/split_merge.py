@@ -22,7 +22,7 @@ _LARGE = 1e150  # a product beyond this is turned into a logarithm
 def run_trials(start, word, topic, n_topics, n_kept, most, gamma, eta, n_words, trials, scans, key):
     """Change topic (M,) in place by trials; return K and [splits tried, accepted, merges tried, accepted].
 
-    No trial is about one of the first `n_kept` topics, and none splits one of `most`.             math.md (M1)
+    No trial is about one of the first `n_kept` topics, and none splits one of `most`.             docs/math (M1)
     """
     M = topic.size
     order, side = np.empty(M, np.int64), np.empty(M, np.int8)
@@ -84,7 +84,7 @@ def _merge(topic, kept, gone, last):
 
 @njit(cache=True, nogil=True)
 def propose(start, word, topic, tables, side, n, size, eta, scans, rng):
-    """Fill side: drawn if the two picked tables share their dish, else the present one; return log q.  math.md (M1)"""
+    """Fill side: drawn if the two picked tables share their dish, else the present one; return log q. docs/math (M1)"""
     split = topic[tables[0]] == topic[tables[1]]
     for c in tables:
         side[c] = _NOWHERE
@@ -98,7 +98,7 @@ def propose(start, word, topic, tables, side, n, size, eta, scans, rng):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def scan(start, word, topic, tables, side, n, size, eta, drawn, rng):
-    """Give each table, the two picked ones apart, a side given the others that have one; return log q.  math.md (M2)
+    """Give each table, the two picked ones apart, a side given the others that have one; return log q.  docs/math (M2)
 
     The side is drawn, or else the present one: side 0 is the dish of the first table.
     """
@@ -126,7 +126,7 @@ def _add(start, word, c, n, size, s, sign):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _add_to_both(start, word, c, n, size, eta, total_eta):
-    """Add table c to both sides; return log of |S_1| f(X_c | S_1) / |S_2| f(X_c | S_2), X_c its words.  math.md (M2)
+    """Add table c to both sides; return log of |S_1| f(X_c | S_1) / |S_2| f(X_c | S_2), X_c its words.  docs/math (M2)
 
     f(X | S) is a product over the words, each given those before: no gamma function is needed, and a word costs
     the same whatever its count.
@@ -153,7 +153,7 @@ def _add_to_both(start, word, c, n, size, eta, total_eta):
 def settle(start, word, tables, n, size, gamma, eta):
     """Return log of gamma (|S_1| - 1)! (|S_2| - 1)! / (|S| - 1)!  f(S_1) f(S_2) / f(S), and empty both sides.
 
-    math.md (M1). A word that is on one side only adds nothing to the ratio of the f.
+    docs/math (M1). A word that is on one side only adds nothing to the ratio of the f.
     """
     total_eta, known = total_of(eta, n.shape[0]), lgamma(of_word(eta, 0))
     out = log(gamma) + lgamma(total_eta) + lgamma(size[0, 1] + size[1, 1] + total_eta)

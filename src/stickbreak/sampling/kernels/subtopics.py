@@ -40,7 +40,7 @@ class Pick(NamedTuple):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def pick(trial, words, n_k, n_topics, n_kept, limit, largest, key, rng):
-    """Pick the topics of a trial of at most `largest` tokens; rng goes on from there.               math.md (M3)
+    """Pick the topics of a trial of at most `largest` tokens; rng goes on from there.               docs/math (M3)
 
     No trial is about one of the first `n_kept` topics: a pick of one is none.
     """
@@ -62,9 +62,9 @@ def pick(trial, words, n_k, n_topics, n_kept, limit, largest, key, rng):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def judge(picked, members, side, words, n_k, beta, n_topics, alpha, scale, gamma, eta, passes, rng):
-    """Propose sides, or weigh the present ones; return whether the move is accepted, v, n and size.  math.md (M3)
+    """Propose sides, or weigh the present ones; return whether the move is accepted, v, n and size.  docs/math (M3)
 
-    `scale`: by which alpha beta_k is multiplied in documents with labels.                           math.md (G16)
+    `scale`: by which alpha beta_k is multiplied in documents with labels.                           docs/math (G16)
     """
     splits, first, second = picked.splits, picked.first, picked.second
     n, size, S = np.zeros((words.size.size, 2)), np.zeros(2), side.size
@@ -141,7 +141,7 @@ def _weigh(words, own, own_size, skipped, n_topics, n_k, weight):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _partner(words, first, n_topics, n_k, own, weight, rng):
-    """Draw a topic to be merged with `first`; return it and the log of its probability.              math.md (M4)"""
+    """Draw a topic to be merged with `first`; return it and the log of its probability.              docs/math (M4)"""
     for w in range(own.size):
         own[w] = 0.0
         for s in range(words.start[w], words.start[w] + words.size[w]):
@@ -159,7 +159,7 @@ def _partner(words, first, n_topics, n_k, own, weight, rng):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _log_partner(words, n, size, divided, n_topics, n_k, weight):
-    """Return the log probability that side 0, a topic by itself, would draw side 1 as its partner.    math.md (M4)"""
+    """Return the log probability that side 0, a topic by itself, would draw side 1 as its partner.    docs/math (M4)"""
     total = _weigh(words, n[:, 0], size[0], divided, n_topics, n_k, weight)
     common = 0.0
     for w in range(n.shape[0]):
@@ -263,7 +263,7 @@ def gather(document, word, left, right):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def propose(members, anchors, mass, eta, passes, side, drawn, floor, n, size, rng):
-    """Give every member its side, or else take the present ones; return log q.                      math.md (M4)
+    """Give every member its side, or else take the present ones; return log q.                      docs/math (M4)
 
     With `passes` = 0 the sides know nothing but the anchors before the draw; else they settle in that many passes at
     most. Stops where log q falls below `floor`.
@@ -288,7 +288,7 @@ def count_sides(members, side, n, size):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def settle_sides(members, anchors, mass, eta, passes, expected, n, size, tables):
-    """Let two sides settle around the documents of the anchors.                                      math.md (M4)
+    """Let two sides settle around the documents of the anchors.                                      docs/math (M4)
 
     Fills expected (S,), the probability that each member is on side 0, n and size, its sums, and tables (2,), about
     the tables of each side. Nothing is drawn: the result depends on the members and the anchors alone.
@@ -370,7 +370,7 @@ def _seed(members, anchors, expected, n, size):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def draw_sides(members, anchors, mass, eta, settled, expected, tables, side, drawn, floor, n, size, rng):
-    """Give the members their sides document by document, or else take the present ones; return log q.  math.md (M4)
+    """Give the members their sides document by document, or else take the present ones; return log q.  docs/math (M4)
 
     n, size and tables hold what is expected, zeros where nothing has settled, and are used up.
     """
@@ -467,7 +467,7 @@ def documents_beyond(members, side, kinds):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def log_documents(beyond, masses, v):
-    """Log of prod_d (mass u)_{n_d0} (mass (1 - u))_{n_d1} / (mass)_{n_d}, u = 1 / (1 + e^-v).       math.md (M3)
+    """Log of prod_d (mass u)_{n_d0} (mass (1 - u))_{n_d1} / (mass)_{n_d}, u = 1 / (1 + e^-v).       docs/math (M3)
 
     masses (kinds,): that of the documents of each kind.
     """
@@ -496,7 +496,7 @@ def _slope(beyond, masses, v):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def share_proposal(beyond, masses):
-    """Return centre and scale of the logistic law from which v is proposed, near its mode.          math.md (M4)"""
+    """Return centre and scale of the logistic law from which v is proposed, near its mode.          docs/math (M4)"""
     on_0 = on_1 = 0.0
     for kind in range(masses.size):
         on_0 += beyond[kind, 0, 0]
@@ -524,7 +524,7 @@ def weigh(members, side, masses, eta, n, size, v, drawn, rng):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def log_words(members, n, size, eta):
-    """Return log f(S_0) f(S_1) / f(S); words that are on one side only add nothing. n: as drawn.    math.md (M3)"""
+    """Return log f(S_0) f(S_1) / f(S); words that are on one side only add nothing. n: as drawn.    docs/math (M3)"""
     total_eta, known = total_of(eta, n.shape[0]), lgamma(of_word(eta, 0))
     out = lgamma(total_eta) + lgamma(size[0] + size[1] + total_eta)
     out -= lgamma(size[0] + total_eta) + lgamma(size[1] + total_eta)

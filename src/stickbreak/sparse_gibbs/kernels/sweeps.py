@@ -1,4 +1,4 @@
-"""Sweeps of sparse Gibbs sampling, word by word (math.md (L2), (L10)); NumPy twins in tests/topics/reference.py.
+"""Sweeps of sparse Gibbs sampling, word by word (docs/math (L2), (L10)); NumPy twins in tests/topics/reference.py.
 
 Indices are unsigned: Numba takes others for places from the end where they are negative, and asks each time. Weights
 are single precision, always made of whole counts, so that no error adds up; sums of many are double.
@@ -104,7 +104,7 @@ def draw_of_all(u, own, less, change, a, phi, sums):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def sweep(start, first, end, where, z, lists, bits, n, a, eta, known, topic, pseudo, total, key, offset):
-    """Draw topics of tokens given all others; return the sum of log of the totals.     math.md (L2), (L9), (L11)
+    """Draw topics of tokens given all others; return the sum of log of the totals.     docs/math (L2), (L9), (L11)
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def sweep_labelled(
     start, first, end, where, z, lists, bits, n, a, eta, known, topic, pseudo, total, key, offset,
     document, begin, label, n_labels, own, scale,
 ):  # fmt: skip
-    """Draw the topic of each token given all others; return the sum of log of the totals.              math.md (L10)
+    """Draw the topic of each token given all others; return the sum of log of the totals.              docs/math (L10)
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What two topics gain as one (math.md (L13), (L14)); NumPy twins in tests/topics/reference.py."""
+"""What two topics gain as one (docs/math (L13), (L14)); NumPy twins in tests/topics/reference.py."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def by_topic(n_before, first, start, word, topic, free, member, word_of, documen
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def gains_of_pairs(pairs, begin, member, word, document, scale, counts, sizes, a, eta, prior, total, key, gains):
-    """Put what the topics of each pair gain as one into gains.                                          math.md (L14)
+    """Put what the topics of each pair gain as one into gains.                                          docs/math (L14)
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Compiled local step of the variational HDP (math.md (V5)); the rules of `statistics.py` hold here, too.
+"""Compiled local step of the variational HDP (docs/math (V5)); the rules of `statistics.py` hold here, too.
 
 `error_model="numpy"`: a test of every divisor would keep loops with a division from being vectorised.
 """
@@ -15,7 +15,7 @@ from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.special import digamma, exp_digamma, log_gamma
 from stickbreak.prediction.kernels.weights import LEAST_LEFT, LONGEST_STEP
 
-RESTART_TOKENS = 1e-3  # a topic with fewer is not worth a restart (math.md (V5))
+RESTART_TOKENS = 1e-3  # a topic with fewer is not worth a restart (docs/math (V5))
 RESTART_SWEEPS = 4
 RESTART_GAIN = 1e-9  # of the document's value
 RESTART_HOPE = -3.0  # nats: a bound of the gain below which no sweeps are spent (it loses 1 in 1000 on NIPS, KOS)
@@ -23,7 +23,7 @@ SMALLEST_WEIGHT = 1e-150  # a word that only one topic of the document can expla
 SOLE = 1e-9  # share of a word that the other topics must be able to explain where a restart leaves one out
 
 EARLY_SWEEPS = 2  # plain sweeps before the first that an extrapolation uses
-VANISHED = 1e-20  # share of a document's tokens below which a topic has left it (math.md, numerical care)
+VANISHED = 1e-20  # share of a document's tokens below which a topic has left it (docs/math, numerical care)
 
 
 class Documents(NamedTuple):
@@ -116,7 +116,7 @@ def _project(block, row, n_active, v, out):
 def _exp_expected_log(theta, n_active):
     """Replace theta[j] by exp(psi(theta[j]) - s); s = 0 unless all would underflow, then the largest becomes 1.
 
-    Neither the responsibilities nor the objective depend on s.                     math.md (V5)
+    Neither the responsibilities nor the objective depend on s.                     docs/math (V5)
     """
     largest = 0.0
     for j in range(n_active):
@@ -146,7 +146,7 @@ def _document_value(count, z, prior, topic, n_dk, weight):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def _ascend(document, active, tolerance, max_sweeps, accelerate):
-    """Sweep until no N_dk changes by `tolerance`; z, v and n_dk belong to `weight`.     math.md (V5), (V6)
+    """Sweep until no N_dk changes by `tolerance`; z, v and n_dk belong to `weight`.     docs/math (V5), (V6)
 
     With `accelerate` every third sweep begins at an extrapolation of the two before.
     The state before the first of them goes to `kept` (N, then topics and rows): its value is the floor.
@@ -191,7 +191,7 @@ def _ascend(document, active, tolerance, max_sweeps, accelerate):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _extrapolate(row, n_dk, active, change):
-    """Replace N2 by N0 - 2 s r + s^2 v, r = N1 - N0, v = N2 - 2 N1 + N0, s = -|r| / |v|.    math.md (V19)"""
+    """Replace N2 by N0 - 2 s r + s^2 v, r = N1 - N0, v = N2 - 2 N1 + N0, s = -|r| / |v|.    docs/math (V19)"""
     first, second = 0.0, 0.0
     for j in range(active):
         r = change[0, row[j]]
@@ -250,7 +250,7 @@ def _loss_without(block_row, weight, count, z):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _restart(document, active, most, value, saved, saved_int, tally):
-    """Try the document without each of its `most` smallest topics; keep what raises its value.     math.md (V17)
+    """Try the document without each of its `most` smallest topics; keep what raises its value.     docs/math (V17)
 
     Returns
     -------
@@ -307,7 +307,7 @@ def _restart(document, active, most, value, saved, saved_int, tally):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def ascend_documents(documents, tolerance, max_sweeps, restarts, accelerate, found):
-    """Coordinate ascent on (r, theta) of each document, globals fixed.             math.md (V5), (V6)
+    """Coordinate ascent on (r, theta) of each document, globals fixed.             docs/math (V5), (V6)
 
         r_dwk ∝ exp(E log pi_dk) weights[w, k],   theta_dk = prior[k] + N_dk,   prior = alpha E[beta] (K + 1)
 
@@ -316,7 +316,7 @@ def ascend_documents(documents, tolerance, max_sweeps, restarts, accelerate, fou
     out.
 
     `documents`: `Documents`. `found`: `Ascended`; `value` is what the objective owes to a document up to terms that are
-    the same for every (r, theta) of it (math.md (V5)): sum_k [ log Gamma(theta_dk) - log Gamma(prior_k) ]
+    the same for every (r, theta) of it (docs/math (V5)): sum_k [ log Gamma(theta_dk) - log Gamma(prior_k) ]
     + sum_w c_dw log Z_dw - sum_k N_dk log weight_dk.
     """
     indptr, word, count, weights, prior, start_ptr, start_topic, start_n, capacity_ptr = documents

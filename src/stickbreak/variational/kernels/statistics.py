@@ -20,7 +20,7 @@ from stickbreak.numerics.special import digamma, log_gamma, trigamma
 def document_statistics(indptr, topic, n_dk, prior, lengths, T, Q):
     """Add sum_d of E log pi_dk and log Gamma(theta_dk), theta_dk = prior[k] + N_dk; return sum_d log Gamma(sum theta).
 
-    Topics that a document does not use all have theta_dk = prior[k]: they are counted and added once.      math.md (V8)
+    Topics that a document does not use all have theta_dk = prior[k]: they are counted and added once.    docs/math (V8)
     """
     n_topics, n_documents = prior.size - 1, indptr.size - 1
     used = np.zeros(n_topics, np.int64)
@@ -52,7 +52,7 @@ def word_statistics(
 ):  # fmt: skip
     """S[w, k] = weights[w, k] sum_d ratio_dw weight_dk, first <= w < last; cross[k] += sum_w S[w, k] log weights[w, k].
 
-    Accumulated word by word, so that threads never write to one place.             math.md (V8)
+    Accumulated word by word, so that threads never write to one place.             docs/math (V8)
     """
     n_topics = S.shape[1]
     for w in range(first, last):
@@ -88,7 +88,7 @@ def group_by_word(word, n_words):
 def pair_statistics(
     indptr, word, ratio, weights, prior, lengths, topic_ptr, topic, n_dk, weight, left, right, T, G, Q, H
 ):  # fmt: skip
-    """Add T, G, Q of the union of each tracked pair, and H' - H_l - H_m.           math.md (V12)
+    """Add T, G, Q of the union of each tracked pair, and H' - H_l - H_m.           docs/math (V12)
 
     The entropy differs from the sum of both only in documents that use both topics.
     """
@@ -130,7 +130,7 @@ def pair_statistics(
 
 @njit(cache=True, nogil=True)
 def pair_entropies(indptr, word, ratio, weights, topic_ptr, topic, weight, left, right, H):
-    """Add H' - H_l - H_m of the union of each tracked pair.                         math.md (V12)"""
+    """Add H' - H_l - H_m of the union of each tracked pair.                         docs/math (V12)"""
     slot = np.full(weights.shape[1], -1, np.int64)
     for d in range(indptr.size - 1):
         for p in range(topic_ptr[d], topic_ptr[d + 1]):
@@ -161,7 +161,7 @@ def _joint_entropy(begin, end, word, ratio, weights, left, right, weight_left, w
 def responsibilities(
     documents, indptr, word, ratio, topic_ptr, topic, weight, weights, share_ptr, share
 ):  # fmt: skip
-    """Write c_dw r_dwk = ratio_dw weight_dk weights[w, k] of some documents, (U_d, A_d) by rows.     math.md (V6)"""
+    """Write c_dw r_dwk = ratio_dw weight_dk weights[w, k] of some documents, (U_d, A_d) by rows.     docs/math (V6)"""
     for i in range(documents.size):
         d, at = documents[i], share_ptr[i]
         for p in range(indptr[d], indptr[d + 1]):
@@ -225,7 +225,7 @@ def relabel_responsibilities(
 
 @njit(cache=True, nogil=True)
 def share_statistics(indptr, word, count, topic_ptr, topic, share_ptr, share, S, H):
-    """S[w, k] += c r, H[k] -= c r log r of documents whose responsibilities are stored.                 math.md (V8)"""
+    """S[w, k] += c r, H[k] -= c r log r of documents whose responsibilities are stored.               docs/math (V8)"""
     for d in range(indptr.size - 1):
         at = share_ptr[d]
         for p in range(indptr[d], indptr[d + 1]):
@@ -238,7 +238,7 @@ def share_statistics(indptr, word, count, topic_ptr, topic, share_ptr, share, S,
 
 @njit(cache=True, nogil=True)
 def stick_terms(rho, omega, T, n_documents, alpha, gamma, by_rho, by_omega):
-    """Return L_G and write its gradient.                                            math.md (V10), (V11)
+    """Return L_G and write its gradient.                                            docs/math (V10), (V11)
 
     L_G = sum_k { -c_B(a_k, b_k) + (D + 1 - a_k) E log u_k + (D (K + 1 - k) + gamma - b_k) E log(1 - u_k) }
           + alpha sum_{k <= K+1} E[beta_k] T_k,                    a = rho omega, b = (1 - rho) omega
@@ -273,7 +273,7 @@ def stick_terms(rho, omega, T, n_documents, alpha, gamma, by_rho, by_omega):
 
 @njit(cache=True, nogil=True)
 def squared_weights(rho, omega, by_rho, by_omega):
-    """Return E[sum_{k <= K+1} beta_k^2] and write its gradient, in O(K).            math.md (V13)
+    """Return E[sum_{k <= K+1} beta_k^2] and write its gradient, in O(K).            docs/math (V13)
 
     With p_k = E[u_k^2] and s_k = E[(1 - u_k)^2] the value is M_1 of M_k = p_k + s_k M_{k+1}, M_{K+1} = 1. Topic m moves
     it by P_m (dp_m + ds_m M_{m+1}), P_m = prod_{l<m} s_l: a prefix and a suffix, nothing is divided by a product.
@@ -364,7 +364,7 @@ def relabel_entries(indptr, topic, value, new_index, n_topics, out_indptr, out_t
 
 @njit(cache=True, nogil=True)
 def spread_responsibilities(first, last, document, ratio, topic_ptr, topic, weight, weights, least, R, cross):
-    """R[i, k] = r of vector first + i, below `least` zero; cross[k] += sum_n r log weights[n, k].   math.md (N2)"""
+    """R[i, k] = r of vector first + i, below `least` zero; cross[k] += sum_n r log weights[n, k].   docs/math (N2)"""
     for n in range(first, last):
         d = document[n]
         for p in range(topic_ptr[d], topic_ptr[d + 1]):
@@ -378,7 +378,7 @@ def spread_responsibilities(first, last, document, ratio, topic_ptr, topic, weig
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def mixture_step(elog, log_weights, least, weights, ratio, size):
-    """Responsibilities of vectors that share one distribution over components.            math.md (N3)
+    """Responsibilities of vectors that share one distribution over components.            docs/math (N3)
 
     r_nk ∝ exp(elog[n, k] + log_weights[k]); those below `least` of the largest are zero, the rest sum to one. Written:
     weights[n, k] = exp(elog - s_n), zero where r is; ratio[n] = 1 / Z_n; size[n] = components with r > 0.

@@ -1,4 +1,4 @@
-"""Delete moves: a topic goes, and its documents are inferred again (math.md (V18); Hughes et al. 2015, Sec. 5.2).
+"""Delete moves: a topic goes, and its documents are inferred again (docs/math (V18); Hughes et al. 2015, Sec. 5.2).
 
 The target documents leave the totals, exactly, by their gathered responsibilities. All others do not hold the topic:
 their theta of it is dropped. Then the target is inferred again, together with the global step, and the whole objective
@@ -302,7 +302,7 @@ def joined_summary(pieces: list[Piece], batch: Observations) -> Summary:
 
 
 def without_topic(summary: Summary, old: Summary | None, topic: int, others: list[Untouched]) -> Summary:
-    """Return statistics without the target's part `old`, without the topic and without words.   math.md (V18)
+    """Return statistics without the target's part `old`, without the topic and without words.   docs/math (V18)
 
     `others` are the remaining documents of the summary.
     """

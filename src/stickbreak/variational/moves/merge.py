@@ -1,4 +1,4 @@
-"""Merge moves: two topics become one (math.md (V12); Hughes, Kim and Sudderth 2015, Sec. 5.1)."""
+"""Merge moves: two topics become one (docs/math (V12); Hughes, Kim and Sudderth 2015, Sec. 5.1)."""
 
 from __future__ import annotations
 

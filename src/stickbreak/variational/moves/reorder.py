@@ -1,4 +1,4 @@
-"""Re-ordering: topics by decreasing size, kept only if the objective rises (math.md, order of the topics)."""
+"""Re-ordering: topics by decreasing size, kept only if the objective rises (docs/math, order of the topics)."""
 
 from __future__ import annotations
 

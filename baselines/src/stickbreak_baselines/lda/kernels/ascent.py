@@ -1,4 +1,4 @@
-"""The local step of variational LDA (math.md (L5)); a NumPy twin in baselines/tests/lda/test_variational.py."""
+"""The local step of variational LDA (docs/math (L5)); a NumPy twin in baselines/tests/lda/test_variational.py."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _weights(gamma, theta):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def ascend(indptr, word, count, topics, a, tolerance, most, gamma, theta, norm):
-    """Find q(theta_d) = Dir(gamma_d) of documents, and what each of their stored counts is divided by.  math.md (L5)
+    """Find q(theta_d) = Dir(gamma_d) of documents, and what each of their stored counts is divided by.  docs/math (L5)
 
     Parameters
     ----------

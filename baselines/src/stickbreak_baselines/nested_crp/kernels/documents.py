@@ -28,7 +28,7 @@ def _divergence(a, b, c, d):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _levels(N, mean, scale, theta):
-    """theta[h] = exp E log of the share of level h, given expected tokens N; return the divergence.    math.md (R4)"""
+    """theta[h] = exp E log of the share of level h, given expected tokens N; return the divergence.  docs/math (R4)"""
     last, left, above, divergence = N.size - 1, N.sum(), 0.0, 0.0
     for h in range(last):
         left -= N[h]
@@ -43,7 +43,7 @@ def _levels(N, mean, scale, theta):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _bound(word, count, route, topics, mean, scale, tolerance, most, N, theta, new):
-    """Find the expected tokens N of the levels on a route; return the lower bound of log p.           math.md (R4)"""
+    """Find the expected tokens N of the levels on a route; return the lower bound of log p.           docs/math (R4)"""
     N[:] = 0.0
     bound, total = -np.inf, max(1.0, count.sum())
     for _ in range(most):
@@ -64,7 +64,7 @@ def _bound(word, count, route, topics, mean, scale, tolerance, most, N, theta, n
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def document_weights(indptr, word, count, topics, nodes, log_prior, mean, scale, tolerance, most, out):
-    """Write the weights of documents, out (D, K + 1): of the nodes, that of new nodes last.            math.md (R4)
+    """Write the weights of documents, out (D, K + 1): of the nodes, that of new nodes last.            docs/math (R4)
 
     log_prior (P,) is the log probability of each route.
     """
@@ -105,7 +105,7 @@ def _route_weights(log_route, weight):
 def _draw_level(v, topics, log_topics, nodes, n, mean, scale, log_route, weight, stick, level, rng):
     """Draw the level of a token of word v and tell the routes; return it and the probability of the word.
 
-    math.md (R6). Given the levels of the other tokens, the route has the posterior that log_route (P,) says.
+    docs/math (R6). Given the levels of the other tokens, the route has the posterior that log_route (P,) says.
     """
     L = nodes.shape[1]
     _route_weights(log_route, weight)
@@ -133,7 +133,7 @@ def _draw_level(v, topics, log_topics, nodes, n, mean, scale, log_route, weight,
 def score_documents(
     start, word, content, key, n_particles, resample, topics, nodes, log_prior, mean, scale, printed, unbiased
 ):  # fmt: skip
-    """Write both estimates of the log probability of each document.                          math.md (R6), (D4)
+    """Write both estimates of the log probability of each document.                          docs/math (R6), (D4)
 
     `word` names rows of topics (U, K + 1). Of each particle token n is predicted and its level drawn, one after the
     other; with `resample` the levels of all tokens before it are drawn again first.

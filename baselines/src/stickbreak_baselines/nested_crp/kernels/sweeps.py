@@ -1,4 +1,4 @@
-"""A sweep of Gibbs sampling of paths and levels (math.md (R2), (R3)); twin: baselines/tests/nested_crp/reference.py."""
+"""A sweep of Gibbs sampling of paths and levels (docs/math (R2), (R3)); twin: tests/nested_crp/reference.py."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ONE = np.uint64(1)
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def stick_weights(n, mean, scale, weight):
-    """weight[h] = E of the share of level h in a document with n[h] tokens there; they sum to one.     math.md (R1)"""
+    """weight[h] = E of the share of level h in a document with n[h] tokens there; they sum to one.   docs/math (R1)"""
     last = n.size - 1
     left, above = 0.0, 1.0
     for h in range(n.size):
@@ -44,7 +44,7 @@ def _gather(words, z, word, amount):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _score(h, size, word, amount, n_here, heads, lists, bits, level, n_tokens, log_gamma, first, total_eta, score):
-    """Write log p of the words of a document at level h under each node there; return it for a new node.  math.md (R2)
+    """Write log p of the words of a document at level h under each node there; return it for a new node. docs/math (R2)
 
     log_gamma[first[w] + n] is log Gamma(eta_hw + n).
     """
@@ -72,7 +72,7 @@ def _score(h, size, word, amount, n_here, heads, lists, bits, level, n_tokens, l
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _onward(node, n_documents, n_kept):
-    """Return how many documents went on below a node: the one that a seed has ends at its node.        math.md (R7)"""
+    """Return how many documents went on below a node: the one that a seed has ends at its node.      docs/math (R7)"""
     return n_documents[node] - 1 if 0 < node <= n_kept else n_documents[node]
 
 
@@ -80,7 +80,7 @@ def _onward(node, n_documents, n_kept):
 def _draw_path(d, path, n_levels, level, parent, n_documents, n_kept, score, new, gamma, rng, reached):
     """Draw the path of a document that is in no node: an existing leaf, or a node below which it opens a new branch.
 
-    math.md (R2). score[node] becomes the log weight of the way to a node, the words there included; new[h] is log p of
+    docs/math (R2). score[node] becomes the log weight of the way to a node, its words included; new[h] is log p of
     the words of levels h and deeper at new nodes.
     """
     size, most = level.size, -np.inf
@@ -125,7 +125,7 @@ def _draw_levels(
 ):
     """Draw the level of each token of a document given its path; return the sum of log p of tokens given all others.
 
-    math.md (R3). mark[node] is 1 + level for the nodes of the path, 0 for all others.
+    docs/math (R3). mark[node] is 1 + level for the nodes of the path, 0 for all others.
     """
     log_p, mask = 0.0, (_ONE << bits) - _ONE
     for h in range(n.size):
@@ -168,7 +168,7 @@ def sweep(
     start, word, z, path, there, heads, lists, bits, level, parent, n_documents, n_tokens, n_kept, mean, scale, gamma,
     eta, of_words, log_gamma, of_level, of_word, key,
 ):  # fmt: skip
-    """Draw the path of each document, then the levels of its tokens, given all others.          math.md (R2), (R3)
+    """Draw the path of each document, then the levels of its tokens, given all others.          docs/math (R2), (R3)
 
     Parameters
     ----------

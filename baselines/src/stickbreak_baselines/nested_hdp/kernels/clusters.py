@@ -1,4 +1,4 @@
-"""Compiled k-means of documents by L1 distance (math.md (F7)); twin in baselines/tests/nested_hdp/reference.py."""
+"""Compiled k-means of documents by L1 distance (docs/math (F7)); twin in baselines/tests/nested_hdp/reference.py."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from stickbreak.numerics.compiling import njit
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def assign(indptr, word, x, rows, centre, cluster):
-    """Put documents into the nearest clusters.  Returns how many changed.                               math.md (F7)
+    """Put documents into the nearest clusters.  Returns how many changed.                               docs/math (F7)
 
     Parameters
     ----------

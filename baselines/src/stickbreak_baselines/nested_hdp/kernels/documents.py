@@ -1,4 +1,4 @@
-"""Compiled local step of `NestedHDP` (math.md (F2) to (F4)): documents one after another.
+"""Compiled local step of `NestedHDP` (docs/math (F2) to (F4)): documents one after another.
 
 A document has slots 0 to T - 1, each a node of the tree, in the order in which they were selected: a parent comes
 before its children, and the children of a node have the sticks of the document in that order.
@@ -27,7 +27,7 @@ def _log_of_sum(x, y):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _gain(word, count, elog, k, log_weight, log_R):
-    """Return what a further node of this prior weight adds to the bound, but for its g.                 math.md (F2)"""
+    """Return what a further node of this prior weight adds to the bound, but for its g.               docs/math (F2)"""
     total = 0.0
     for i in range(word.size):
         x = log_weight + elog[word[i], k] - log_R[i]
@@ -43,7 +43,7 @@ def select(
     word, count, elog, log_g, start, inner, alpha, mean, scale, node, up, log_R,
     candidate, of_slot, bound, checked, n_below, reach,
 ):  # fmt: skip
-    """Select the nodes of a document, the one that raises the bound most after the other.               math.md (F2)
+    """Select the nodes of a document, the one that raises the bound most after the other.               docs/math (F2)
 
     Gains only fall as nodes are selected, so a gain that was found earlier is a bound of the gain now: only the best of
     these bounds are computed again.
@@ -129,7 +129,7 @@ def _of_beta(a, b, c, d, taken, left):
 def break_sticks(node, up, inner, tokens, alpha, mean, scale, log_weight, below, later, left, go):
     """Set sticks and switches to their optimum, given expected tokens.  Returns what they add to the bound.
 
-    math.md (F3). Writes E log of the weight of each slot to log_weight (T,), and the tokens at and below each to
+    docs/math (F3). Writes E log of the weight of each slot to log_weight (T,), and the tokens at and below each to
     `below` (T,); `later`, `left` and `go` (T + 1,) are room, the root first.
     """
     T, value = node.size, 0.0
@@ -162,7 +162,7 @@ def break_sticks(node, up, inner, tokens, alpha, mean, scale, log_weight, below,
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _share_out(count, E, expE, largest, log_weight, weight, share, tokens):
-    """Set the shares of slots in words, (n, T), and their tokens.  Returns sum_w c_w log Z_w.           math.md (F3)
+    """Set the shares of slots in words, (n, T), and their tokens.  Returns sum_w c_w log Z_w.           docs/math (F3)
 
     expE (n, T) is exp(E - largest), largest (n,) the largest E of each word. Where the products of a word underflow,
     its shares are found from the logarithms.
@@ -192,7 +192,7 @@ def ascend(
     word, count, elog, log_g, inner, alpha, mean, scale, tolerance, max_sweeps, node, up, tokens, share, E, expE,
     largest, log_weight, weight, below, later, left, go,
 ):  # fmt: skip
-    """Ascend the bound of a document in its sticks, switches and nodes of words, its slots fixed.       math.md (F3)
+    """Ascend the bound of a document in its sticks, switches and nodes of words, its slots fixed.       docs/math (F3)
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def visit(
     indptr, word, count, elog, log_g, start, inner, alpha, mean, scale, tolerance, max_sweeps, fresh,
     node, up, n_slots, tokens, share, value, sweeps,
 ):  # fmt: skip
-    """Do the local step of documents.                                                      math.md (F2), (F3), (F4)
+    """Do the local step of documents.                                                      docs/math (F2), (F3), (F4)
 
     Parameters
     ----------
@@ -310,7 +310,7 @@ def visit(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def add_statistics(indptr, word, count, node, n_slots, share, S, picks):
-    """Add the expected tokens of documents to S (W_b, K), and their subtrees to picks (K,).             math.md (F5)"""
+    """Add the expected tokens of documents to S (W_b, K), and their subtrees to picks (K,).           docs/math (F5)"""
     for d in range(indptr.size - 1):
         for t in range(n_slots[d]):
             picks[node[d, t]] += 1.0

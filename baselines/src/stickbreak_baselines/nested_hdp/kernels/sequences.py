@@ -1,4 +1,4 @@
-"""Compiled left-to-right sampling in a fixed tree (math.md (F9)); twin in baselines/tests/nested_hdp/reference.py."""
+"""Compiled left-to-right sampling in a fixed tree (docs/math (F9)); twin in baselines/tests/nested_hdp/reference.py."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def put(k, step, parent, own, below):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def draw_node(v, by_word, parent, inner, g, alpha, mean, scale, own, below, go, mass, rng):
-    """Draw the node of a token of word v; return it and the probability of the word.                     math.md (F9)
+    """Draw the node of a token of word v; return it and the probability of the word.                     docs/math (F9)
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def draw_node(v, by_word, parent, inner, g, alpha, mean, scale, own, below, go, 
 def score_documents(
     start, word, content, key, n_particles, resample, by_word, parent, inner, g, alpha, mean, scale, printed, unbiased
 ):  # fmt: skip
-    """Write both estimates of the log probability of each document.                          math.md (F9), (D4)
+    """Write both estimates of the log probability of each document.                          docs/math (F9), (D4)
 
     `word` names rows of by_word (U, J). Of each particle token n is predicted and its node drawn, one after the other;
     with `resample` the nodes of all tokens before it are drawn again first.

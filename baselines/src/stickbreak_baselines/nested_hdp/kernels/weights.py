@@ -1,4 +1,4 @@
-"""Compiled weights of nodes in documents (math.md (F8)); twin in baselines/tests/nested_hdp/reference.py."""
+"""Compiled weights of nodes in documents (docs/math (F8)); twin in baselines/tests/nested_hdp/reference.py."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stickbreak_baselines.nested_hdp.kernels.documents import ascend, select
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def spread_out(node, up, tokens, parent, start, inner, g, alpha, mean, scale, stop, stick, later, arrived, weight):
-    """Write the expected weights of all nodes of a document, and the rest last, to weight (K + 1,).      math.md (F8)
+    """Write the expected weights of all nodes of a document, and the rest last, to weight (K + 1,).      docs/math (F8)
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def spread_out(node, up, tokens, parent, start, inner, g, alpha, mean, scale, st
 def document_weights(
     indptr, word, count, elog, log_g, g, parent, start, inner, alpha, mean, scale, tolerance, max_sweeps, most, out
 ):  # fmt: skip
-    """Write the weights of documents, out (D, K + 1), that of the rest last.                             math.md (F8)
+    """Write the weights of documents, out (D, K + 1), that of the rest last.                             docs/math (F8)
 
     `most` is the largest number of nodes of a document; the others are as in `visit` and `spread_out`.
     """

@@ -50,7 +50,7 @@ class SplitMergeOnlineHDP(OnlineEstimator):
         Words of topics that you expect, by the names of these topics. They come first, in this order, and keep their
         numbers and names. The fit starts with them and with `n_topics` others. The start is "random" or "lda".
     seed_tokens : float, default=100.0
-        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (O16)).
+        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (docs/math (O16)).
     init : {"random", "lda", "near-uniform", "documents", "anchors"} or given topics, default="random"
         Where the topics start. "random" draws every topic from a Dirichlet distribution. The others find topics first
         (see `VariationalHDP`). You can also give topics: word distributions, expected counts, or a fitted model of
@@ -208,7 +208,7 @@ class SplitMergeOnlineHDP(OnlineEstimator):
     def _begin(
         self, documents: Corpus, rules: Rules, share: float, executor: Engine, report: Callback, stop: Stop
     ) -> OnlineState:
-        """Return the state at the start, in which each topic with pseudo-counts has a table more.     math.md (O16)"""
+        """Return the state at the start, in which each topic with pseudo-counts has a table more.   docs/math (O16)"""
         state = super()._begin(documents, rules, share, executor, report, stop)
         state.tables[: rules.n_kept] += 1.0
         return state

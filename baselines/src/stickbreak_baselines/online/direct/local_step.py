@@ -45,7 +45,7 @@ def local_step(
     max_sweeps: int,
     executor: Executor,
 ) -> Visit:
-    """Run the local step of all documents of a minibatch.                              math.md (V5), (V6)
+    """Run the local step of all documents of a minibatch.                              docs/math (V5), (V6)
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Merges: two topics become one where the bound of the minibatch rises by it (math.md (O15))."""
+"""Merges: two topics become one where the bound of the minibatch rises by it (docs/math (O15))."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LEAST_CORRELATION = 0.05
 
 
 def candidates(N: Float, n: int, n_kept: int = 0) -> list[tuple[int, int]]:
-    """Return the pairs of topics whose N_dk correlate most over the documents, at most `n`.   math.md (O15)
+    """Return the pairs of topics whose N_dk correlate most over the documents, at most `n`.   docs/math (O15)
 
     No pair is of two of the first `n_kept`.
     """
@@ -29,7 +29,7 @@ def candidates(N: Float, n: int, n_kept: int = 0) -> list[tuple[int, int]]:
 
 
 def gain_of(visit: Visit, k: int, other: int, share: float, rules: Rules, W: int) -> float:
-    """Return what the bound gains if two topics merge, in nats of all documents.             math.md (O15), (O16)
+    """Return what the bound gains if two topics merge, in nats of all documents.             docs/math (O15), (O16)
 
     Parameters
     ----------

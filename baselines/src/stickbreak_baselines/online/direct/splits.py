@@ -1,4 +1,4 @@
-"""Splits: a topic becomes two where the minibatch is explained better by it (math.md (O13), (O14))."""
+"""Splits: a topic becomes two where the minibatch is explained better by it (docs/math (O13), (O14))."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Split:
 
 
 def halves(part: Part, prior: float, share: float, eta: Eta, total_eta: float, rng: np.random.Generator) -> Float:
-    """Share the tokens of a topic out between two halves, in a local step that is restricted to them.  math.md (O13)
+    """Share the tokens of a topic out between two halves, in a local step that is restricted to them.  docs/math (O13)
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def halves(part: Part, prior: float, share: float, eta: Eta, total_eta: float, r
 
 
 def judge(part: Part, half: Float, prior: float, share: float, eta: Eta, gamma: float, total_eta: float) -> Split:
-    """Return what the bound gains by a split into these halves.                                        math.md (O14)"""
+    """Return what the bound gains by a split into these halves.                                      docs/math (O14)"""
     tokens = np.array([part.tokens * half, part.tokens * (1.0 - half)])
     N, words = (np.array([sums(row) for row in tokens]) for sums in (part.by_document, part.by_word))
     weights, entropy = _weights(N.sum(axis=1), prior), -xlogy(half, half) - xlogy(1.0 - half, 1.0 - half)
@@ -99,7 +99,7 @@ def judge(part: Part, half: Float, prior: float, share: float, eta: Eta, gamma: 
 
 
 def _begin(part: Part, eta: Eta, rng: np.random.Generator) -> Float:
-    """Return the share of the first half in each count: documents go to the nearer of two documents.   math.md (O13)"""
+    """Return the share of the first half in each count: documents go to the nearer of two documents. docs/math (O13)"""
     size = part.by_document(part.tokens)
     base = part.by_word(part.tokens) + eta
     base /= base.sum()

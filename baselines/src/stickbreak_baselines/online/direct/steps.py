@@ -76,11 +76,11 @@ class DirectSteps:
         return local_step(minibatch, elog, prior, rules.alpha, *limits, self._executor)
 
     def learn(self, state: OnlineState, minibatch: Minibatch, n_documents: int) -> Done:
-        """Take a step, then merge and split topics.                              math.md (S1), (O11) to (O15)"""
+        """Take a step, then merge and split topics.                              docs/math (S1), (O11) to (O15)"""
         rules, share = self.rules, n_documents / minibatch.n_documents
         visit = self.visit(state, minibatch)
         objective = share * visit.value + float(objective_of_topics(state, rules.eta, rules.pseudo).sum())
-        objective += objective_of_weights(state.tables, rules.gamma, rules.n_kept)  # math.md (O12), (O16)
+        objective += objective_of_weights(state.tables, rules.gamma, rules.n_kept)  # docs/math (O12), (O16)
         size = rules.size(state.n_steps + 1)
         state.blend(minibatch.words, share * visit.S, share * visit.tables, size)
         if rules.pseudo is not None:
@@ -134,7 +134,7 @@ class DirectSteps:
         return tried, accepted
 
     def _take_split(self, state: OnlineState, visit: Visit, k: int, split: Split) -> None:
-        """Share a topic out: each word by the halves in the minibatch, words that it lacks evenly.     math.md (O14)"""
+        """Share a topic out: each word by the halves in the minibatch, words that it lacks evenly.   docs/math (O14)"""
         words, first = visit.minibatch.words, np.full(state.counts.shape[0], 0.5)
         eta = of_words(self.rules.eta, words)
         first[words] = (eta + split.words[0]) / (2.0 * eta + split.words.sum(axis=0))

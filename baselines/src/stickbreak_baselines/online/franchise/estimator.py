@@ -43,7 +43,7 @@ class OnlineHDP(OnlineEstimator):
         Words of topics that you expect, by the names of these topics. They come first, in this order, and keep their
         numbers and names. The fit starts with them and with `n_topics` others. The start is "random" or "lda".
     seed_tokens : float, default=100.0
-        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (math.md (O16)).
+        How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (docs/math (O16)).
     init : {"random", "lda", "near-uniform", "documents", "anchors"} or given topics, default="random"
         Where the topics start. "random", the paper's start, draws every topic from a Dirichlet distribution. The others
         find topics first (see `VariationalHDP`). You can also give topics: word distributions, expected counts, or a

@@ -1,4 +1,4 @@
-"""The local step of a minibatch (math.md (O2) to (O7)), and the part of the bound that its documents add."""
+"""The local step of a minibatch (docs/math (O2) to (O7)), and the part of the bound that its documents add."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Found:
 
     S: Float  # (W_b, K)  expected tokens
     tables: Float  # (K,)  expected tables
-    own: float  # what they add to the bound beside what the topics and sticks multiply: a part of math.md (O9)
+    own: float  # what they add to the bound beside what the topics and sticks multiply: a part of docs/math (O9)
     sweeps: float  # of a document, on average
 
 

@@ -9,7 +9,7 @@ from stickbreak_baselines.online.state import OnlineState
 
 
 def merge_alike(state: OnlineState, eta: Eta, threshold: float) -> int:
-    """Merge pairs of topics whose word distributions have at least this cosine.                      math.md (O10)
+    """Merge pairs of topics whose word distributions have at least this cosine.                      docs/math (O10)
 
     The most similar pair comes first; its union, with the sums of tokens and tables, stands at the place of the larger
     topic, and may merge again. The column of the other one is gone. Of two topics with pseudo-counts, none is.

@@ -97,12 +97,12 @@ class FranchiseSteps:
         return local_step(minibatch, seen, rules.alpha, self._settings, self._executor)
 
     def move(self, state: OnlineState, minibatch: Minibatch, found: Found, n_documents: int) -> Int | None:
-        """Move the globals a step towards what the documents, scaled up, ask for.                     math.md (O7)
+        """Move the globals a step towards what the documents, scaled up, ask for.                     docs/math (O7)
 
         Returns
         -------
         ndarray or None
-            The new order of the topics, if the bound is larger in it.                                 math.md (O8)
+            The new order of the topics, if the bound is larger in it.                                 docs/math (O8)
         """
         share = n_documents / minibatch.n_documents
         state.blend(minibatch.words, share * found.S, share * found.tables, self.rules.size(state.n_steps + 1))
@@ -115,7 +115,7 @@ class FranchiseSteps:
         return order
 
     def _bound(self, state: OnlineState, of_words: float, tables: Float, own: float) -> float:
-        """Return the bound in nats, of what documents add and of the globals.                         math.md (O9)"""
+        """Return the bound in nats, of what documents add and of the globals.                         docs/math (O9)"""
         rules = self.rules
         of_globals = float(objective_of_topics(state, rules.eta, rules.pseudo).sum())
         of_globals += objective_of_sticks(state.tables, rules.gamma)

@@ -1,6 +1,6 @@
 """Exchanges of groups of tokens between super-topics, document by document; a twin in baselines/tests/pachinko.
 
-math.md (P7).
+docs/math (P7).
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _visit(topics, least, n_path, first, now, n_here, n_super, bits, a, b, b_sum
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def exchange(start, order, z, heads, lists, bits, topic_bits, least, n_super, a, b, key):
-    """Let super-topics exchange groups of tokens in each document; return how many exchanges were taken. math.md (P7)
+    """Let super-topics exchange groups of tokens in each document; return how many exchanges were taken. docs/math (P7)
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from stickbreak.prediction.kernels.sequences import log_averages, open_particle,
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def draw_path(v, n_here, path, n, n_super, by_word, sums, a, b, b_sum, g, rng):
-    """Draw a path in proportion to g_s (n_sk + b_sk) phi_kv; return it and the sum over all.         math.md (P6)
+    """Draw a path in proportion to g_s (n_sk + b_sk) phi_kv; return it and the sum over all.         docs/math (P6)
 
     g_s = (n_s + a_s) / (n_s + b_s), and sums[v, s] = sum_k b_sk phi_kv. Paths are numbered s T + k.
     """
@@ -52,7 +52,7 @@ def draw_path(v, n_here, path, n, n_super, by_word, sums, a, b, b_sum, g, rng):
 def score_documents(
     start, word, content, key, n_particles, resample, by_word, sums, a, b, printed, unbiased
 ):  # fmt: skip
-    """Write both estimates of the log probability of each document.                          math.md (P6), (D4)
+    """Write both estimates of the log probability of each document.                          docs/math (P6), (D4)
 
     `word` names rows of by_word (U, T) and sums (U, S). Of each particle token n is predicted and drawn, one after the
     other; with `resample` all tokens before it are drawn again first.

@@ -1,6 +1,6 @@
 """A sweep of Gibbs sampling for Pachinko allocation, word by word; a twin in baselines/tests/pachinko/reference.py.
 
-math.md (P3). The paths of a document stand in lists (`sparse_gibbs/kernels/lists.py`). Weights of paths are single
+docs/math (P3). The paths of a document stand in lists (`sparse_gibbs/kernels/lists.py`). Weights of paths are single
 precision, made of whole counts; sums of many are double.
 """
 
@@ -92,7 +92,7 @@ def sweep(
     start, where, document, z, lists, bits, topic_bits, none, n, n_super, a, b, b_by_topic, eta, known, topic, pseudo,
     total, key,
 ):  # fmt: skip
-    """Draw the path of each token given all others; return the sum of log of the totals.       math.md (P3), (L9)
+    """Draw the path of each token given all others; return the sum of log of the totals.       docs/math (P3), (L9)
 
     Parameters
     ----------

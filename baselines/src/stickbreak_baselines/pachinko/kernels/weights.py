@@ -10,7 +10,7 @@ from stickbreak.numerics.kernel_arrays import copy
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def _mixed(N, a, b, b_sum, weight, mixed):
-    """weight[s, k] = (N_s + a_s)(N_sk + b_sk) / (N_s + b_s), and mixed[k] its sum over s.            math.md (P5)"""
+    """weight[s, k] = (N_s + a_s)(N_sk + b_sk) / (N_s + b_s), and mixed[k] its sum over s.            docs/math (P5)"""
     for k in range(mixed.size):
         mixed[k] = 0.0
     for s in range(a.size):
@@ -40,7 +40,7 @@ def _ratios(block, count, mixed, ratio):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def document_weights(indptr, word, count, topics, a, b, tolerance, max_sweeps, of_super, of_topic):
-    """Write the weights of documents under fixed topics.                                              math.md (P5)
+    """Write the weights of documents under fixed topics.                                              docs/math (P5)
 
         N_sk = sum_w n_dw r_wsk,   r_wsk ∝ (N_s + a_s)(N_sk + b_sk) / (N_s + b_s) phi_kw
 

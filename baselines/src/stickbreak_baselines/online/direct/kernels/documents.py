@@ -1,4 +1,4 @@
-"""Compiled local step of `SplitMergeOnlineHDP` (math.md (V5), (V6)): documents one after another, over all topics."""
+"""Compiled local step of `SplitMergeOnlineHDP` (docs/math (V5), (V6)): documents one after another, over all topics."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def local_step(indptr, word, count, weights, prior, tolerance, max_sweeps, z, N,
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def add_words(indptr, word, count, weights, z, weight, S):
-    """S[w, k] += c_dw r_dwk of all documents.                                                 math.md (V8)"""
+    """S[w, k] += c_dw r_dwk of all documents.                                                 docs/math (V8)"""
     for d in range(indptr.size - 1):
         of_document = weight[d]
         for i in range(indptr[d], indptr[d + 1]):

@@ -1,4 +1,4 @@
-"""Compiled local step of `OnlineHDP` (math.md (O2) to (O5)): documents one after another.
+"""Compiled local step of `OnlineHDP` (docs/math (O2) to (O5)): documents one after another.
 
 Topics of a table and tables of a word whose share is below exp(-CUT) of the largest one count as 0: next to the others,
 that is below the rounding of a double. Tables without tokens all have the same topics, so these are computed once.
@@ -47,7 +47,7 @@ def _start_even(count, zeta, tokens):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _start_topics(word, count, weights, prior, zeta, tokens, N, mass):
-    """Give a table to each of the topics that a document has most of, the largest first.        math.md (O6)"""
+    """Give a table to each of the topics that a document has most of, the largest first.        docs/math (O6)"""
     n_topics, n_tables = prior.size, tokens.size
     N[:] = 0.0
     for _ in range(START_SWEEPS):
@@ -77,7 +77,7 @@ def _start_topics(word, count, weights, prior, zeta, tokens, N, mass):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _break_sticks(tokens, alpha, log_pi):
-    """Set the sticks to their optimum, a_t = 1 + N_t and b_t = alpha + N_>t.                    math.md (O3)
+    """Set the sticks to their optimum, a_t = 1 + N_t and b_t = alpha + N_>t.                    docs/math (O3)
 
     Writes E log pi_t, and returns what the sticks add to the bound.
     """
@@ -97,7 +97,7 @@ def _break_sticks(tokens, alpha, log_pi):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _choose(logit, expected_log, topic, share):
-    """Share a table out among topics in proportion to exp(logit), and list the topics that have a part.  math.md (O4)
+    """Share a table out among topics in proportion to exp(logit), and list the topics that have a part.  docs/math (O4)
 
     Returns
     -------
@@ -119,7 +119,7 @@ def _choose(logit, expected_log, topic, share):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _topics_of_tables(word, count, elog, log_beta, zeta, tokens, bare, P, logit, n_listed, topic, share):
-    """Set the topics of all tables that have tokens.  Returns what these tables add to the bound.   math.md (O4)"""
+    """Set the topics of all tables that have tokens.  Returns what these tables add to the bound.   docs/math (O4)"""
     n_tables = tokens.size
     for t in range(n_tables):
         if tokens[t] > 0.0:
@@ -142,7 +142,7 @@ def _topics_of_tables(word, count, elog, log_beta, zeta, tokens, bare, P, logit,
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _seat(word, count, elog, log_pi, bare, of_empty, n_listed, topic, share, zeta, tokens, q):
-    """Set the tables of all words.  Returns sum_w c_w log Z_w.                                     math.md (O5)
+    """Set the tables of all words.  Returns sum_w c_w log Z_w.                                     docs/math (O5)
 
     `of_empty` has sum_k sigma_k E log phi_kw of a table without tokens.
     """
@@ -174,7 +174,7 @@ def _seat(word, count, elog, log_pi, bare, of_empty, n_listed, topic, share, zet
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _add_statistics(word, count, zeta, was_empty, n_listed, topic, share, n_even, even_topic, even_share, S, tables):
-    """Add the tokens and tables of a document to S and `tables`.                                   math.md (O7)"""
+    """Add the tokens and tables of a document to S and `tables`.                                   docs/math (O7)"""
     for t in range(was_empty.size):
         if was_empty[t]:
             topics, shares, n = even_topic, even_share, n_even
@@ -195,7 +195,7 @@ def local_step(
     indptr, word, count, elog, weights, log_beta, prior, alpha, n_tables, even, tolerance, max_sweeps,
     S, tables, value, sweeps,
 ):  # fmt: skip
-    """Ascend the bound of each document in its tables, topics of tables and sticks.    math.md (O2) to (O5)
+    """Ascend the bound of each document in its tables, topics of tables and sticks.    docs/math (O2) to (O5)
 
     Parameters
     ----------
