@@ -81,11 +81,18 @@ def map_of_topics(
         hovertemplate="%{customdata[0]}  %{customdata[1]}<br>%{customdata[2]:.2%} of the tokens<br>%{customdata[3]}"
         "<extra></extra>",
     )
-    bare = {"visible": False}
+    left, right = float(positions[:, 0].min()), float(positions[:, 0].max())
+    room = 0.12 * max(right - left, 1e-9)  # for the names of the outermost topics
     said = "Topics that use similar words are near each other"
-    margin = {"l": 10, "r": 10, "t": 50, "b": 10}
     return figure(
-        [discs], said, height=600, showlegend=False, hovermode="closest", margin=margin, xaxis=bare, yaxis=bare
+        [discs],
+        said,
+        height=600,
+        showlegend=False,
+        hovermode="closest",
+        margin={"l": 10, "r": 10, "t": 50, "b": 10},
+        xaxis={"visible": False, "range": [left - room, right + room]},
+        yaxis={"visible": False},
     )
 
 

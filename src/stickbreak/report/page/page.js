@@ -112,7 +112,8 @@ const charts = (() => {
     const font = { family: getComputedStyle(document.body).fontFamily, size: 13, color: colour("--ink") };
     const hoverlabel = { bgcolor: colour("--card"), bordercolor: colour("--line"), font: { color: font.color } };
     const clear = "rgba(0,0,0,0)";
-    const frame = { font, hoverlabel, paper_bgcolor: clear, plot_bgcolor: clear, xaxis: axis, yaxis: axis };
+    const modebar = { bgcolor: clear, color: font.color };
+    const frame = { font, hoverlabel, modebar, paper_bgcolor: clear, plot_bgcolor: clear, xaxis: axis, yaxis: axis };
     return { ...layout, autosize: true, template: { layout: { ...frame, separators: ".," } } };
   }
   async function show(holder) {
