@@ -220,7 +220,7 @@ STUDY = Study(
     (
         Claim("With many topics trees have a lower perplexity than LDA", "Table 3", lower("LDA"),
               "LDA is ahead with 108 topics, and its best figure (1067) is ahead of these trees. They begin with all "
-              "leaves. Trees that grow to 972 leaves, after 50 passes, are ahead of that (see the page on trees)."),
+              "leaves. Trees that grow to 972 leaves, after 50 passes, are ahead of that (see above the table)."),
         Claim("With many topics trees have a lower perplexity than nested HDPs", "Table 3",
               lower("NestedHDP", *PACHINKO),
               "Trees whose discounts collapsed had 1196 with 108 topics and 50 passes, NestedHDP 1234, Pachinko 1020.",
