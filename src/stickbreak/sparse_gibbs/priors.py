@@ -130,7 +130,7 @@ def fixed_point(tables: Float, opened: float) -> Float:
 
 
 def best_eta(S: Float, start: float) -> float:
-    """Return the eta that maximises its posterior for expected counts S, (W, K).                        docs/math (L5)
+    """Return the eta that maximises its posterior for expected counts S, (W, K).                       docs/math (L19)
 
     A count is taken as the whole number below or above it.
     """
