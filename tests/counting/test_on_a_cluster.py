@@ -3,8 +3,6 @@
 import os
 import random
 import signal
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,20 +36,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in sorted(folder.iterdir())}
 
 
-@pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
-    """Start one process; tests ask for more."""
-    options = {"n_workers": 1, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
-    with distributed.LocalCluster(**options) as local, distributed.Client(local) as made:
-        yield made
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_processes_give_the_same_bytes(
-    client: Any, texts: Path, alone: dict[str, bytes], tmp_path: Path, workers: int
-) -> None:
-    client.cluster.scale(workers)
-    client.wait_for_workers(workers, timeout=600)
+def test_processes_give_the_same_bytes(client: Any, texts: Path, alone: dict[str, bytes], tmp_path: Path) -> None:
     events: list[dict[str, Any]] = []
     with stickbreak.cluster(client):
         done = stickbreak.count_files(texts, tmp_path / "counts", callback=events.append)
@@ -60,15 +45,18 @@ def test_processes_give_the_same_bytes(
 
 
 def test_a_worker_that_is_killed_changes_nothing(
-    client: Any, texts: Path, alone: dict[str, bytes], tmp_path: Path
+    own_client: Any, texts: Path, alone: dict[str, bytes], tmp_path: Path
 ) -> None:
-    victim = next(iter(client.run(os.getpid).values()))
-    killer = threading.Timer(0.3, os.kill, (victim, signal.SIGKILL))
-    killer.start()
-    with stickbreak.cluster(client):
-        stickbreak.count_files(texts, tmp_path / "counts")
-    killer.join()
-    assert not os.path.exists(f"/proc/{victim}")
+    victims = list[int]()
+
+    def kill(event: dict[str, Any]) -> None:
+        if event["stage"] == "count" and event["done"] == 1:
+            victims.append(next(iter(own_client.run(os.getpid).values())))
+            os.kill(victims[-1], signal.SIGKILL)
+
+    with stickbreak.cluster(own_client):
+        stickbreak.count_files(texts, tmp_path / "counts", callback=kill)
+    assert len(victims) == 1
     assert contents(tmp_path / "counts") == alone
 
 

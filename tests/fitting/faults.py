@@ -1,6 +1,8 @@
-"""What tests of fits in files do to them: a process that is killed."""
+"""What tests do to fits and jobs: a process that is killed."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -35,3 +37,12 @@ def killed_after_laps(n_laps: int, family: str, settings: dict[str, Any], corpus
     laps = len(json.loads((folder / "checkpoint" / "model.json").read_text())["meta"]["trace"]["lap"])
     assert laps >= n_laps - 1  # the checkpoint of a lap is written after it is reported
     return laps
+
+
+def die_once(marker: Path) -> None:
+    """Kill this process, as a worker may die, unless another one has died here before."""
+    try:
+        marker.touch(exist_ok=False)
+    except FileExistsError:
+        return
+    os.kill(os.getpid(), signal.SIGKILL)

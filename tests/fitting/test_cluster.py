@@ -3,7 +3,6 @@
 import contextlib
 import gc
 import os
-import signal
 import threading
 import time
 from pathlib import Path
@@ -21,6 +20,8 @@ from stickbreak.fitting.engine import Engine, use_workers
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.model import topic_estimator
 
+from .faults import die_once
+
 distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask")
 
@@ -30,10 +31,17 @@ def corpus() -> Corpus:
     return stickbreak.corpus.toy_bars(n_documents=80, tokens=20, seed=1)[0]
 
 
-def slow_square(shared: int, job: int) -> tuple[int, int]:
-    """Take so long that a worker can be killed meanwhile; say who did it."""
-    time.sleep(0.2)
-    return shared * job * job, os.getpid()
+def mortal_square(shared: tuple[Path, int], job: int) -> int:
+    """Square; the first process to do job 5 dies of it."""
+    if job == 5:
+        die_once(shared[0])
+    return shared[1] * job * job
+
+
+def endless(marker: Path, job: int) -> None:
+    """Begin, and come to no end while the test lasts."""
+    marker.touch()
+    time.sleep(1200)
 
 
 def sums(shared: Any, job: Any) -> Any:
@@ -73,34 +81,28 @@ def test_what_travels_arrives_as_it_was(client: Any, tmp_path: Path) -> None:
 
 
 def test_results_come_in_order_although_a_worker_is_killed(own_client: Any, tmp_path: Path) -> None:
-    workers = DaskWorkers(own_client, tmp_path)
-    first = workers.run(slow_square, range(4), 1)
-    victim = first[0][1]
-    killer = threading.Timer(0.5, os.kill, (victim, signal.SIGKILL))
-    killer.start()
-    found = workers.run(slow_square, range(16), 3)
-    killer.join()
-    assert [value for value, _ in found] == [3 * i * i for i in range(16)]
-    assert not os.path.exists(f"/proc/{victim}")  # it was killed, and another one did its jobs
+    workers, marker = DaskWorkers(own_client, tmp_path / "scratch"), tmp_path / "died"
+    assert workers.run(mortal_square, range(16), (marker, 3)) == [3 * i * i for i in range(16)]
+    assert marker.exists()
 
 
-def seen(shared: Any, job: Any) -> Any:
-    """Return a table, after a while, and how many files were in the scratch folder."""
-    time.sleep(0.2)
-    return shared * 2.0, len(list(job.iterdir()))
+def seen(shared: Any, job: tuple[int, Path, Path]) -> Any:
+    """Return a table and how many files were in the scratch folder; the first process to do job 5 dies."""
+    number, scratch, marker = job
+    if number == 5:
+        die_once(marker)
+    return shared * 2.0, len(list(scratch.iterdir()))
 
 
 def test_what_jobs_share_is_in_a_file_that_goes_with_them(own_client: Any, tmp_path: Path) -> None:
-    workers, table = DaskWorkers(own_client, tmp_path), np.arange(20_000.0)
-    victim = next(iter(own_client.run(os.getpid).values()))
-    killer = threading.Timer(0.5, os.kill, (victim, signal.SIGKILL))
-    killer.start()
-    found = workers.run(seen, [tmp_path] * 10, table)
-    killer.join()
-    for each, files in found:
+    scratch, marker = tmp_path / "scratch", tmp_path / "died"
+    scratch.mkdir()
+    workers, table = DaskWorkers(own_client, scratch), np.arange(20_000.0)
+    for each, files in workers.run(seen, [(i, scratch, marker) for i in range(10)], table):
         np.testing.assert_array_equal(each, 2.0 * table)
         assert files == 1
-    assert not list(tmp_path.iterdir())
+    assert marker.exists()
+    assert not list(scratch.iterdir())
 
 
 def test_the_files_of_a_step_that_fails_are_removed(client: Any, tmp_path: Path) -> None:
@@ -137,10 +139,12 @@ def test_workers_that_do_not_see_the_scratch_folder_say_what_to_do(client: Any, 
     np.testing.assert_array_equal(workers.run(sums, [table], table), [table + table.sum()])
 
 
-def halves(shared: float, job: int) -> Any:
-    """Return a part of a sum; take so long that a worker can be killed meanwhile."""
-    time.sleep(0.1)
-    return np.full(10_000, job * shared)
+def halves(shared: tuple[float, Path | None], job: int) -> Any:
+    """Return a part of a sum; the first process to do job 5 dies."""
+    factor, marker = shared
+    if marker is not None and job == 5:
+        die_once(marker)
+    return np.full(10_000, job * factor)
 
 
 def total(parts: Any) -> Any:
@@ -151,25 +155,21 @@ def total(parts: Any) -> Any:
 
 def test_many_parts_are_added_by_the_workers(own_client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster_of_room, "FAN_IN", 3)
-    workers = DaskWorkers(own_client, tmp_path)
-    victim = next(iter(own_client.run(os.getpid).values()))
-    killer = threading.Timer(0.4, os.kill, (victim, signal.SIGKILL))
-    killer.start()
-    (part,) = workers.run_summed(halves, range(14), 0.5, total)
-    killer.join()
+    workers, marker = DaskWorkers(own_client, tmp_path / "scratch"), tmp_path / "died"
+    (part,) = workers.run_summed(halves, range(14), (0.5, marker), total)
+    assert marker.exists()
     np.testing.assert_array_equal(part, 0.5 * sum(range(14)))
-    own_client.wait_for_workers(2, timeout=600)
-    assert len(workers.run_summed(halves, range(3), 1.0, total)) == 3  # too few
+    assert len(workers.run_summed(halves, range(3), (1.0, None), total)) == 3  # too few
 
 
 def test_threads_leave_parts_apart() -> None:
     with ThreadExecutor(2) as threads:
-        parts = Engine(threads).run_summed(halves, range(4), 1.0, total)
+        parts = Engine(threads).run_summed(halves, range(4), (1.0, None), total)
     assert [part[0] for part in parts] == [0, 1, 2, 3]
 
 
 def test_a_call_ends_where_all_workers_have_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster_of_room, "WAIT", 5)
+    monkeypatch.setattr(cluster_of_room, "WAIT", 1)
     options = {
         "memory_limit": "512MiB",
         "n_workers": 1,
@@ -178,11 +178,17 @@ def test_a_call_ends_where_all_workers_have_gone(tmp_path: Path, monkeypatch: py
         "dashboard_address": ":0",
     }
     with distributed.LocalCluster(**options) as local, distributed.Client(local) as made:
-        workers = DaskWorkers(made, tmp_path)
-        leaver = threading.Timer(1.0, local.scale, (0,))
+        begun = tmp_path / "begun"
+
+        def leave() -> None:
+            while not begun.exists():
+                time.sleep(0.01)
+            local.scale(0)
+
+        leaver = threading.Thread(target=leave, daemon=True)
         leaver.start()
-        with pytest.raises(ClusterError, match=r"have gone and none came in 5 seconds, .* of 512 MiB was too small"):
-            workers.run(slow_square, range(200), 1)
+        with pytest.raises(ClusterError, match=r"have gone and none came in 1 seconds, .* of 512 MiB was too small"):
+            DaskWorkers(made, tmp_path / "scratch").run(endless, [begun], begun)
         leaver.join()
 
 
@@ -200,7 +206,7 @@ def test_a_call_ends_where_all_workers_are_full(tmp_path: Path, monkeypatch: pyt
         with pytest.raises(
             ClusterError, match=r"have paused, as their memory of 1,024 MiB is nearly full; start fewer"
         ):
-            DaskWorkers(made, tmp_path).run(slow_square, [1], 1)
+            DaskWorkers(made, tmp_path).run(sums, [1], np.ones(2))
 
 
 def test_the_error_of_a_job_is_the_error_of_the_call(client: Any, tmp_path: Path) -> None:
@@ -307,6 +313,16 @@ def new_pages(shared: None, job: int) -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
 
 
+def released(client: Any) -> bool:
+    """Say whether the client drops all of its futures; it does so in a thread of its own."""
+    gc.collect()
+    for _ in range(6000):
+        if not client.futures:
+            return True
+        time.sleep(0.1)
+    return False
+
+
 def test_a_fit_leaves_no_futures_on_the_cluster(own_client: Any, corpus: Corpus) -> None:
     for failing_lap in (None, 1):
 
@@ -316,10 +332,8 @@ def test_a_fit_leaves_no_futures_on_the_cluster(own_client: Any, corpus: Corpus)
 
         with stickbreak.cluster(own_client), contextlib.suppress(RuntimeError):
             stickbreak.VariationalHDP(n_topics=3, n_laps=2, n_batches=2, random_state=0).fit(corpus, callback=stop)
-            gc.collect()
-            assert not own_client.futures
-    gc.collect()
-    assert not own_client.futures
+            assert released(own_client)
+    assert released(own_client)
 
 
 def test_a_scheduler_that_has_gone_is_an_error_of_the_cluster(

@@ -46,10 +46,11 @@ def test_error_of_an_item_reaches_the_caller(n_jobs):
 
 
 def test_threads_end_with_the_block():
-    before = threading.active_count()
+    before = set(threading.enumerate())
     with ThreadExecutor(3) as executor:
         executor.map(str, range(9))
-    assert threading.active_count() == before
+        assert set(threading.enumerate()) > before
+    assert set(threading.enumerate()) <= before
 
 
 @pytest.mark.parametrize(

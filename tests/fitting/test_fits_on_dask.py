@@ -50,7 +50,7 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_fit_changes_nothing(own_clie
     with stickbreak.cluster(own_client):
         fitted = model(name).fit(data, callback=kill)
     assert digest(fitted, data) == expected(name)
-    assert not os.path.exists(f"/proc/{killed[0]}")
+    assert len(killed) == 1
 
 
 def test_a_fit_is_cut_in_one_process_and_goes_on_in_two(client: Any, tmp_path: Any) -> None:

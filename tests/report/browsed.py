@@ -71,7 +71,7 @@ class Opened:
         self.page.wait_for_function(
             """() => [...document.querySelectorAll(".plot")].every((plot) =>
                 plot.closest("[hidden], details:not([open])") || plot.classList.contains("message")
-                || plot.querySelector(".main-svg"))"""
+                || (plot.querySelector(".main-svg") && !plot.ariaBusy))"""
         )
 
     def overflow(self):

@@ -121,13 +121,14 @@ const charts = (() => {
     const narrow = holder.clientWidth < 600;
     if (narrow) for (const trace of traces) if (trace.mode === "markers+text") trace.mode = "markers"; // names would hide them
     holder.style.height = `${layout.height ?? 450}px`;
+    holder.ariaBusy = "true";
     await Plotly.react(holder, traces, framed(layout), {
       responsive: true,
       displaylogo: false,
       displayModeBar: narrow ? false : "hover",
       modeBarButtons: [["toImage"]],
       toImageButtonOptions: { filename: `stickbreak-${name}`, format: "svg" },
-    });
+    }).finally(() => { holder.ariaBusy = null; });
   }
   // Draws a figure when its holder comes into view, and calls `then` once; or draws it again with other traces.
   function draw(holder, traces, layout, then = () => {}) {
