@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from stickbreak.corpus import Corpus, TextOptions, count_texts
-from stickbreak.evaluation import c_v, coherence, exclusivity, npmi, topic_diversity, word_intrusion
+from stickbreak.evaluation import c_npmi, c_v, coherence, exclusivity, npmi, topic_diversity, word_intrusion
 from stickbreak.exceptions import InputError
 from stickbreak.prediction import word_pairs
-from stickbreak.prediction.word_pairs import WordPairs, mean_npmi, word_sequences
+from stickbreak.prediction.word_pairs import WordPairs, word_sequences
 
 PEERS = json.loads((Path(__file__).parents[1] / "data" / "coherence_peers.json").read_text())
 WORDS = sorted({word for text in (*PEERS["texts"], *PEERS["topics"]) for word in text})
@@ -35,8 +35,19 @@ def test_c_v_is_that_of_gensim(case):
 
 @pytest.mark.parametrize("case", [one for one in PEERS["values"] if one["measure"] == "c_npmi"])
 def test_npmi_of_windows_is_that_of_gensim(case):
-    pairs = WordPairs.in_windows(TOP, WORDS, word_sequences(PEERS["texts"], None), case["window"])
-    assert mean_npmi(pairs) == pytest.approx(case["values"], abs=1e-12)
+    found = c_npmi(PHI, PEERS["texts"], WORDS, n_words=TOP.shape[1], window=case["window"])
+    assert found == pytest.approx(case["values"], abs=1e-12)
+
+
+@pytest.mark.parametrize("case", PEERS["repeated"]["values"], ids=lambda case: f"{case['measure']}-{case['window']}")
+def test_scores_are_those_of_gensim_where_words_repeat_in_a_window(case):
+    texts, topics = PEERS["repeated"]["texts"], PEERS["repeated"]["topics"]
+    words = [f"w{i}" for i in range(8)]
+    phi = rows_with_top(np.array([[words.index(word) for word in topic] for topic in topics]), 8)
+    score = {"c_v": c_v, "c_npmi": c_npmi}[case["measure"]]
+    options = {"n_words": 4, "window": case["window"]}
+    assert score(phi, texts, words, **options, as_gensim=True) == pytest.approx(case["values"], abs=1e-12)
+    assert score(phi, texts, words, **options) != pytest.approx(case["values"], abs=1e-3)
 
 
 def peers_corpus():

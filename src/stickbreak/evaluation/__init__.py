@@ -2,7 +2,7 @@
 
 from stickbreak.evaluation.coherence import coherence, coherence_of_words
 from stickbreak.evaluation.evaluate import Evaluation, document_completion, evaluate, unigram_completion
-from stickbreak.evaluation.measures import c_v, exclusivity, npmi, topic_diversity, word_intrusion
+from stickbreak.evaluation.measures import c_npmi, c_v, exclusivity, npmi, topic_diversity, word_intrusion
 from stickbreak.evaluation.topic_scores import per_word_likelihood, topic_scores
 from stickbreak.prediction.completion import Completion
 from stickbreak.prediction.left_to_right import LeftToRight, left_to_right
@@ -11,6 +11,7 @@ __all__ = [
     "Completion",
     "Evaluation",
     "LeftToRight",
+    "c_npmi",
     "c_v",
     "coherence",
     "coherence_of_words",

@@ -14,14 +14,14 @@ from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.numerics.arrays import Float, Int
-from stickbreak.prediction.word_pairs import WordPairs, check_window, npmi_of_words, word_sequences
+from stickbreak.prediction.word_pairs import WordPairs, check_window, mean_npmi, npmi_of_words, word_sequences
 from stickbreak.prediction.words import top_word_indices
 
 if TYPE_CHECKING:
     import pandas as pd
 
 DIVERSITY_WORDS = 25  # top words (Dieng, Ruiz, Blei 2020)
-WINDOW = 110  # words, of C_V (Röder et al. 2015)
+WINDOW, NPMI_WINDOW = 110, 10  # words, of C_V and of C_NPMI (Röder et al. 2015)
 _RARE_HERE = 0.5  # an intruder is in the lower half of the words of the topic
 
 
@@ -69,6 +69,7 @@ def c_v(
     n_words: int = 10,
     window: int = WINDOW,
     options: TextOptions | None = None,
+    as_gensim: bool = False,
 ) -> Float:
     """Return the coherence C_V of each topic (Röder, Both, Hinneburg 2015).                         docs/math (D8)
 
@@ -89,6 +90,8 @@ def c_v(
         Words in a window. A shorter text is one window.
     options : TextOptions, optional
         How a text becomes words, such as ``model.text_options_``. The default is that of `count_texts`.
+    as_gensim : bool, default=False
+        Count windows as gensim 4.4 does, which forgets a word when one of its places leaves the window.
 
     Returns
     -------
@@ -106,8 +109,49 @@ def c_v(
     array([1.])
     """
     top = _top_words(topic_word, n_words, len(words))
-    pairs = WordPairs.in_windows(top, words, word_sequences(texts, options), check_window(window))
-    return mean_cosine(pairs)
+    sequences = word_sequences(texts, options)
+    return mean_cosine(WordPairs.in_windows(top, words, sequences, check_window(window), as_gensim=as_gensim))
+
+
+def c_npmi(
+    topic_word: ArrayLike,
+    texts: Iterable[str] | Iterable[Sequence[str]],
+    words: Sequence[str],
+    *,
+    n_words: int = 10,
+    window: int = NPMI_WINDOW,
+    options: TextOptions | None = None,
+    as_gensim: bool = False,
+) -> Float:
+    """Return the mean NPMI of the top words of each topic in windows of neighbouring words.   docs/math (D7), (D8)
+
+    `npmi` is the same for whole documents. Röder, Both and Hinneburg (2015) call this C_NPMI.
+
+    Parameters
+    ----------
+    topic_word, texts, words, n_words, options, as_gensim
+        As in `c_v`.
+    window : int, default=10
+        Words in a window. A shorter text is one window.
+
+    Returns
+    -------
+    ndarray of shape (n_topics,)
+        From -1 to 1; NaN for topics of a single word.
+
+    Raises
+    ------
+    InputError
+        As `c_v` does.
+
+    Examples
+    --------
+    >>> c_npmi([[0.5, 0.4, 0.1]], [["cat", "dog"], ["cat", "dog"], ["car"]], ["cat", "dog", "car"], n_words=2)
+    array([1.])
+    """
+    top = _top_words(topic_word, n_words, len(words))
+    sequences = word_sequences(texts, options)
+    return mean_npmi(WordPairs.in_windows(top, words, sequences, check_window(window), as_gensim=as_gensim))
 
 
 def mean_cosine(pairs: WordPairs) -> Float:

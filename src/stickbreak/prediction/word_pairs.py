@@ -62,7 +62,9 @@ class WordPairs:
         return cls(together, corpus.n_documents)
 
     @classmethod
-    def in_windows(cls, top: Int, words: Sequence[str], texts: TokenSequences, width: int) -> Self:
+    def in_windows(
+        cls, top: Int, words: Sequence[str], texts: TokenSequences, width: int, *, as_gensim: bool = False
+    ) -> Self:
         """Count windows of neighbouring words.
 
         Parameters
@@ -74,6 +76,8 @@ class WordPairs:
             Texts with the words in their order.
         width : int
             Words in a window. A shorter text is one window.
+        as_gensim : bool, default=False
+            Forget a word when one of its places leaves the window, as gensim 4.4 does.
         """
         (K, M), number = top.shape, {word: i for i, word in enumerate(texts.words)}
         found = np.array([number.get(words[w], -1) for w in top.ravel().tolist()], np.int64)
@@ -86,7 +90,14 @@ class WordPairs:
         starts = np.concatenate(([0], np.cumsum(real)))[texts.starts]
         together = np.zeros((K, M, M), np.int64)
         n_units = kernels.count_windows(
-            renamed[texts.ids[real]], starts, width, np.append(start, listed.size), listed // M, listed % M, together
+            renamed[texts.ids[real]],
+            starts,
+            width,
+            np.append(start, listed.size),
+            listed // M,
+            listed % M,
+            together,
+            as_gensim,
         )
         return cls(together, int(n_units))
 

@@ -53,19 +53,23 @@ def _overlap(begin, end, following, u, v):
 
 
 @njit(cache=True, nogil=True)
-def count_windows(ids, starts, width, listed, topic, place, together):
+def count_windows(ids, starts, width, listed, topic, place, together, as_gensim):
     """Add to `together`, (K, M, M), how many windows hold both words of each pair; return how many windows there are.
 
     A window is `width` neighbouring words; a shorter text is one window. ids[i] is the number of the word at place i,
     or -1 for a word that no topic lists. Word r is number place[j] of topic[j], for j from listed[r] to listed[r + 1].
     A word at place p is in the windows that begin at p - width + 1 .. p. The windows of a word are so a few intervals,
     and those of a pair the overlap of two lists of intervals.
+
+    With `as_gensim` a window forgets a word when one of its places leaves it, though the word has another place there,
+    until it is met again: the word at p is in windows up to the first of its places that is in the earliest of them.
     """
     n_words, longest = listed.size - 1, 0
     for d in range(starts.size - 1):
         longest = max(longest, starts[d + 1] - starts[d])
     first, last = np.full(n_words, -1, np.int64), np.empty(n_words, np.int64)
     begin, end, following = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest, np.int64)
+    again, latest, earliest = np.empty(longest, np.int64), np.empty(n_words, np.int64), np.empty(n_words, np.int64)
     present = np.empty(min(n_words, longest), np.int64)
     n_present_of = np.zeros(together.shape[0], np.int64)
     present_of = np.empty(together.shape[:2], np.int64)
@@ -83,8 +87,17 @@ def count_windows(ids, starts, width, listed, topic, place, together):
             if r < 0:
                 continue
             low, high = max(0, p - width + 1), min(p, windows - 1) + 1
+            if as_gensim:
+                if first[r] < 0:
+                    earliest[r] = p
+                else:
+                    again[latest[r]] = p  # the next place of the word
+                latest[r] = p
+                while earliest[r] < low:
+                    earliest[r] = again[earliest[r]]
+                high = min(earliest[r], windows - 1) + 1
             if first[r] >= 0 and end[last[r]] >= low:
-                end[last[r]] = high
+                end[last[r]] = max(end[last[r]], high)
                 continue
             begin[n_intervals], end[n_intervals], following[n_intervals] = low, high, -1
             if first[r] < 0:
