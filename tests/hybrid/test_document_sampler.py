@@ -98,7 +98,7 @@ def draws(e, phi_w, coef, here, n_draws, *, sparse):
     for _ in range(n_draws):
         for array, source in zip(scratch[:-1], fresh[:-1], strict=True):  # all but the random numbers
             array[:] = source
-        _sweep(word, h + 1, weights.of_topics, weights.of_words, FACTORS, sparse, scratch)
+        _sweep(word, h + 1, weights, FACTORS, sparse, scratch)
         seen[scratch.now[0]] += 1
     assert seen[K] == 0
     return seen[:K]

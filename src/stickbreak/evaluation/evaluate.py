@@ -12,7 +12,6 @@ from stickbreak.evaluation.coherence import check_options, coherence_of_words
 from stickbreak.evaluation.measures import DIVERSITY_WORDS, diversity_of_words, mean_defined
 from stickbreak.exceptions import InputError, InvalidCorpus
 from stickbreak.model.documents import counted_for
-from stickbreak.model.topic_estimator import TopicEstimator
 from stickbreak.prediction.completion import Completion, scored_documents
 from stickbreak.prediction.left_to_right import LeftToRight
 from stickbreak.prediction.topics import FittedTopics, as_topics
@@ -104,13 +103,14 @@ def evaluate(
     check_options(n_words)
     topics, corpus, sequential = as_topics(model), counted_for(model, corpus), None
     if n_particles is not None:
-        if not isinstance(model, TopicEstimator):
+        left_to_right = getattr(model, "left_to_right", None)
+        if left_to_right is None:
             raise InputError(
                 f"a {type(model).__name__} has no left_to_right; give its topics and prior to "
                 "stickbreak.evaluation.left_to_right."
             )
         words = _only(corpus, seen)
-        sequential = model.left_to_right(words, n_particles=n_particles, resample=resample, random_state=seed)
+        sequential = left_to_right(words, n_particles=n_particles, resample=resample, random_state=seed)
     observed, held_out = corpus.halves(seed=seed)
     completion = document_completion(model, observed, held_out, seen=seen)
     where = corpus if reference is None else counted_for(model, reference)
