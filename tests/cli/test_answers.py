@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 import stickbreak
-from stickbreak.cli.tables import tell_table
 from stickbreak.corpus import TextOptions
 from stickbreak.exceptions import InputError
 
@@ -75,17 +74,6 @@ def test_words_are_searched_as_texts_were_counted(run, refuse, model, fitted, tm
         else:
             with pytest.raises(InputError, match="no word 'BÄR'" if not lowercase else "no word 'BAR'"):
                 counted.search("BÄR" if not lowercase else "BAR")
-
-
-def test_tables_for_persons_have_words_for_what_numbers_hide(capsys):
-    table = pd.DataFrame({"topic_a": [0, -1], "change": [0.0123, 0.1], "p": [0.0009, 0.0011], "other": [-1, 3]})
-    given = {"as_json": False, "as_csv": False, "out": None, "rows": 9}
-    tell_table(table, **given)
-    head, first, second = (line.split() for line in capsys.readouterr().out.splitlines())
-    assert head == ["topic", "a", "points", "per", "year", "p", "other"]
-    assert (first, second) == (["0", "+1.23", "<0.001", "-1"], ["none", "+10.00", "0.0011", "3"])
-    tell_table(table, **given | {"as_csv": True})
-    assert capsys.readouterr().out.splitlines()[1:] == ["0,0.0123,0.0009,-1", "-1,0.1,0.0011,3"]
 
 
 def test_a_document_of_few_words_is_told_where_others_are_like_it(run, model, tmp_path):

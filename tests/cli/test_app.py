@@ -32,7 +32,7 @@ def test_version_is_that_of_the_package(run):
     assert run("--version").stdout == f"stickbreak {version('stickbreak')}\n"
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["fit", "--help"], ["ask", "m", "words", "--help"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["fit", "--help"], ["ask", "m", "tree", "--help"]])
 def test_start_loads_nothing_heavy(arguments):
     program = (
         "import sys\nfrom stickbreak.cli import main\n"
@@ -49,7 +49,7 @@ def test_start_loads_nothing_heavy(arguments):
     ("arguments", "words"),
     [
         (["fit"], "Missing argument 'INPUT'"),
-        (["fit", "x.jsonl"], "Missing option '--out'"),
+        (["count", "x.jsonl"], "Missing option '--out'"),
         (["fit", "x.jsonl", "--out", "m", "--topics", "0"], "--topics"),
         (["fit", "x.jsonl", "--out", "m", "--topics", "many"], "--topics"),
         (["fit", "x.jsonl", "--out", "m", "--nonsense"], "--nonsense"),

@@ -284,13 +284,16 @@ def test_documents_without_names_keep_their_numbers_where_days_are_chosen(run, m
     assert told["text"].tolist() == [records[int(number)]["text"][:200] for number in told["document"]]
 
 
-def test_trends_say_why_an_interval_and_p_disagree(run, model, dated, fitted, monkeypatch):
+def test_trends_say_why_an_interval_and_p_disagree(run, model, dated, monkeypatch):
+    def of(table):
+        return lambda model, X, dates: table
+
     columns = ["topic", "label", "mean_weight", "change", "low", "high", "p"]
     sure, one_of_many = (0, "a", 0.5, 0.2, 0.1, 0.3, 0.001), (1, "b", 0.5, 0.1, 0.01, 0.2, 0.2)
     none = (2, "c", 0.5, 0.1, -0.1, 0.3, 0.9)
     for rows, more in (([sure, one_of_many, none], 1), ([sure, none], 0)):
         table = pd.DataFrame(rows, columns=columns)
-        monkeypatch.setattr(type(fitted), "topic_trends", lambda *_, table=table, **__: table)
+        monkeypatch.setattr("stickbreak.questions.over_time.topic_trends", of(table))
         told = run("ask", model, "trends", dated, "--quiet").stdout.splitlines()[-1]
         assert told.startswith(f"1 of {len(rows)} topics grow and 0 shrink by more than chance")
         assert ("1 more topic has an interval without 0: an interval is of one topic alone" in told) is bool(more)

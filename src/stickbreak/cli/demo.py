@@ -102,7 +102,11 @@ def demo(
     corpus = count_texts(texts, options, names)
     _tell(quiet, f"   {corpus.n_words:,} different words, {corpus.n_tokens:,} words in all")
     _tell(quiet, "3. Learning topics from nine tenths of them; the rest are for the score")
-    result = job.run(Documents(corpus, {"settings": {"format": _FORMAT}, "suffix": None}, texts=texts))
+    result = job.run(
+        Documents(
+            corpus, {"settings": {"format": _FORMAT}, "suffix": None}, texts=lambda rows: [texts[row] for row in rows]
+        )
+    )
     result.show(as_json=as_json)
     _tell(quiet, _WHAT_NEXT)
     if open_report:

@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Collection, Mapping
 from copy import copy
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
@@ -27,9 +27,7 @@ from stickbreak.cli.settings import (
 )
 from stickbreak.exceptions import InputError, ReadError
 from stickbreak.storage.plain_files import read_json, read_toml
-
-if TYPE_CHECKING:
-    pass
+from stickbreak.storage.urls import Location
 
 __all__ = ["FitCommand", "fit"]
 
@@ -37,7 +35,7 @@ LABELLED = ("topics", "gibbs")  # methods that take labels of documents
 _TEXT = ("stop_words", "min_df", "max_df", "phrases", "strip")  # options that mean nothing to vectors
 _FIRST = {
     "input": "A file, a folder or a URL.",
-    "out": "Folder to write the model to.",
+    "out": "Folder of the model. Default: INPUT-topics.",
     "text_field": "Column or JSON field of the text.",
     "method": "topics, tree, ... Default: topics.",
     "topics": "Their number. Default: found.",
@@ -111,7 +109,9 @@ def fit(
     ctx: typer.Context,
     input: o.InputPath,
     reading: dict[str, Any],
-    out: Annotated[Path | None, o.option("--out -o", "FOLDER", "Folder to write model and report to.")] = None,
+    out: Annotated[
+        Path | None, o.option("--out -o", "FOLDER", "Folder of model and report. Default: INPUT-topics, here.")
+    ] = None,
     method: Annotated[
         str,
         o.option(
@@ -189,11 +189,7 @@ def fit(
     if estimate:
         unused = {"--checkpoint": checkpoint, "--resume": resume, "--held-out": held_out, "--metadata": metadata}
         _check_estimate(method, unused | {"--workers": workers})
-        out = out or Path("model")  # which is not written
-    if out is None:
-        raise InputError(
-            "Missing option '--out': the folder of the model; --estimate alone needs none (see stickbreak fit --help)"
-        )
+    out = out or Path(f"{_name_of(input)}-topics")
     if date_format is not None and dates is None:
         raise InputError("--date-format says how a column of dates is written; name the column with --dates")
     if report is not None and no_report:
@@ -266,6 +262,12 @@ def fit(
     with on_workers:
         result = job.run(material)
     result.show(topics_shown, as_json=json, verbose=verbose)
+
+
+def _name_of(path: Location) -> str:
+    """Return the name of an input without its endings: reviews of reviews.csv.gz."""
+    name = path.name or Path(str(path)).resolve().name
+    return name.removeprefix(".").partition(".")[0] or "documents"
 
 
 def _is_given(ctx: typer.Context, argument: str) -> bool:

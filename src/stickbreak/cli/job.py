@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,16 +14,15 @@ from stickbreak.cli.models import TAKEN_CHECKPOINT, check_resumed, labels_of
 from stickbreak.cli.output import (
     MOST_LEAVES,
     TOPICS_SHOWN,
-    Line,
     next_lines,
     print_json,
-    print_topics,
     say,
     show,
     show_rest,
     tell_notice,
 )
 from stickbreak.cli.scores import Score
+from stickbreak.cli.tables import print_topics
 from stickbreak.exceptions import InputError, WriteError
 from stickbreak.fitting.progress import explained
 
@@ -245,20 +244,19 @@ class FitResult:
     def show(self, topics_shown: int = TOPICS_SHOWN, *, as_json: bool = False, verbose: bool = False) -> None:
         """Print the largest topics, and below them what was found and what to do next."""
         material = self.material
-        lines = material.lines(self.model, _WORDS, max(topics_shown, MOST_LEAVES))
+        topics = material.topics(self.model, _WORDS, max(topics_shown, MOST_LEAVES))
         if as_json:
-            print_json(self._as_json(lines))
+            print_json(self._as_json(topics))
             return
         if topics_shown:
-            columns = material.expert_columns if verbose else material.columns
-            print_topics(lines[:topics_shown], columns, verbose=verbose)
-            show_rest(material.n_topics(self.model) - min(topics_shown, len(lines)), self.job.out)
+            print_topics([material.cells(topic, verbose=verbose) for topic in topics[:topics_shown]])
+            show_rest(material.n_topics(self.model) - min(topics_shown, len(topics)), self.job.out)
             show("")
         if verbose:
             show("\n".join([*_expert_lines(self), ""]))
         show("\n".join(_result_lines(self)))
 
-    def _as_json(self, topics: Sequence[Line]) -> dict[str, Any]:
+    def _as_json(self, topics: list[dict[str, Any]]) -> dict[str, Any]:
         model, material, trace = self.model, self.material, self.model.trace_
         return {
             "model": str(self.job.out),
@@ -279,7 +277,7 @@ class FitResult:
             "seconds": float(sum(trace["seconds"])),
             "held_out": None if self.score is None else self.score.values,
             "path": _path_as_json(self.path),
-            f"{material.topic}s": [topic.as_json() for topic in topics],
+            f"{material.topic}s": topics,
         }
 
 

@@ -18,10 +18,7 @@ from stickbreak.cli.output import (
     MOST_LEAVES,
     TOPICS_SHOWN,
     check_output,
-    describe_topics,
     print_json,
-    print_rows,
-    print_topics,
     printable,
     say,
     show,
@@ -29,11 +26,10 @@ from stickbreak.cli.output import (
 )
 from stickbreak.cli.settings import joined
 from stickbreak.cli.tables import (
-    SparseWeightTable,
+    WEIGHT_FORMATS,
     check_table_file,
-    check_weight_file,
-    csv_lines,
-    jsonl_lines,
+    print_rows,
+    print_topics,
     tell_table,
     with_notes,
     write_weights,
@@ -195,14 +191,14 @@ def topics(
         tell_table(fitted.topics_table(n_words=words), as_json=False, as_csv=as_csv, out=out, rows=n_topics)
         return
     wanted = n_topics if all_topics else topics_shown
-    lines = kind.lines(fitted, words, max(wanted, MOST_LEAVES))
+    described = kind.topics(fitted, words, max(wanted, MOST_LEAVES))
     score = kind.told_score(fitted)
     if as_json:
         noun, held_out = f"{kind.topic}s", None if score is None else score.values
-        print_json({f"n_{noun}": n_topics, noun: [line.as_json() for line in lines], "held_out": held_out})
+        print_json({f"n_{noun}": n_topics, noun: described, "held_out": held_out})
         return
-    print_topics(lines[:wanted], kind.expert_columns if verbose else kind.columns, verbose=verbose)
-    show_rest(n_topics - min(wanted, len(lines)), model)
+    print_topics([kind.cells(topic, verbose=verbose) for topic in described[:wanted]])
+    show_rest(n_topics - min(wanted, len(described)), model)
     if score is not None:
         numbers = [f"{label:<12}{text}" for label, text in score.lines] if verbose else []
         show("\n".join(["", score.sentence, *numbers]))
@@ -236,9 +232,7 @@ def transform(
     """
     on_workers = workers_of(workers, scratch)
     check_input(documents)
-    if out is not None:
-        check_weight_file(out)
-        check_output(out, documents)
+    check_table_file(out, documents, formats=WEIGHT_FORMATS)
     if labels and (as_json or (out is not None and out.suffix not in (".csv", ".parquet"))):
         raise InputError(
             "--labels names columns, which only CSV and Parquet have; give --out FILE.csv, or leave it out"
@@ -253,11 +247,11 @@ def transform(
     with on_workers:
         table = read.weights(fitted)
     if labels:
-        if isinstance(table, SparseWeightTable):
+        if table.columns is None:
             raise InputError("--labels names columns of topics, but the topics of a tree are rows; leave it out")
         table = replace(table, columns=load_words_model(model).labelled_topics().labels)
     if out is None:
-        for line in (jsonl_lines if as_json else csv_lines)(table):
+        for line in table.jsonl() if as_json else table.csv():
             typer.echo(line, nl=False)
         return
     write_weights(table, out)
@@ -325,7 +319,9 @@ def report(
     documents: o.InputPath,
     days: dict[str, Any],
     reading: dict[str, Any],
-    out: Annotated[Path, o.option("--out -o", None, "HTML file to write.")],
+    out: Annotated[
+        Path | None, o.option("--out -o", "FILE", "HTML file to write. Default: report.html in the model's folder.")
+    ] = None,
     title: Annotated[str | None, o.option("--title", None, "Heading of the report.")] = None,
     by: Annotated[
         str | None, o.option("--by", "PERIOD", "day, week, month, quarter or year. Default: one that makes 60 at most.")
@@ -362,6 +358,7 @@ def report(
 
     Span.of(days["since"], days["until"], "--")
     check_input(documents)
+    out = out or model / "report.html"
     check_output(out, documents)
     for other in others or ():
         check_model(other)
@@ -387,7 +384,9 @@ def update(
     model: o.ModelPath,
     documents: o.InputPath,
     reading: dict[str, Any],
-    out: Annotated[Path, o.option("--out -o", "FOLDER", "Folder to write the model to.")],
+    out: Annotated[
+        Path | None, o.option("--out -o", "FOLDER", "Folder to write the model to. Default: MODEL-updated.")
+    ] = None,
     labels: o.Labels = None,
     label_separator: o.LabelSeparator = None,
     batch_size: Annotated[
@@ -436,6 +435,7 @@ def update(
 
     check_separator(labels, label_separator)
     check_input(documents)
+    out = out or _beside(model, "updated")
     check_target(out, overwrite=force)
     check_resumed(checkpoint, resume=resume)
     if checkpoint is not None:
@@ -495,13 +495,17 @@ def update(
         else:
             say(f"{told['n_topics']} topics after {fitted.n_steps_} steps ({before} before), written to {out}")
         return
-    new = [line for line in describe_topics(fitted, _WORDS, fitted.n_topics_) if line.id >= before]
+    new = [topic for topic in Documents.topics(fitted, _WORDS, fitted.n_topics_) if topic["id"] >= before]
     if as_json:
-        print_json({**told, "new_topics": [line.as_json() for line in new]})
+        print_json({**told, "new_topics": new})
         return
-    if new:
-        print_topics(new, Documents.columns, verbose=False)
+    print_topics([Documents.cells(topic) for topic in new])
     say(f"{len(new)} new topics after the {before} of before, written to {out}")
+
+
+def _beside(model: Path, suffix: str) -> Path:
+    """Return the folder of a model that is made of another one, beside it."""
+    return model.with_name(f"{(model if model.name else model.resolve()).name}-{suffix}")
 
 
 def _takes_steps(fitted: Any) -> bool:
@@ -530,7 +534,10 @@ def _add_counts(fitted: Any, read: Documents) -> None:
 
 def reduce(
     model: o.ModelPath,
-    out: Annotated[Path, o.option("--out -o", "FOLDER", "Folder to write the model to.")],
+    out: Annotated[
+        Path | None,
+        o.option("--out -o", "FOLDER", "Folder to write the model to. Default: MODEL-20, with the number of topics."),
+    ] = None,
     topics: Annotated[
         str | None,
         o.option(
@@ -567,7 +574,8 @@ def reduce(
     if by_hand and topics is not None:
         raise InputError("--topics is given with --merge or --drop; give a number, or name topics")
     fitted, kind = load_model(model)
-    check_target(out, overwrite=force)
+    if out is not None:
+        check_target(out, overwrite=force)
     if kind is not Documents:
         name = type(fitted).__name__
         raise InputError(f"the components of a {name} cannot be joined: they are not counts of words")
@@ -582,6 +590,7 @@ def reduce(
         number = _number("overview" if topics is None else topics)
         reduced = fitted.reduced(getattr(fitted.path_, number) if isinstance(number, str) else number)
     reduced._reading = fitted._reading
+    out = out or _beside(model, str(reduced.n_topics_))
     reduced.save(out, overwrite=force)
     before, n_after = fitted.n_topics_, reduced.n_topics_
     if as_json:
@@ -648,7 +657,7 @@ def label(
         save_labels(fitted.label(given), model)
         page = model / "report.html"
         if page.is_file():
-            again = shlex.join(["stickbreak", "report", str(model), "INPUT", "--out", str(page)])
+            again = shlex.join(["stickbreak", "report", str(model), "INPUT"])
             say(f"{page} is older than these labels; make it again with the documents as INPUT: {again}")
     known = fitted.labels_
     if as_json:

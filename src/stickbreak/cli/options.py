@@ -91,7 +91,7 @@ Set = Annotated[
 ]
 
 READING: dict[str, tuple[Any, Any]] = {
-    "text_field": (_text("--text --text-field", "NAME", "Column or JSON field of the text."), None),
+    "text_field": (_text("--text", "NAME", "Column or JSON field of the text."), None),
     "name_field": (_text("--name-field", "NAME", "Column or JSON field of the documents' names."), None),
     "format": (
         _text(

@@ -224,7 +224,7 @@ def _document(value: Any, fields: Fields | None, where: str) -> tuple[str | None
     text = getter(fields.text)(value)
     if text is None:
         if fields.text not in value and "." not in fields.text:
-            raise ReadError(f"{where} has no field {fields.text!r}; name another with --text-field: {listed(value)}")
+            raise ReadError(f"{where} has no field {fields.text!r}; name another with --text: {listed(value)}")
         text = ""
     elif not isinstance(text, str) and not (isinstance(text, list) and all(isinstance(word, str) for word in text)):
         kind = _KINDS.get(type(text), "value")
