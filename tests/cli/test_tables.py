@@ -139,5 +139,6 @@ class Topics(FlatTopics):
 def test_topics_come_by_share_and_words_are_neither_markup_nor_steer_the_terminal(capsys, monkeypatch, terminal):
     monkeypatch.setattr("sys.stdout.isatty", lambda: terminal)
     print_topics([Documents.cells(topic, verbose=True) for topic in Documents.topics(Topics(), 2)])
-    lines = [line.split() for line in capsys.readouterr().out.splitlines() if "%" in line]
+    out = capsys.readouterr().out.replace("\x1b[1m", "").replace("\x1b[0m", "")
+    lines = [line.split() for line in out.splitlines() if "%" in line]
     assert lines == [["1", "60.00%", "30.00%", "a", "c\ufffd[2J"], ["0", "40.00%", "60.00%", "[red]b", "c\ufffd[2J"]]
