@@ -49,11 +49,6 @@ def test_largest_children_are_shown_and_the_others_counted(run, tree_model, root
     assert len(lines) == 3
 
 
-def test_depth_ends_the_tree(run, tree_model, root):
-    assert len(run("ask", tree_model, "tree", "--depth", "0").stdout.splitlines()) == 1
-    assert len(run("ask", tree_model, "tree", "--depth", "1").stdout.splitlines()) == 1 + len(root.children)
-
-
 def test_tree_begins_at_a_node(run, tree_model, root):
     node = largest(root)[0].children[0]
     path = ".".join(map(str, node.path))
@@ -124,39 +119,3 @@ def test_what_is_no_tree_or_not_in_it_is_one_sentence(refuse, model, tree_model)
     assert "give the path of a node as it is printed" in refuse("ask", tree_model, "tree", "--node", "0/1")
     assert "no node 7: there are 3 children" in refuse("ask", tree_model, "tree", "--node", "7")
     assert "no leaf 24 here" in refuse("ask", tree_model, "tree", "--leaf", "24")
-
-
-METHODS = {
-    "pachinko": ["--set", "n_super=3", "--topics", "4"],
-    "hierarchical-pachinko": ["--set", "n_super=2", "--topics", "3"],
-    "nested-crp": ["--set", "n_levels=3"],
-    "nested-hdp": ["--set", "branching=3,2"],
-}
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_trees_of_any_shape_are_printed(run, documents, tmp_path, method):
-    out = tmp_path / "model"
-    run(
-        "fit",
-        documents,
-        "--out",
-        out,
-        "--method",
-        method,
-        *METHODS[method],
-        "--laps",
-        "4",
-        "--random-state",
-        "0",
-        "--no-report",
-    )
-    root = stickbreak.load(out).tree_
-    first, *lines = run("ask", out, "tree", "--depth", "2", "--children", "99", "--words", "3").stdout.splitlines()
-    assert len(lines) == root.n_nodes - 1
-    what = f"{root.n_topics} topics" if root.topic is None else f"topic 0 and {root.n_topics - 1} below"
-    assert first == f"all  100.0%  {root.n_tokens:,} words  {what}  {' '.join(root.top_words(3))}"
-    found, rows = asked(run, out, "tree", "--leaf", root.n_topics - 1)
-    assert found["branching"] is None
-    assert rows[0]["n_topics"] == root.n_topics
-    assert rows[1]["path"] == str(root.leaf(root.n_topics - 1).path[0])
