@@ -1,6 +1,5 @@
 """The main job as `fit` and `demo` run it: fit, write, score, report, and say what was found."""
 
-import os
 import shutil
 import sys
 import textwrap
@@ -14,6 +13,7 @@ from stickbreak.cli.models import TAKEN_CHECKPOINT, check_resumed, labels_of
 from stickbreak.cli.output import (
     MOST_LEAVES,
     TOPICS_SHOWN,
+    check_output,
     next_lines,
     print_json,
     say,
@@ -22,8 +22,9 @@ from stickbreak.cli.output import (
     tell_notice,
 )
 from stickbreak.cli.scores import Score
+from stickbreak.cli.settings import joined
 from stickbreak.cli.tables import print_topics
-from stickbreak.exceptions import InputError, WriteError
+from stickbreak.exceptions import InputError
 from stickbreak.fitting.progress import explained
 
 if TYPE_CHECKING:
@@ -107,10 +108,14 @@ class FitJob:
                     "written; give a folder outside it"
                 )
             check_target(self.checkpoint, overwrite=self.resume or self.force, advice=TAKEN_CHECKPOINT)
-        if self.report is not None and self.report.absolute().parent != self.out.absolute():
-            _check_file(self.report)
+        if self.report is not None:
+            check_output(self.report, *([] if self.input is None else [self.input]), made=self.out)
         if self.labels is not None:
-            self.estimator()._check_labelled_fit()
+            estimator = self.estimator()
+            if not _takes_labels(estimator):
+                able = joined([name for name, method in METHODS.items() if _takes_labels(method.load())], "or")
+                raise InputError(f"--labels is for --method {able}, but --method is {self.method}; leave it out")
+            estimator._check_labelled_fit()
 
     def run(self, material: Any) -> "FitResult":
         """Fit what was read; write the model, then score it, then write the report."""
@@ -200,17 +205,8 @@ class FitJob:
             say(text)
 
 
-def _check_file(path: Path) -> None:
-    """Refuse a file that could not be written."""
-    parent = path.absolute().parent
-    if path.is_dir():
-        raise WriteError(f"cannot write {path}: it is a folder; give the name of a file")
-    if path.exists() and not path.is_file():
-        raise WriteError(f"cannot write {path}: it is a device or a pipe; give the name of a file")
-    if not parent.is_dir():
-        raise WriteError(f"cannot write {path}: its parent folder does not exist; create it first")
-    if not os.access(parent, os.W_OK | os.X_OK):
-        raise WriteError(f"cannot write {path}: permission denied; choose a place that you may write to")
+def _takes_labels(estimator: Any) -> bool:
+    return getattr(estimator, "_takes_labels", False)  # those of vectors and of plug-ins may know no labels
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -18,6 +18,7 @@ from stickbreak.cli.output import (
     MOST_LEAVES,
     TOPICS_SHOWN,
     check_output,
+    next_lines,
     print_json,
     printable,
     say,
@@ -37,10 +38,6 @@ from stickbreak.cli.tables import (
 from stickbreak.cli.vectors import SingleVectors, Vectors
 from stickbreak.exceptions import InputError, NoDocuments, ReadError
 
-if TYPE_CHECKING:
-    from stickbreak.comparison import Alignment
-    from stickbreak.questions.labels import LabelledTopics
-
 __all__ = [
     "KINDS", "check_resumed", "check_separator", "compare", "evaluate", "kept_fields", "label", "labels_of",
     "load_model", "load_words_model", "reduce", "report", "topics", "transform", "update", "workers_of",
@@ -56,7 +53,6 @@ KINDS: dict[str, type[Documents] | type[Vectors]] = {
 TAKEN_CHECKPOINT = "Add --resume to continue from it, or --force to replace it."
 _NUMBERS = {"overview": "overview", "best": "best", "within-one-error": "smallest_within_one_error"}
 _ENDS = {"split": "split", "joined": "joined", "part": "part of another", "changed": "changed", "gone": "gone"}
-_MOST_TOLD = 3  # topics that are gone, or new, below the table of a comparison
 _WORDS = 10  # of each new topic
 
 
@@ -678,24 +674,21 @@ def _label(text: str) -> tuple[int, str | None]:
 
 def _labels_in(path: Path, fitted: Any) -> dict[int, str | None]:
     """Return the labels that a CSV file gives to topics; labels that the model makes of words are left out."""
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, ValueError) as error:
+    import pandas as pd
+
+    try:  # without a delimiter: spreadsheets of some countries write semicolons
+        rows = pd.read_csv(path, sep=None, engine="python", dtype=str, keep_default_na=False, encoding="utf-8-sig")
+    except (OSError, ValueError, csv.Error) as error:
         raise ReadError(f"--file: {path} cannot be read ({error}); give a CSV file in UTF-8") from error
-    head = lines[0] if lines else ""
-    rows = csv.DictReader(lines, delimiter=max(",;\t", key=head.count))  # spreadsheets of some countries: semicolons
-    if not {"topic", "label"} <= set(rows.fieldnames or ()):
+    if not {"topic", "label"} <= set(rows.columns):
         raise InputError(f"--file: {path} needs columns topic and label; stickbreak topics --out FILE.csv writes them")
     asked, known = fitted.labelled_topics(), fitted.labels_
     made = {str(k): label for k, label in zip(asked.numbers, asked.labels, strict=True) if int(k) not in known}
-    labels: dict[int, str | None] = {}
-    for row in rows:
-        topic, label = (row["topic"] or "").strip(), (row["label"] or "").strip()
+    pairs = [(topic.strip(), label.strip()) for topic, label in zip(rows["topic"], rows["label"], strict=True)]
+    for row, (topic, _) in enumerate(pairs, start=1):
         if not topic.isdecimal():
-            raise InputError(f"--file: line {rows.line_num} of {path} has the topic {topic!r}; give its number")
-        if label != made.get(topic):
-            labels[int(topic)] = label or None
-    return labels
+            raise InputError(f"--file: row {row} of {path} has the topic {topic!r}; give its number")
+    return {int(topic): label or None for topic, label in pairs if label != made.get(topic)}
 
 
 def compare(
@@ -740,27 +733,9 @@ def compare(
         f"{n_new:,} of b {'is' if n_new == 1 else 'are'} new. Partners have {found.agreement:.0%} of the tokens in "
         "common."
     )
-    lines = [closing, *without_partner(found, first.labelled_topics(), second.labelled_topics())]
     if page is None:
         drawn = ["stickbreak", "compare", str(model), str(other), "--page", "compared.html"]
-        lines.append(f"Next   draw it: {shlex.join(drawn)}")
+        closing = "\n".join([closing, *next_lines([("draw it", drawn)])])
     values = {"agreement": found.agreement, "n_same": n_same, "n_new": n_new}
-    noted = with_notes(table, heading=f"a: {model}, b: {other}", closing="\n".join(lines), values=values)
+    noted = with_notes(table, heading=f"a: {model}, b: {other}", closing=closing, values=values)
     tell_table(noted, as_json=as_json, as_csv=as_csv, out=out, rows=rows)
-
-
-def without_partner(found: "Alignment", first: "LabelledTopics", second: "LabelledTopics") -> Iterator[str]:
-    """Yield a line for each of the largest topics that are gone, or new, with the nearest topic of the other model."""
-    for what, side, ours, others, shared in (
-        ("gone", "a", first, second, found.shared),
-        ("new", "b", second, first, found.shared.T),
-    ):
-        rows = found.table[found.table["what"] == what].nlargest(_MOST_TOLD, f"share_{side}")
-        for number, label, size in rows[[f"topic_{side}", f"label_{side}", f"share_{side}"]].itertuples(index=False):
-            of_topic = shared[ours.numbers.tolist().index(number)]
-            nearest = int(of_topic.argmax())
-            if of_topic[nearest] > 0:
-                yield (
-                    f"{what.capitalize()}: {number} ({label}); nearest is {others.numbers[nearest]} "
-                    f"({others.labels[nearest]}), with {of_topic[nearest] / size:.0%} of its tokens."
-                )

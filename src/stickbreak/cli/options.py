@@ -35,9 +35,7 @@ def _number(names: str, help: str, most: int | None = None) -> Any:
 
 InputPath = Annotated[  # or a UrlPath: typer knows no unions
     Path,
-    typer.Argument(
-        parser=location_of, metavar="INPUT", help="Documents: a file, a folder, a URL, or - for standard input."
-    ),
+    typer.Argument(parser=location_of, metavar="INPUT", help="A file, a folder, a URL, or - (standard input)."),
 ]
 ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="Folder of a model, written by fit.")]
 Json = Annotated[bool, option("--json", None, "Print the result as JSON.")]
@@ -49,7 +47,7 @@ TableFile = Annotated[Path | None, option("--out -o", "FILE", "File to write ins
 RandomState = Annotated[int, option("--random-state", "NUMBER", "Seed of the random numbers.", min=0)]
 Jobs = Annotated[
     int | None,
-    option("--jobs", "NUMBER", "Threads. Default: all cores. The result is the same.", min=1),
+    option("--jobs", "NUMBER", "Threads. Default: all cores.", min=1),
 ]
 Workers = _text(
     "--workers",
@@ -74,20 +72,20 @@ Metadata = Annotated[
         "CSV, TSV or Parquet file with a row for each document, in their order: dates and categories.",
     ),
 ]
-Labels = _text("--labels", "COLUMN", "Column of known labels of the documents. Each label becomes a topic.", None)
+Labels = _text("--labels", "COLUMN", "Column of known labels; each is a topic.", None)
 LabelSeparator = _text("--label-separator", "TEXT", "What stands between several labels of a document: ';'.", None)
 StopWords = Annotated[
     str,
-    option("--stop-words", "WORDS", "Words to drop: a language, none, a file, or english+FILE."),
+    option("--stop-words", "WORDS", "Language, none, a file, english+FILE."),
 ]
-MinDf = Annotated[str, option("--min-df", "NUMBER", "Drop words in fewer documents: number or share.")]
-MaxDf = Annotated[str, option("--max-df", "NUMBER", "Drop words in more documents: number or share.")]
+MinDf = Annotated[str, option("--min-df", "NUMBER", "Drop words in fewer documents: 5.")]
+MaxDf = Annotated[str, option("--max-df", "NUMBER", "Drop words in more documents: 0.5.")]
 Strip = _text("--strip", "html,urls", "Leave out tags, addresses, or none. Default: what a tenth of texts have.", None)
-Dates = _text("--dates", "COLUMN", "Column of the dates. Default: the only one that holds dates.", None)
+Dates = _text("--dates", "COLUMN", "Column of dates. Default: the only one.", None)
 DateFormat = _text("--date-format", "TEXT", "How dates are written: %d.%m.%Y. Default: 2026-11-23 (ISO 8601).", None)
 Set = Annotated[
     list[str] | None,
-    option("--set", "NAME=VALUE", "Set any other parameter; may be given again. See --help-all."),
+    option("--set", "NAME=VALUE", "Any other parameter: see --help-all."),
 ]
 
 READING: dict[str, tuple[Any, Any]] = {

@@ -3,6 +3,7 @@
 import json
 import logging
 import math
+import os
 import re
 import shlex
 import warnings
@@ -124,10 +125,24 @@ def tell_notice(text: str) -> None:
     say("Note: " + " ".join(text.split()))
 
 
-def check_output(path: Path, *inputs: Location) -> None:
-    """Refuse a file that would take the place of what is read, or of a part of a model."""
+def check_output(path: Path, *inputs: Location, made: Path | None = None) -> None:
+    """Refuse, before the work, a file that could not be written, or would replace what is read or a part of a model.
+
+    The folder `made` is one that the work will make.
+    """
+    parent = path.absolute().parent
     for source in inputs:
         if isinstance(source, Path) and path.exists() and source.exists() and path.samefile(source):
             raise WriteError(f"cannot write {path}: it is also the input; choose another name")
     if path.name in _PARTS_OF_A_MODEL:
         raise WriteError(f"cannot write {path}: {path.name} is the name of a part of a model; choose another name")
+    if path.is_dir():
+        raise WriteError(f"cannot write {path}: it is a folder; give the name of a file")
+    if path.exists() and not path.is_file():
+        raise WriteError(f"cannot write {path}: it is a device or a pipe; give the name of a file")
+    if made is not None and parent == made.absolute():
+        return
+    if not parent.is_dir():
+        raise WriteError(f"cannot write {path}: its parent folder does not exist; create it first")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise WriteError(f"cannot write {path}: permission denied; choose a place that you may write to")
