@@ -1,7 +1,7 @@
 import pytest
 
 import stickbreak
-from stickbreak.cli.demo import DOCSTRING_STOP_WORDS
+from stickbreak.corpus.examples.standard_library import DOCSTRING_STOP_WORDS
 
 
 @pytest.fixture
