@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
@@ -21,6 +22,7 @@ from stickbreak.storage.urls import Location
 
 __all__ = ["JsonTexts"]
 
+_LOG = logging.getLogger("stickbreak")
 _SAMPLE_LINES = 1000
 _FILLING_LINES = 100  # that may have what is null in the first object
 _ROWS, _BYTES = 1 << 12, 1 << 20  # that are put together where they are read one by one
@@ -130,6 +132,12 @@ class JsonTexts:
         asked = self.asked.text
         if not isinstance(value, dict) or (asked is not None and asked.partition(".")[0] in value):
             return False
+        columns = [own for own in value.values() if isinstance(own, dict)]
+        if columns and len(columns) == len(value) and all("0" in own for own in columns):
+            raise ReadError(
+                f"{self.path} holds one object of columns, as pandas writes it; write an object for each document: "
+                'frame.to_json(path, orient="records", lines=True)'
+            )
         if asked is None and any(isinstance(own, str) or key == "text" for key, own in value.items()):
             return False
         lists = {key: own for key, own in value.items() if isinstance(own, list)}
@@ -138,17 +146,12 @@ class JsonTexts:
             key = "data" if "data" in objects else max(objects, key=lambda name: len(lists[name]))
             where = f"{self.path}, element"
             self._inside = [(f"{where} {n} of {key!r:.40}", one) for n, one in enumerate(lists[key], start=1)]
+            _LOG.warning("%s is one object: the documents are the objects of its list %.40r", self.path, key)
             return True
         if lists and asked is None:
             raise ReadError(
                 f"{self.path} holds one object with the list {min(lists)!r:.40} inside; write an object for each "
                 'document (in pandas: orient="records")'
-            )
-        columns = [own for own in value.values() if isinstance(own, dict)]
-        if columns and len(columns) == len(value) and all("0" in own for own in columns):
-            raise ReadError(
-                f"{self.path} holds one object of columns, as pandas writes it; write an object for each document: "
-                'frame.to_json(path, orient="records", lines=True)'
             )
         return False
 
