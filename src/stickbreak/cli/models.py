@@ -501,7 +501,8 @@ def update(
 
 def _beside(model: Path, suffix: str) -> Path:
     """Return the folder of a model that is made of another one, beside it."""
-    return model.with_name(f"{(model if model.name else model.resolve()).name}-{suffix}")
+    folder = model if model.name not in ("", "..") else model.resolve()
+    return folder.with_name(f"{folder.name}-{suffix}")
 
 
 def _takes_steps(fitted: Any) -> bool:
