@@ -114,7 +114,8 @@ class Merger:
         np.fill_diagonal(plain, -np.inf)
         of_token = plain / np.maximum(np.minimum(sizes[:, None], sizes), 1.0)  # of the smaller topic
         near = of_token >= np.sort(of_token, axis=1)[:, [max(0, K - NEAR)]]
-        return np.argwhere(np.triu((near | near.T) & (plain > 0.0), 1))
+        pairs = np.argwhere(np.triu((near | near.T) & (plain > 0.0), 1))
+        return np.ascontiguousarray(pairs)  # kernels are compiled for one order of arrays
 
 
 class TokensOfTopics:
