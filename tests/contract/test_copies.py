@@ -19,12 +19,12 @@ def go_on(model, name, call):
 def test_copy_and_model_go_on_alike_and_leave_each_other_as_they_were(name, call):
     model = fitted(name)
     first, second = copy.copy(model), copy.copy(model)
-    expected, before = bits(model, name), frozen(vars(model))
+    expected, before, untouched = bits(model, name), frozen(vars(model)), frozen(vars(second))
     further = bits(go_on(first, name, call), name)
     assert frozen(vars(model)) == before
     assert bits(model, name) == expected
     assert bits(go_on(model, name, call), name) == further
-    assert frozen(vars(second)) == before
+    assert frozen(vars(second)) == untouched
     assert bits(second, name) == expected
 
 
