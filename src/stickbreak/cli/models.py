@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -37,6 +37,10 @@ from stickbreak.cli.tables import (
 )
 from stickbreak.cli.vectors import SingleVectors, Vectors
 from stickbreak.exceptions import InputError, NoDocuments, ReadError
+from stickbreak.storage.urls import location_of
+
+if TYPE_CHECKING:
+    from stickbreak.model.naming import AskedName
 
 __all__ = [
     "KINDS", "check_resumed", "check_separator", "compare", "evaluate", "kept_fields", "label", "labels_of",
@@ -54,6 +58,7 @@ TAKEN_CHECKPOINT = "Add --resume to continue from it, or --force to replace it."
 _NUMBERS = {"overview": "overview", "best": "best", "within-one-error": "smallest_within_one_error"}
 _ENDS = {"split": "split", "joined": "joined", "part": "part of another", "changed": "changed", "gone": "gone"}
 _WORDS = 10  # of each new topic
+_EXCERPTS = 3  # documents of a topic that a language model is shown
 
 
 def load_model(path: Path) -> tuple[Any, Any]:
@@ -623,8 +628,10 @@ def _number(text: str) -> Any:
     return int(text)
 
 
+@o.spread(reading=o.READING)
 def label(
     model: o.ModelPath,
+    reading: dict[str, Any],
     labels: Annotated[
         list[str] | None,
         typer.Argument(metavar="NUMBER=LABEL...", help="Labels to give; NUMBER= takes one away. Without: print them."),
@@ -638,6 +645,19 @@ def label(
             "words stay so.",
         ),
     ] = None,
+    server: o.Server = None,
+    server_model: o.ServerModel = None,
+    documents: Annotated[
+        Path | None,
+        typer.Option(
+            "--documents",
+            parser=location_of,
+            metavar="INPUT",
+            help="With --with: also send the beginnings of some documents of each topic.",
+        ),
+    ] = None,
+    again: Annotated[bool, o.option("--again", None, "With --with: also name what has a label.")] = False,
+    timeout: o.Timeout = None,
     as_json: o.Json = False,
 ) -> None:
     """Give labels to topics, or print those that were given.
@@ -645,24 +665,82 @@ def label(
     They are kept in the model, and take the place of words in all tables. For
     example: stickbreak label MODEL 3=encryption "5=mail and news". Labels of a
     file that are empty are taken away.
+
+    --with URL --model NAME lets a language model name all topics without a label,
+    and the groups that they join to. It is sent the words of each, and with --documents
+    the beginnings of three documents. What is sent, and where, is printed before. A
+    key is taken from the variable STICKBREAK_API_KEY. Where an answer is not a name,
+    the old label stays.
     """
+    namer = o.chat_model(server, server_model, timeout)
+    if namer is None and (documents is not None or again or o.given(reading)):
+        raise InputError("--documents, --again and options for reading need --with, the server of a language model")
+    if namer is not None and (labels or file is not None):
+        raise InputError("--with names topics by itself; give labels by NUMBER=LABEL or --file in another call")
+    if documents is not None:
+        check_input(documents)
     fitted = load_words_model(model)
     given = ({} if file is None else _labels_in(file, fitted)) | dict(_label(text) for text in labels or [])
+    rows = [] if namer is None else _asked_names(fitted, namer, documents, o.given(reading), again=again)
+    given |= {row.number: row.name for row in rows if row.name is not None}
     if given:
         from stickbreak.model.labels import save_labels
 
         save_labels(fitted.label(given), model)
         page = model / "report.html"
         if page.is_file():
-            again = shlex.join(["stickbreak", "report", str(model), "INPUT"])
-            say(f"{page} is older than these labels; make it again with the documents as INPUT: {again}")
-    known = fitted.labels_
+            again_made = shlex.join(["stickbreak", "report", str(model), "INPUT"])
+            say(f"{page} is older than these labels; make it again with the documents as INPUT: {again_made}")
+    known, groups = fitted.labels_, fitted.group_labels_
+    kept = {row.number: row.reason for row in rows if row.name is None}
     if as_json:
-        print_json({"labels": {str(k): text for k, text in known.items()}})
-    elif not known:
+        values = {"labels": known, "groups": groups, **({} if namer is None else {"unnamed": kept})}
+        print_json({name: {str(k): text for k, text in numbers.items()} for name, numbers in values.items()})
+    elif not known and not groups and namer is None:
         say(f"no topic has a label; give one: {shlex.join(['stickbreak', 'label', str(model), '0=NAME'])}")
     else:
-        print_rows(("topic", "label"), [(str(k), printable(text)) for k, text in known.items()], left=(1,))
+        _print_labels(fitted, known, groups, kept)
+    if namer is not None:
+        rest = "; the others keep the labels that they had" if kept else ""
+        say(f"{len(rows) - len(kept):,} of {len(rows):,} named by {namer.model}{rest}")
+
+
+def _asked_names(fitted: Any, namer: Any, path: Any, reading: dict[str, Any], *, again: bool) -> "list[AskedName]":
+    """Say what is sent to a language model, and ask it for names of topics and groups."""
+    from stickbreak.fitting.progress import StageProgress
+    from stickbreak.model.labels import ask_for_names, unnamed
+    from stickbreak.model.naming import EXCERPT
+
+    known = {} if again else {**fitted.labels_, **fitted.group_labels_}
+    numbers = unnamed(fitted, groups=True, known=known)
+    examples: dict[str, Any] = {}
+    what = "their words alone, and nothing of the documents"
+    if path is not None:
+        read = Documents.read_for(path, fitted, reading)
+        if read.texts is None:
+            raise InputError(f"--documents {path} holds counts, not texts; give the texts, or leave it out")
+        examples = {"X": read.corpus, "texts": read.texts}
+        what = f"their words, and excerpts of documents: the first {EXCERPT} characters of {_EXCERPTS} for each"
+    n_groups = sum(k >= fitted.n_topics_ for k in numbers) if fitted.joins_topics else 0
+    groups = f" and {n_groups:,} groups of topics" if n_groups else ""
+    if not numbers:
+        say("all topics and groups have a label; --again names them anew. Nothing is sent.")
+        return []
+    say(f"Sent to {namer.told}: {len(numbers) - n_groups:,} topics{groups}; {what}.")
+    with StageProgress(sys.stderr.isatty()) as progress:
+        return ask_for_names(fitted, namer, numbers, **examples, n_texts=_EXCERPTS, callback=progress.update)
+
+
+def _print_labels(fitted: Any, known: dict[int, str], groups: dict[int, str], kept: dict[int, str]) -> None:
+    """Print the labels of topics and groups, and why some got none."""
+    if known or groups:
+        rows = [(str(k), printable(text)) for k, text in {**known, **groups}.items()]
+        print_rows(("topic", "label"), rows, left=(1,))
+    if groups:
+        n = fitted.n_topics_
+        show(f"Numbers from {n} on are groups of the path: {n} is what its first join makes, {n + 1} the second.")
+    for number, reason in kept.items():
+        show(f"{'Topic' if number < fitted.n_columns_ else 'Group'} {number} has no new name: {reason}")
 
 
 def _label(text: str) -> tuple[int, str | None]:

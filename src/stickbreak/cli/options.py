@@ -4,16 +4,22 @@ import inspect
 from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from stickbreak.exceptions import InputError
+from stickbreak.storage.places import without_secrets
 from stickbreak.storage.urls import location_of
+
+if TYPE_CHECKING:
+    from stickbreak.model.naming import ChatModel
 
 __all__ = [
     "ALL_CORES", "DATES", "READING", "DateFormat", "Dates", "Force", "InputPath", "Jobs", "Json", "LabelSeparator",
-    "Labels", "MaxDf", "Metadata", "MinDf", "ModelPath", "Quiet", "RandomState", "Scratch", "Set", "StopWords", "Strip",
-    "TableFile", "TopicsShown", "Verbose", "Workers", "given", "option", "set_signature", "spread",
+    "Labels", "MaxDf", "Metadata", "MinDf", "ModelPath", "Quiet", "RandomState", "Scratch", "Server", "ServerModel",
+    "Set", "StopWords", "Strip", "TableFile", "Timeout", "TopicsShown", "Verbose", "Workers", "chat_model", "given",
+    "option", "set_signature", "spread",
 ]  # fmt: skip
 
 ALL_CORES = -1
@@ -63,6 +69,14 @@ Scratch = Annotated[
         "FOLDER",
         "Folder for what does not fit in memory. With the address of a scheduler: one that all its machines see.",
     ),
+]
+Server = Annotated[
+    str | None,
+    option("--with", "URL", "Server of a language model that speaks OpenAI's chat protocol: llama.cpp, Ollama, vLLM."),
+]
+ServerModel = Annotated[str | None, option("--model", "NAME", "With --with: the model, as the server knows it.")]
+Timeout = Annotated[
+    float | None, option("--timeout", "SECONDS", "With --with: how long an answer may take. Default: 60.")
 ]
 Metadata = Annotated[
     Path | None,
@@ -146,6 +160,19 @@ DATES: dict[str, tuple[Any, Any]] = {
 def given(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that were given."""
     return {name: value for name, value in options.items() if value is not None}
+
+
+def chat_model(server: str | None, model: str | None, timeout: float | None) -> "ChatModel | None":
+    """Return the language model that --with and --model name; None where they are not given."""
+    from stickbreak.model.naming import ChatModel
+
+    if server is None and (model is not None or timeout is not None):
+        raise InputError("--model and --timeout are given without --with; add --with URL, the address of the server")
+    if server is None:
+        return None
+    if model is None:
+        raise InputError(f"--with {without_secrets(server):.100} needs --model NAME, a model that the server has")
+    return ChatModel(server, model, timeout=60.0 if timeout is None else timeout)
 
 
 def spread(**groups: Mapping[str, tuple[Any, Any]]) -> Callable[[Callable[..., None]], Callable[..., None]]:

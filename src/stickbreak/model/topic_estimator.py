@@ -40,7 +40,7 @@ from stickbreak.model.document_labels import (
 )
 from stickbreak.model.documents import checked_table, count_for_fit, counted
 from stickbreak.model.estimator import Estimator, KeptState, all_or_nothing, cached
-from stickbreak.model.labels import checked_labels, label, labels_kept, refuse_alike
+from stickbreak.model.labels import checked_labels, group_labels, label, labels_kept, refuse_alike
 from stickbreak.model.pictures import TopicPictures, topics_as_html
 from stickbreak.model.saved_values import names_in
 from stickbreak.model.seeds import Seeds, check_seeds, columns_of_seeds, known_words, outcome_of_seeds, plain_seeds
@@ -499,6 +499,12 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         """The labels that were given, by the number of the topic."""
         check_is_fitted(self)
         return dict(self._labels or {})
+
+    @property
+    def group_labels_(self) -> dict[int, str]:
+        """The labels of groups of the path: group K + i is what join i makes, as in `hierarchy_`."""
+        check_is_fitted(self)
+        return group_labels(self)
 
     @property
     def plot(self) -> TopicPictures:

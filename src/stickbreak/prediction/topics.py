@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -128,6 +128,8 @@ class DescribedPath:
         Of K, K - 1, ..., 1 topics.
     best, overview : int
         Numbers of topics: the one that predicts best, and one to read at a glance.
+    labels : mapping of int to str
+        Labels that groups were given, by the row of `linkage` that makes the group.
     """
 
     linkage: Float
@@ -136,6 +138,7 @@ class DescribedPath:
     standard_errors: Float
     best: int
     overview: int
+    labels: Mapping[int, str] = field(default_factory=dict)
 
 
 class FlatTopics:

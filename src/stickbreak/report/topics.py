@@ -216,7 +216,7 @@ def describe_path(shown: ReportTopics, likeness: Float) -> PathReport | None:
     described = shown.model.described_path(_JOIN_WORDS)
     if described is None or not len(described.linkage):
         return _joined_by_likeness(shown, likeness) if len(shown.numbers) > 2 else None
-    joins = _joins(shown, described.linkage, described.words)
+    joins = _joins(shown, described.linkage, described.words, described.labels)
     return PathReport(
         scores=tuple(described.scores.tolist()),
         standard_errors=tuple(described.standard_errors.tolist()),
@@ -250,8 +250,11 @@ def _joined_by_likeness(shown: ReportTopics, likeness: Float) -> PathReport:
     return PathReport((), (), heights, joins, best=K, overview=min(K, _AT_A_GLANCE))
 
 
-def _joins(shown: ReportTopics, tree: Float, words: list[list[str]] | None = None) -> tuple[JoinReport, ...]:
+def _joins(
+    shown: ReportTopics, tree: Float, words: list[list[str]] | None = None, labels: Mapping[int, str] | None = None
+) -> tuple[JoinReport, ...]:
     """Describe what each join makes: by the words that the model gives it, or the most relevant ones of the mixture."""
+    given = labels or {}
     phi, log_shares, vocabulary, joins = shown.topic_word, shown.log_word_shares, shown.model.vocabulary_, []
     parts = {k: (max(float(shown.shares[k]), 1e-12), phi[k]) for k in range(len(phi))}
     for i, (left, right) in enumerate(tree[:, :2].astype(int).tolist()):
@@ -264,7 +267,8 @@ def _joins(shown: ReportTopics, tree: Float, words: list[list[str]] | None = Non
             if words is None
             else words[i]
         )
-        joins.append(JoinReport(left, right, ", ".join(vocabulary[w] for w in telling), tuple(own)))
+        label = given.get(i, ", ".join(vocabulary[w] for w in telling))
+        joins.append(JoinReport(left, right, label, tuple(own)))
     return tuple(joins)
 
 
