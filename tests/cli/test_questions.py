@@ -132,8 +132,8 @@ def test_labels_are_kept_in_the_model_and_all_else_there_stays(run, refuse, mode
     assert stickbreak.load(copy).labels_ == {0: "first", 1: "the second one"}
     np.testing.assert_array_equal(stickbreak.load(copy).topic_word_, stickbreak.load(model).topic_word_)
     assert set(frame(run("ask", copy, "trends", dated, "--topic", "0", "--json", "-q"))["label"]) == {"first"}
-    assert json.loads(run("label", copy, "1=", "--json").stdout) == {"labels": {"0": "first"}}
-    assert json.loads(run("label", copy, "--json").stdout) == {"labels": {"0": "first"}}
+    assert json.loads(run("label", copy, "1=", "--json").stdout) == {"labels": {"0": "first"}, "groups": {}}
+    assert json.loads(run("label", copy, "--json").stdout) == {"labels": {"0": "first"}, "groups": {}}
     for wrong, message in (("first", "give NUMBER=LABEL"), ("99=a", "99"), ("1=first", "have the same label 'first'")):
         assert message in refuse("label", copy, wrong)
     assert stickbreak.load(copy).labels_ == {0: "first"}

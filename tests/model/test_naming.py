@@ -135,7 +135,7 @@ def test_a_hostile_answer_ends_in_time_with_a_sentence(case):
             asked(WORDS, [])
         over.set()
     assert str(refused.value).isprintable()
-    assert len(server.prompts) == 1
+    assert len(server.prompts) <= 1  # none where the time was over before it came
 
 
 def test_thoughts_before_an_answer_are_left_out():
