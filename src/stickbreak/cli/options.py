@@ -164,14 +164,14 @@ def given(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def chat_model(server: str | None, model: str | None, timeout: float | None) -> "ChatModel | None":
     """Return the language model that --with and --model name; None where they are not given."""
-    from stickbreak.model.naming import ChatModel
-
     if server is None and (model is not None or timeout is not None):
         raise InputError("--model and --timeout are given without --with; add --with URL, the address of the server")
     if server is None:
         return None
     if model is None:
         raise InputError(f"--with {without_secrets(server):.100} needs --model NAME, a model that the server has")
+    from stickbreak.model.naming import ChatModel
+
     return ChatModel(server, model, timeout=60.0 if timeout is None else timeout)
 
 
