@@ -20,11 +20,16 @@ def nothing(kind, folder):
     elif kind == "npz":
         sp.save_npz(path, sp.csr_matrix((0, 3)))
     else:
-        path.write_text({"csv": "name,text\n"}.get(kind, ""))
+        text = {
+            "csv": "name,text\n",
+            "tsv": "name\ttext\n",
+            "mtx": "%%MatrixMarket matrix coordinate integer general\n0 3 0\n",
+        }
+        path.write_text(text.get(kind, ""))
     return path
 
 
-KINDS = ("csv", "jsonl", "parquet", "npz")
+KINDS = ("csv", "tsv", "jsonl", "txt", "parquet", "npz", "mtx")
 
 
 @pytest.mark.parametrize("kind", KINDS)

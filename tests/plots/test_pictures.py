@@ -85,6 +85,21 @@ def test_discs_have_the_area_of_their_share_and_the_place_of_their_words(model):
     assert len(discs.x) == model.n_topics_ == alike.n_topics
 
 
+def test_documents_have_the_colour_of_the_group_of_their_largest_topic(model, corpus):
+    every = model.plot.documents(corpus, n_groups=99)
+    largest = model.transform(corpus).argmax(axis=1)
+    sizes = sorted(len(points.x) for points in every.data)
+    assert sizes == sorted(np.bincount(largest, minlength=model.n_topics_).tolist())
+    names = [text for points in every.data for text in points.text]
+    assert sorted(names, key=int) == list(corpus.document_names)
+    assert "<b>w" not in " ".join(points.name for points in every.data)
+    assert len(model.plot.documents(corpus, 30).data[0].x) <= 30
+    texts = ["<i>cat</i> dog", "dog fish " * 60] * 20
+    shown = TopicModel(n_topics=2, n_laps=2, random_state=0).fit(texts).plot.documents(texts)
+    told = [text for points in shown.data for text in points.text]
+    assert set(told) == {"&lt;i&gt;cat&lt;/i&gt; dog", ("dog fish " * 60)[:100].rstrip() + "…"}
+
+
 def test_a_vertical_line_meets_as_many_branches_as_topics_are_left(model):
     lines, nodes = model.plot.hierarchy().data
     K = model.n_topics_

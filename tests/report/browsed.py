@@ -11,7 +11,7 @@ import stickbreak
 import stickbreak_baselines
 from stickbreak.corpus import Corpus, planted_gaussians, planted_lda
 from stickbreak.questions.topic_map import map_positions
-from stickbreak.report import build_component_report, build_report
+from stickbreak.report import build_component_report, build_map, build_report
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 NASTY = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(2)>", "\u202eevil", "=cmd|' /C calc'!A0"]
@@ -196,6 +196,16 @@ def path_report():
     model.find_path(documents)
     model.start_seconds_ = 2.5
     return build_report(model, documents)
+
+
+def map_report():
+    """Return a map of a sample of documents with hostile names and texts; every seventh has the word needle."""
+    documents = planted_lda(300, 60, n_topics=6, alpha=0.05, mean_tokens=60.0, seed=0)[0]
+    texts = [f"{NASTY[d % 4]} {'Needle' if d % 7 == 0 else 'hay'} of document {d}" for d in range(300)]
+    documents = replace(documents, names=tuple(f"{NASTY[d % 4]} {d}" for d in range(300)))
+    model = stickbreak.TopicModel(n_topics=60, n_laps=4, random_state=0).fit(documents)
+    model.label({0: NASTY[1]})
+    return build_map(model, documents, texts=texts, title=TITLE, max_documents=250)
 
 
 def vectors_report():

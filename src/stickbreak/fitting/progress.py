@@ -19,7 +19,6 @@ _STAGES = {
     "count": "counting, jobs",
     "write": "writing, parts",
     "join": "joins",
-    "name": "names",
     "report": "documents",
 }
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -34,62 +33,7 @@ from stickbreak.numerics.arrays import Float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _WishartGaussian(VectorLikelihood):
-    """What a Gaussian asks of its Wishart prior alone, whatever is known of its mean."""
-
-    nu: float
-    B: Float
-    _: KW_ONLY
-    scale: float = 1.0
-
-    @property
-    def dim(self) -> int:
-        """Dimensions of a vector."""
-        return len(self.B)
-
-    @property
-    @abstractmethod
-    def prior(self) -> WishartPosterior:
-        """The prior, as of one component."""
-
-    @abstractmethod
-    def _scatter(self, S: Float, N: Float) -> Float:
-        """Return B_k - B, (K, dim, dim)."""
-
-    def evidence(self, S: Float, N: Float) -> Float:
-        """Return log Z_k - log Z - N_k (dim / 2) log 2 pi, (K,).                            docs/math (E2), (E3)"""
-        constant = N * self.dim / 2 * np.log(2 * np.pi)
-        return self.posterior(S, N).log_normaliser - self.prior.log_normaliser - constant
-
-    def predictive_log(self, posterior: WishartPosterior, X: NDArray) -> Float:
-        """Return log p(x_n | q_k), (n, K): a Student t distribution.                                 docs/math (E7)"""
-        return student_log(posterior.forms(as_vectors(X)), posterior)
-
-    def covariance(self, posterior: WishartPosterior) -> Float:
-        """Return B_k / nu_k, the inverse of the expected precision, (K, dim, dim)."""
-        return posterior.B / posterior.nu[:, None, None]
-
-    def sample(self, posterior: WishartPosterior, k: int, n: int, rng: np.random.Generator) -> Float:
-        """Draw n vectors of component k from its predictive distribution, (n, dim)."""
-        return sample_student(posterior, k, n, rng)
-
-    @property
-    def hyperparameters(self) -> dict[str, float]:
-        """The factor of B."""
-        return {"scale": self.scale}
-
-    def with_hyperparameters(self, values: Mapping[str, float]) -> Self:
-        """Return the family with another factor of B."""
-        return replace(self, scale=values["scale"])
-
-    def learned(self, S: Float, N: Float) -> Self:
-        """Return the family with the factor of B under which the evidence is largest.                docs/math (E9)"""
-        eigenvalues = relative_eigenvalues(self._scatter(S, N), self.B)
-        return replace(self, scale=learned_scale(self.nu, N, eigenvalues, self.scale))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ZeroMeanGaussian(_WishartGaussian):
+class ZeroMeanGaussian(VectorLikelihood):
     """x ~ Normal(0, Lambda_k^-1), Lambda_k ~ Wishart(nu, scale B) with E Lambda_k = nu (scale B)^-1.
 
     Statistics: the upper triangle of sum_n r_nk x_n x_n', dim (dim + 1) / 2 rows.
@@ -112,6 +56,10 @@ class ZeroMeanGaussian(_WishartGaussian):
     >>> likelihood.evidence(S, N).round(3)  # the log marginal likelihood of both vectors
     array([-3.866])
     """
+
+    nu: float
+    B: Float
+    scale: float = 1.0
 
     def __post_init__(self) -> None:
         checked_positive(scale=self.scale)
@@ -146,7 +94,12 @@ class ZeroMeanGaussian(_WishartGaussian):
         dim = len(covariance)
         nu = dim + 2.0 if nu is None else nu
         checked_nu(nu, dim - 1)
-        return cls(nu, (nu - dim - 1 if nu > dim + 1 else 1.0) * floored(covariance, floor), scale=scale)
+        return cls(nu, (nu - dim - 1 if nu > dim + 1 else 1.0) * floored(covariance, floor), scale)
+
+    @property
+    def dim(self) -> int:
+        """Dimensions of a vector."""
+        return len(self.B)
 
     @property
     def n_rows(self) -> int:
@@ -164,11 +117,12 @@ class ZeroMeanGaussian(_WishartGaussian):
 
     def posterior(self, S: Float, N: Float) -> WishartPosterior:
         """Return nu_k = nu + N_k, B_k = B + S_k.                                            docs/math (E2)"""
-        return WishartPosterior(self.nu + N, posterior_B(self.scale * self.B, self._scatter(S, N)))
+        return WishartPosterior(self.nu + N, posterior_B(self.scale * self.B, unpacked(S, self.dim)))
 
-    def _scatter(self, S: Float, N: Float) -> Float:
-        """Return B_k - B, (K, dim, dim): sum r x x'."""
-        return unpacked(S, self.dim)
+    def evidence(self, S: Float, N: Float) -> Float:
+        """Return log Z(nu_k, B_k) - log Z(nu, B) - N_k (dim / 2) log 2 pi, (K,).            docs/math (E2)"""
+        constant = N * self.dim / 2 * np.log(2 * np.pi)
+        return self.posterior(S, N).log_normaliser - self.prior.log_normaliser - constant
 
     def objective(self, S: Float, N: Float, posterior: WishartPosterior) -> Float:
         """Return L_data of each component at any parameters, (K,).                          docs/math (E2)
@@ -189,16 +143,42 @@ class ZeroMeanGaussian(_WishartGaussian):
         out += (posterior.expected_log_det - self.dim * np.log(2 * np.pi)) / 2
         return out
 
+    def predictive_log(self, posterior: WishartPosterior, X: NDArray) -> Float:
+        """Return log p(x_n | q_k), (n, K): a Student t distribution.                                 docs/math (E7)"""
+        return student_log(posterior.forms(as_vectors(X)), posterior)
+
     def mean(self, posterior: WishartPosterior) -> Float:
         """Return zeros, (K, dim)."""
         return np.zeros(posterior.B.shape[:2])
+
+    def covariance(self, posterior: WishartPosterior) -> Float:
+        """Return B_k / nu_k, the inverse of the expected precision, (K, dim, dim)."""
+        return posterior.B / posterior.nu[:, None, None]
+
+    def sample(self, posterior: WishartPosterior, k: int, n: int, rng: np.random.Generator) -> Float:
+        """Draw n vectors of component k from its predictive distribution, (n, dim)."""
+        return sample_student(posterior, k, n, rng)
+
+    @property
+    def hyperparameters(self) -> dict[str, float]:
+        """The factor of B."""
+        return {"scale": self.scale}
+
+    def with_hyperparameters(self, values: Mapping[str, float]) -> Self:
+        """Return the family with another factor of B."""
+        return replace(self, scale=values["scale"])
+
+    def learned(self, S: Float, N: Float) -> Self:
+        """Return the family with the factor of B under which the evidence is largest.                docs/math (E9)"""
+        eigenvalues = relative_eigenvalues(unpacked(S, self.dim), self.B)
+        return replace(self, scale=learned_scale(self.nu, N, eigenvalues, self.scale))
 
 
 KAPPA = 0.01  # vectors that the prior mean weighs as; means may lie far apart, seen from narrow components
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Gaussian(_WishartGaussian):
+class Gaussian(VectorLikelihood):
     """x ~ Normal(mu_k, Lambda_k^-1), mu_k ~ Normal(m, (kappa Lambda_k)^-1), Lambda_k ~ Wishart(nu, scale B).
 
     Statistics: the upper triangle of sum_n r_nk (x_n - m)(x_n - m)', then sum_n r_nk (x_n - m): dim (dim + 1) / 2 +
@@ -219,8 +199,11 @@ class Gaussian(_WishartGaussian):
         Factor of B, which `learned` learns.
     """
 
+    nu: float
+    B: Float
     m: Float
     kappa: float
+    scale: float = 1.0
 
     def __post_init__(self) -> None:
         checked_positive(kappa=self.kappa, scale=self.scale)
@@ -266,8 +249,12 @@ class Gaussian(_WishartGaussian):
         dim = len(mean)
         nu = dim + 2.0 if nu is None else nu
         checked_nu(nu, dim - 1)
-        B = (nu - dim - 1 if nu > dim + 1 else 1.0) * floored(covariance, floor)
-        return cls(nu, B, mean, kappa, scale=scale)
+        return cls(nu, (nu - dim - 1 if nu > dim + 1 else 1.0) * floored(covariance, floor), mean, kappa, scale)
+
+    @property
+    def dim(self) -> int:
+        """Dimensions of a vector."""
+        return len(self.B)
 
     @property
     def n_rows(self) -> int:
@@ -299,6 +286,11 @@ class Gaussian(_WishartGaussian):
         B = posterior_B(self.scale * self.B, self._scatter(S, N))
         return NormalWishartPosterior(self.nu + N, B, kappa, self._parts(S)[1] / kappa[:, None], self.m)
 
+    def evidence(self, S: Float, N: Float) -> Float:
+        """Return log Z_k - log Z - N_k (dim / 2) log 2 pi, (K,).                            docs/math (E3)"""
+        constant = N * self.dim / 2 * np.log(2 * np.pi)
+        return self.posterior(S, N).log_normaliser - self.prior.log_normaliser - constant
+
     def objective(self, S: Float, N: Float, posterior: NormalWishartPosterior) -> Float:
         """Return L_data of each component at any parameters, (K,).                          docs/math (E3)
 
@@ -323,9 +315,35 @@ class Gaussian(_WishartGaussian):
         out += (posterior.expected_log_det - self.dim * np.log(2 * np.pi) - self.dim / posterior.kappa) / 2
         return out
 
+    def predictive_log(self, posterior: NormalWishartPosterior, X: NDArray) -> Float:
+        """Return log p(x_n | q_k), (n, K): a Student t distribution.                                 docs/math (E7)"""
+        return student_log(posterior.forms(as_vectors(X)), posterior)
+
     def mean(self, posterior: NormalWishartPosterior) -> Float:
         """Return the means m_k, (K, dim)."""
         return posterior.m
+
+    def covariance(self, posterior: NormalWishartPosterior) -> Float:
+        """Return B_k / nu_k, the inverse of the expected precision, (K, dim, dim)."""
+        return posterior.B / posterior.nu[:, None, None]
+
+    def sample(self, posterior: NormalWishartPosterior, k: int, n: int, rng: np.random.Generator) -> Float:
+        """Draw n vectors of component k from its predictive distribution, (n, dim)."""
+        return sample_student(posterior, k, n, rng)
+
+    @property
+    def hyperparameters(self) -> dict[str, float]:
+        """The factor of B."""
+        return {"scale": self.scale}
+
+    def with_hyperparameters(self, values: Mapping[str, float]) -> Self:
+        """Return the family with another factor of B."""
+        return replace(self, scale=values["scale"])
+
+    def learned(self, S: Float, N: Float) -> Self:
+        """Return the family with the factor of B under which the evidence is largest.                docs/math (E9)"""
+        eigenvalues = relative_eigenvalues(self._scatter(S, N), self.B)
+        return replace(self, scale=learned_scale(self.nu, N, eigenvalues, self.scale))
 
     @property
     def origin(self) -> Float:

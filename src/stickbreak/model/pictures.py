@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
+from stickbreak.corpus.text_columns import texts_in
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.plots.figures import (
@@ -17,11 +18,13 @@ from stickbreak.plots.figures import (
     largest_nodes,
     lines_of_trace,
     lines_over_time,
+    map_of_documents,
     map_of_topics,
     nodes_of_tree,
 )
 from stickbreak.prediction.topics import FlatTopics, checked_numbers
 from stickbreak.prediction.words import relevant_words
+from stickbreak.questions.document_map import MOST_DOCUMENTS, beginning, document_map
 from stickbreak.questions.labels import labelled_topics
 from stickbreak.questions.topic_map import affinities, neighbour_map
 
@@ -31,6 +34,7 @@ _ROWS = 20  # of the table of a notebook
 _CELL = "text-align:left;vertical-align:top;padding:2px 8px"
 _NUMBER = "text-align:right;vertical-align:top;padding:2px 8px;white-space:nowrap"
 _NODES = 400  # of a tree
+_BEGINNING = 100  # characters of a text
 
 
 class Pictures:
@@ -135,6 +139,34 @@ class TopicPictures(Pictures):
             [label[k] for k in numbers.tolist()],
             [[word for word, _ in shown.words[i]] for i in first.tolist()],
         )
+
+    def documents(self, X: Any, n: int = MOST_DOCUMENTS, *, n_groups: int | None = None, random_state: int = 0) -> Any:
+        """Draw the documents in the plane, so that those with similar topics are near each other.
+
+        Colours are those of the group of the largest topic. The page that ``stickbreak report --map`` writes has more
+        names as one zooms in, a search, and the beginnings of texts.
+
+        Parameters
+        ----------
+        X : Corpus, texts, sparse matrix or array of shape (D, W)
+            Documents. Texts show how they begin when one points at them, other documents their names.
+        n : int, default=100000
+            Documents, at most; of more, a random sample is shown.
+        n_groups : int, optional
+            About how many groups of topics have colours and names; the number of topics and more: all. The default is
+            20, or the overview of the path.
+        random_state : int, default=0
+            Seed of the sample and of the places.
+        """
+        texts = texts_in(X)
+        corpus = self._model._corpus(X if texts is None else texts)
+        found = document_map(self._model, corpus, n, random_state)
+        level = found.levels[0]
+        for finer in found.levels[1:]:
+            if n_groups is not None and len(finer.names) <= max(n_groups, len(level.names)):
+                level = finer
+        told = [beginning(str((texts or corpus.document_names)[row]), _BEGINNING) for row in found.rows.tolist()]
+        return map_of_documents(found.positions, level.groups[found.topics], level.names, level.places, told)
 
     def hierarchy(self) -> Any:
         """Draw which topics belong together: the joins that `find_path` found, or the nodes of a tree.

@@ -96,6 +96,57 @@ def map_of_topics(
     )
 
 
+def map_of_documents(
+    positions: Float, groups: Int, names: Sequence[str], places: Float, told: Sequence[str] | None = None
+) -> Any:
+    """Return the map of documents: a point for each, in the colour of its group, and the names of the groups.
+
+    `positions` are (n, 2), `groups` (n,); `names` and `places`, (G, 2), are of the groups, the largest first; `told` is
+    what a document shows when one points at it.
+    """
+    import plotly.graph_objects as go
+
+    texts = None if told is None else np.array([plain(text) for text in told], dtype=object)
+    points = [
+        go.Scattergl(
+            x=positions[groups == g, 0].astype(np.float32),
+            y=positions[groups == g, 1].astype(np.float32),
+            mode="markers",
+            name=shortened([name], _LABEL),
+            marker={
+                "size": max(2.0, min(6.0, 300 / np.sqrt(max(len(positions), 1)))),
+                "color": group_colour(g),
+                "opacity": 0.7,
+            },
+            text=None if texts is None else texts[groups == g],
+            hovertemplate="%{text}<extra>%{fullData.name}</extra>"
+            if told is not None
+            else "%{fullData.name}<extra></extra>",
+        )
+        for g, name in enumerate(names)
+    ]
+    sizes = np.bincount(groups, minlength=len(names)).astype(np.float64)
+    named = _with_room(places, np.sqrt(sizes), names)
+    notes = [
+        {"x": x, "y": y, "text": f"<b>{_short_label(name)}</b>", "showarrow": False, "font": {"size": 12}}
+        for (x, y), name, own in zip(places.tolist(), names, named, strict=True)
+        if own
+    ]
+    return figure(
+        points,
+        f"{len(positions):,} documents; neighbours have similar topics",
+        width=1000,
+        height=750,
+        showlegend=False,
+        hovermode="closest",
+        dragmode="pan",
+        annotations=notes,
+        margin={"l": 10, "r": 10, "t": 50, "b": 10},
+        xaxis={"visible": False},
+        yaxis={"visible": False, "scaleanchor": "x"},
+    )
+
+
 def _short_label(label: str) -> str:
     """Return a label for the map: of several words the first two."""
     return shortened([", ".join(label.split(", ")[:2])], 28)

@@ -1,8 +1,12 @@
-"""Which topics use similar words: nearest topics and a map in the plane."""
+"""Which topics use similar words: nearest topics, a map in the plane, and joins of topics with their words."""
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.cluster.hierarchy import linkage
 from scipy.linalg import eigh
+from scipy.spatial.distance import squareform
+
+from stickbreak.prediction.words import relevance, top_word_indices
 
 _FEW, _MOST_EXACT = 8, 400  # topics
 _NEIGHBOURS, _STEPS = 15.0, 500
@@ -143,3 +147,54 @@ def neighbour_map(affinity: NDArray[np.float64]) -> NDArray[np.float64]:
         found = np.asarray(embedding.fit_transform(distances), dtype=np.float64)
     found -= (found.max(axis=0) + found.min(axis=0)) / 2
     return np.asarray(found / np.abs(found).max())
+
+
+def joined_by_likeness(likeness: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Join topics by Ward's method, which makes no group that swallows all others (Ward 1963).
+
+    Parameters
+    ----------
+    likeness : ndarray of shape (n_topics, n_topics)
+        As from `affinities`; one on the diagonal.
+
+    Returns
+    -------
+    ndarray of shape (n_topics - 1, 4)
+        The joins in SciPy's form; none for a single topic.
+    """
+    if len(likeness) < 2:
+        return np.empty((0, 4))
+    distance = np.sqrt(np.maximum(1.0 - likeness, 0.0))
+    np.fill_diagonal(distance, 0.0)
+    return np.asarray(linkage(squareform((distance + distance.T) / 2, checks=False), method="ward"))
+
+
+def words_of_joins(
+    joins: NDArray[np.float64],
+    topic_word: NDArray[np.float64],
+    shares: NDArray[np.float64],
+    log_word_shares: NDArray[np.float64],
+    n_words: int,
+) -> list[list[int]]:
+    """Return the most relevant words of what each join makes: the mixture of its topics.          docs/math (Q5)
+
+    Parameters
+    ----------
+    joins : ndarray of shape (n_topics - 1, 4)
+        In SciPy's form.
+    topic_word : ndarray of shape (n_topics, n_words)
+    shares : ndarray of shape (n_topics,)
+        Of the topics in all tokens.
+    log_word_shares : ndarray of shape (n_words,)
+        As `prediction.words.log_word_shares` returns them.
+    n_words : int
+        Words of each.
+    """
+    parts = {k: (max(float(shares[k]), 1e-12), topic_word[k]) for k in range(len(topic_word))}
+    found = []
+    for i, (left, right) in enumerate(joins[:, :2].astype(int).tolist()):
+        (a, first), (b, second) = parts.pop(left), parts.pop(right)
+        mixed = (a * first + b * second) / (a + b)
+        parts[len(topic_word) + i] = a + b, mixed
+        found.append([int(w) for w in top_word_indices(relevance(mixed[None], log_word_shares), n_words)[0]])
+    return found

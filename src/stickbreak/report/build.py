@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import date
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -20,9 +20,20 @@ from stickbreak.prediction.completion import Completion
 from stickbreak.prediction.topics import FittedTopics, FlatTopics, as_topics
 from stickbreak.prediction.words import check_same_words, document_blocks
 from stickbreak.questions.columns import Span
+from stickbreak.questions.document_map import MapTopics, placed_documents, sampled_rows
 from stickbreak.questions.topic_map import affinities, in_documents, most_similar, neighbour_map
-from stickbreak.report.data import CorpusReport, DocumentReport, HeldOut, ReportData, finite_or_none
-from stickbreak.report.documents import DocumentWriter, Texts, rows_shown
+from stickbreak.report.data import (
+    CorpusReport,
+    DocumentMapReport,
+    DocumentReport,
+    HeldOut,
+    PathReport,
+    ReportData,
+    TopicReport,
+    finite_or_none,
+)
+from stickbreak.report.document_map import describe_map
+from stickbreak.report.documents import DocumentWriter, Texts, fetch_texts, rows_shown
 from stickbreak.report.fit import FittedRun, describe_fit
 from stickbreak.report.grouped import SampleWeights, columns_of_report, describe_classes, describe_span, describe_time
 from stickbreak.report.topics import (
@@ -31,6 +42,7 @@ from stickbreak.report.topics import (
     TopicWriter,
     describe_path,
     describe_tree,
+    joined_path,
     nearest_nodes,
     report_topics,
 )
@@ -45,6 +57,7 @@ _MOST_DOCUMENTS, _TREE_DOCUMENTS = 100_000, 10_000
 _LEAST_DOCUMENTS, _MOST_WORK = 1_000, 1e9  # stored counts times topics whose weights take a minute
 _EXAMPLES, _FEWER_EXAMPLES, _MANY_TOPICS = 5, 3, 300
 _SIMILAR_TOPICS = 4
+_MAP_DOCUMENTS = 10_000  # of more, `stickbreak report --map` draws up to ten times as many
 _MOST_COLUMNS = 6
 _MOST_NATS = 700.0  # whose exponential is finite
 
@@ -162,15 +175,22 @@ def build_report(
     rows = _described_rows(lengths, columns.chosen(lengths.size), max_documents, seed)
     shown = report_topics(asked, corpus, weights, n_words)
     keep = columns.time is not None or columns.classes
-    shares, sample = _gather_shares(shown, rows, lengths, n_examples, keep=keep, callback=callback)
+    on_map = sampled_rows(rows, _MAP_DOCUMENTS, len(shown.numbers), seed)
+    shares, sample, of_map = _gather_shares(shown, rows, on_map, lengths, n_examples, keep=keep, callback=callback)
     beside = [] if corpus.metadata is None else list(corpus.metadata.column_names)[:_MOST_COLUMNS]
-    documents = _documents(DocumentWriter(shown, corpus, lengths, texts, beside, snippet_length), shares, rows, seed)
+    shown_rows = rows_shown(shares.example_rows, rows, seed)
+    asked_rows = np.union1d(shown_rows, on_map).tolist()
+    known = None if texts is None else fetch_texts(texts, asked_rows, corpus.n_documents)
+    writer_of_documents = DocumentWriter(shown, corpus, lengths, known, beside, snippet_length)
+    documents = _documents(writer_of_documents, shares, shown_rows)
     place = {one.row: i for i, one in enumerate(documents)}
     affinity = affinities(shown.topic_word)
     likeness = (affinity + in_documents(shares.together)) / 2
     found, nodes = _found_again(stability, asked), nearest_nodes(tree, shown.numbers)
     writer = TopicWriter(asked, shown, corpus, shares, place, found, nodes)
     topics = writer.write(most_similar(affinity, _SIMILAR_TOPICS), neighbour_map(likeness))
+    path = describe_path(shown, likeness)
+    joined = path or joined_path(shown, likeness)
     defined = [t.coherence for t in topics if t.coherence is not None]
     return ReportData(
         title=title or f"Topics of {corpus.n_documents:,} documents",
@@ -190,12 +210,13 @@ def build_report(
         diversity=finite_or_none(topic_diversity(shown.topic_word)),
         topics=topics,
         tree=tree,
-        path=describe_path(shown, likeness),
+        path=path,
         columns=tuple(beside),
         documents=documents,
         time=describe_time(columns, sample, lengths, shown.numbers, seed),
         classes=describe_classes(columns, sample, seed),
         span=describe_span(columns, lengths),
+        document_map=_document_map(shown, of_map, on_map, rows.size, topics, joined, known, seed),
     )
 
 
@@ -211,10 +232,14 @@ def _described_rows(lengths: Float, chosen: NDArray[np.bool_], max_documents: in
 
 
 def _gather_shares(
-    shown: ReportTopics, rows: Int, lengths: Float, n_examples: int, *, keep: Any, callback: Any
-) -> tuple[TopicShares, SampleWeights]:
-    """Run through the described documents in blocks, and keep their weights where something is asked of them."""
+    shown: ReportTopics, rows: Int, on_map: Int, lengths: Float, n_examples: int, *, keep: Any, callback: Any
+) -> tuple[TopicShares, SampleWeights, NDArray[np.float32]]:
+    """Run through the described documents in blocks, and keep the weights of those that something is asked of.
+
+    The last of what is returned are the weights of the documents `on_map`, some of `rows`; both are sorted.
+    """
     n_topics = len(shown.numbers)
+    of_map = np.empty((on_map.size, n_topics), dtype=np.float32)
     shares = TopicShares.empty(n_topics, n_examples)
     kept = np.empty((rows.size if keep else 0, n_topics), dtype=np.float32)
     for block in document_blocks(rows.size, n_topics):
@@ -223,18 +248,46 @@ def _gather_shares(
         shares.add(part, lengths[part], weights, largest)
         if keep:
             kept[block] = weights
+        first, last = np.searchsorted(on_map, (part[0], part[-1] + 1))
+        of_map[first:last] = weights[np.searchsorted(part, on_map[first:last])]
         if callback is not None:
             callback({"stage": "report", "done": block.stop, "total": rows.size})
-    return shares, SampleWeights(rows, lengths[rows], kept)
+    return shares, SampleWeights(rows, lengths[rows], kept), of_map
 
 
-def _documents(writer: DocumentWriter, shares: TopicShares, described: Int, seed: int) -> tuple[DocumentReport, ...]:
-    """Describe the examples of all topics, and random documents where these are few."""
+def _document_map(
+    shown: ReportTopics,
+    weights: NDArray[np.float32],
+    rows: Int,
+    n_documents: int,
+    topics: tuple[TopicReport, ...],
+    joined: PathReport,
+    texts: Mapping[int, str] | None,
+    seed: int,
+) -> DocumentMapReport | None:
+    """Return the map of some documents and their weights; None where nothing is to be told apart."""
+    if len(topics) < 2 or not (weights > 0).any():
+        return None
+    of_map = MapTopics(
+        numbers=np.array(shown.numbers),
+        labels=tuple(topic.label for topic in topics),
+        places=np.array([topic.position for topic in topics]),
+        shares=shown.shares,
+        joins=np.array([(join.left, join.right) for join in joined.joins]),
+        names=tuple(join.label for join in joined.joins),
+        overview=joined.overview,
+    )
+    found = placed_documents(weights, rows, n_documents, of_map, seed)
+    return describe_map(found, shown.corpus, texts, shown.model.vocabulary_, shown.topic_word)
+
+
+def _documents(writer: DocumentWriter, shares: TopicShares, shown: Int) -> tuple[DocumentReport, ...]:
+    """Describe documents: the examples of all topics, and random ones where these are few."""
     of_topics: dict[int, list[int]] = {}
     for k, rows in enumerate(shares.example_rows):
         for row in rows[rows >= 0].tolist():
             of_topics.setdefault(row, []).append(k)
-    return writer.write(rows_shown(shares.example_rows, described, seed), of_topics)
+    return writer.write(shown, of_topics)
 
 
 def _found_again(stability: Stability | pd.DataFrame | None, model: FlatTopics) -> dict[int, float]:

@@ -187,7 +187,7 @@ class JoinReport:
 
     left: int
     right: int
-    label: str  # given by a reader, or the most relevant words of what it makes
+    label: str  # the most relevant words of what it makes
     words: tuple[str, ...]  # its most probable ones
 
 
@@ -251,6 +251,29 @@ class SpanReport:
 
 
 @dataclass(frozen=True, slots=True)
+class MapGroups:
+    """Groups of topics at one grain of the map of documents."""
+
+    groups: tuple[int, ...]  # of each topic of the map
+    names: tuple[str, ...]  # the group with most tokens first
+    places: tuple[tuple[float, float], ...]  # from 0 to 65,535
+    sizes: tuple[int, ...]  # documents
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentMapReport:
+    """The map of documents."""
+
+    n_documents: int  # that have a word of the model
+    n_shown: int  # all of them, or a random sample
+    searched: str  # what the search looks into, beside names
+    topics: tuple[tuple[int, str], ...]  # number and label
+    levels: tuple[MapGroups, ...]  # from few groups to all topics
+    points: str  # in base64, each by each: rows (four bytes), x, y and the place of the largest topic (two bytes)
+    told: str  # JSON with "names" (or null) and the beginnings of "texts", deflated, in base64
+
+
+@dataclass(frozen=True, slots=True)
 class ReportData(Page):
     """Everything a report shows; of a tree the largest topics, and `tree`. `tree` and `path` are None without one.
 
@@ -276,6 +299,7 @@ class ReportData(Page):
     time: TimeReport | None
     classes: tuple[GroupedReport, ...]
     span: SpanReport | None
+    document_map: DocumentMapReport | None = None  # None for fewer than two documents or topics
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,3 +358,12 @@ class ComponentsData(Page):
     fit: FitReport
     held_out: float | None
     components: tuple[ComponentReport, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MapData(Page):
+    """Everything that the page of a map of documents shows."""
+
+    title: str
+    version: str
+    document_map: DocumentMapReport

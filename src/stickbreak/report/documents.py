@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -36,13 +36,13 @@ class DocumentWriter:
     shown: ReportTopics
     corpus: Corpus
     lengths: Float  # (D,) tokens of the documents
-    texts: Texts | None
+    texts: Mapping[int, str] | None  # by row
     columns: Sequence[str]  # of the metadata, those that are shown
     snippet_length: int  # characters
 
     def write(self, rows: Int, of_topics: dict[int, list[int]]) -> tuple[DocumentReport, ...]:
         """Describe documents; `of_topics` are the topics that a row is an example of."""
-        texts = None if self.texts is None else fetch_texts(self.texts, rows.tolist(), self.corpus.n_documents)
+        texts = self.texts
         values, told = self._values(rows), []
         index = {word: w for w, word in enumerate(self.shown.model.vocabulary_)}
         for block in document_blocks(rows.size, len(self.shown.numbers)):
@@ -89,14 +89,18 @@ class DocumentWriter:
         return {part: k for parts, k, weight in told if weight > 0 for part in parts}
 
     def _telling_words(self, row: int, theta: Float) -> tuple[str, ...]:
-        """Return the words of a document that contribute most to its topics, by count times theta phi."""
-        counts = self.corpus.counts
-        entries = slice(counts.indptr[row], counts.indptr[row + 1])
-        words = counts.indices[entries]
-        telling = counts.data[entries] * (theta @ self.shown.topic_word[:, words])
-        return tuple(
-            self.shown.model.vocabulary_[w] for w in words[np.argsort(-telling, kind="stable")[:_TELLING_WORDS]]
-        )
+        """Return the words of a document that contribute most to its topics."""
+        telling = telling_words(self.corpus, row, theta @ self.shown.topic_word, _TELLING_WORDS)
+        return tuple(self.shown.model.vocabulary_[w] for w in telling)
+
+
+def telling_words(corpus: Corpus, row: int, probabilities: Float, n_words: int) -> list[int]:
+    """Return the words of a document with the largest products of count and probability, (W,)."""
+    counts = corpus.counts
+    entries = slice(counts.indptr[row], counts.indptr[row + 1])
+    words = counts.indices[entries]
+    telling = counts.data[entries] * probabilities[words]
+    return [int(w) for w in words[np.argsort(-telling, kind="stable")[:n_words]]]
 
 
 def rows_shown(examples: Int, described: Int, seed: int) -> Int:

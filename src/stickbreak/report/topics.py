@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from scipy.cluster.hierarchy import linkage
-from scipy.spatial.distance import squareform
 
 from stickbreak.corpus import Corpus
 from stickbreak.evaluation.measures import exclusivity
@@ -20,9 +18,10 @@ from stickbreak.numerics.arrays import Float, Int
 from stickbreak.plots.figures import largest_nodes
 from stickbreak.prediction.topics import FlatTopics
 from stickbreak.prediction.word_pairs import npmi_of_words
-from stickbreak.prediction.words import log_word_shares, most_relevant, relevance, top_word_indices
+from stickbreak.prediction.words import log_word_shares, most_relevant, top_word_indices
 from stickbreak.questions.documents import keep_best, wilson_lower_bound
 from stickbreak.questions.labels import labels_of
+from stickbreak.questions.topic_map import joined_by_likeness, words_of_joins
 from stickbreak.report.data import (
     JoinReport,
     PathReport,
@@ -215,8 +214,8 @@ def describe_path(shown: ReportTopics, likeness: Float) -> PathReport | None:
         return None
     described = shown.model.described_path(_JOIN_WORDS)
     if described is None or not len(described.linkage):
-        return _joined_by_likeness(shown, likeness) if len(shown.numbers) > 2 else None
-    joins = _joins(shown, described.linkage, described.words, described.labels)
+        return joined_path(shown, likeness) if len(shown.numbers) > 2 else None
+    joins = _joins(shown, described.linkage, described.words)
     return PathReport(
         scores=tuple(described.scores.tolist()),
         standard_errors=tuple(described.standard_errors.tolist()),
@@ -239,37 +238,23 @@ def _at_a_glance(joins: tuple[JoinReport, ...], shares: Float, overview: int) ->
     return next(enough, overview)
 
 
-def _joined_by_likeness(shown: ReportTopics, likeness: Float) -> PathReport:
-    """Join topics by Ward's method, which makes no group that swallows all others (Ward 1963)."""
-    K = len(shown.numbers)
-    distance = np.sqrt(np.maximum(1.0 - likeness, 0.0))
-    np.fill_diagonal(distance, 0.0)
-    tree = linkage(squareform((distance + distance.T) / 2, checks=False), method="ward")
+def joined_path(shown: ReportTopics, likeness: Float) -> PathReport:
+    """Describe the joins of topics by their likeness."""
+    K, tree = len(shown.numbers), joined_by_likeness(likeness)
     heights = tuple(tree[:, 2].tolist())
-    joins = _joins(shown, tree)
-    return PathReport((), (), heights, joins, best=K, overview=min(K, _AT_A_GLANCE))
+    return PathReport((), (), heights, _joins(shown, tree), best=K, overview=min(K, _AT_A_GLANCE))
 
 
-def _joins(
-    shown: ReportTopics, tree: Float, words: list[list[str]] | None = None, labels: Mapping[int, str] | None = None
-) -> tuple[JoinReport, ...]:
+def _joins(shown: ReportTopics, tree: Float, words: list[list[str]] | None = None) -> tuple[JoinReport, ...]:
     """Describe what each join makes: by the words that the model gives it, or the most relevant ones of the mixture."""
-    given = labels or {}
-    phi, log_shares, vocabulary, joins = shown.topic_word, shown.log_word_shares, shown.model.vocabulary_, []
-    parts = {k: (max(float(shown.shares[k]), 1e-12), phi[k]) for k in range(len(phi))}
-    for i, (left, right) in enumerate(tree[:, :2].astype(int).tolist()):
-        (a, first), (b, second) = parts.pop(left), parts.pop(right)
-        mixed = (a * first + b * second) / (a + b)
-        parts[len(phi) + i] = a + b, mixed
-        telling = top_word_indices(relevance(mixed[None], log_shares), _LABEL_WORDS)[0]
-        own = (
-            [vocabulary[w] for w in top_word_indices(relevance(mixed[None], log_shares), _JOIN_WORDS)[0]]
-            if words is None
-            else words[i]
+    ranked = words_of_joins(tree, shown.topic_word, shown.shares, shown.log_word_shares, _JOIN_WORDS)
+    told = [[shown.model.vocabulary_[w] for w in row] for row in ranked]
+    return tuple(
+        JoinReport(left, right, ", ".join(of_mixture[:_LABEL_WORDS]), tuple(own))
+        for (left, right), of_mixture, own in zip(
+            tree[:, :2].astype(int).tolist(), told, told if words is None else words, strict=True
         )
-        label = given.get(i, ", ".join(vocabulary[w] for w in telling))
-        joins.append(JoinReport(left, right, label, tuple(own)))
-    return tuple(joins)
+    )
 
 
 def describe_tree(model: Any, most_nodes: int = MOST_NODES) -> TreeReport | None:

@@ -26,7 +26,16 @@ from stickbreak.plots.figures import (
     scores_of_groups,
 )
 from stickbreak.plots.style import group_colour
-from stickbreak.report.data import ComponentsData, FitReport, Page, ReportData, TopicReport, TrendReport, json_for_html
+from stickbreak.report.data import (
+    ComponentsData,
+    FitReport,
+    MapData,
+    Page,
+    ReportData,
+    TopicReport,
+    TrendReport,
+    json_for_html,
+)
 from stickbreak.storage.atomic import replace_file
 from stickbreak.storage.places import PathLike
 
@@ -49,7 +58,7 @@ def write_report(data: Page, path: PathLike) -> None:
     Parameters
     ----------
     data : Page
-        What the report says, from `build_report` or `build_component_report`.
+        What the report says, from `build_report`, `build_component_report` or `build_map`.
     path : str or path-like
         The file; an existing one is replaced.
 
@@ -81,7 +90,10 @@ def render_html(data: Page) -> str:
         The whole page.
     """
     if isinstance(data, ReportData):
-        return render_page("topics.html", data, figures_of(data), ("page.js", "topics.js"), **_summary(data))
+        scripts = ("page.js", "map.js", "topics.js")
+        return render_page("topics.html", data, figures_of(data), scripts, **_summary(data))
+    if isinstance(data, MapData):
+        return render_page("map.html", data, {}, ("page.js", "map.js", "alone.js"))
     assert isinstance(data, ComponentsData)
     return render_page(
         "components.html", data, _fit_figure(data.fit, "vector", "components"), ("page.js", "components.js")
@@ -94,7 +106,7 @@ def render_page(template: str, data: Any, figures: dict[str, Any], programs: tup
     from plotly.offline import get_plotlyjs  # 4.6 MB of text: read only when a report is written
 
     program = "".join(_text_of(name) for name in programs)
-    plotly = get_plotlyjs().replace("\r\n", "\n")
+    plotly = get_plotlyjs().replace("\r\n", "\n") if figures else ""
     page = (
         _environment()
         .get_template(template)

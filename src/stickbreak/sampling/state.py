@@ -77,7 +77,8 @@ class TopicCounts:
     words: WordTopics
 
 
-class TableList(NamedTuple):
+@dataclass(slots=True)
+class TableList:
     """All tables of all documents in one list: what split-merge moves work on (M tables, N tokens)."""
 
     start: Int  # (M + 1,)  table c has the words word[start[c]] .. word[start[c + 1] - 1]
@@ -85,8 +86,9 @@ class TableList(NamedTuple):
     topic: Int32  # (M,)  dishes, numbered 0 .. K - 1
 
 
-class Concentrations(NamedTuple):
-    """Current hyperparameters; a tuple, so that kernels can take it."""
+@dataclass(slots=True)
+class Concentrations:
+    """Current hyperparameters."""
 
     alpha: float
     gamma: float

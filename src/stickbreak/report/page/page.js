@@ -18,6 +18,13 @@ const fixed = (x, n = 3) =>
 const plural = (n, noun) => `${whole(n)} ${noun}${n === 1 ? "" : "s"}`;
 const digits = (x) => (x === 0 || x >= 0.9995 ? 0 : x < 0.00995 ? 2 : 1); // small shares differ in the second
 const percent = (x) => (x > 0 && x < 0.0001 ? "<0.01%" : `${(100 * x).toFixed(digits(x))}%`);
+const isDark = () => matchMedia("(prefers-color-scheme: dark)").matches;
+// As in Python: hues a golden angle apart, so that neighbours in the order never look alike.
+const groupColour = (i) => `hsl(${Math.round((172 + 137.508 * i) % 360)}, 50%, ${(isDark() ? 54 : 44) + 10 * (i % 2)}%)`;
+const asked = (id) => byId(id).value.trim().toLowerCase().split(/\s+/).filter(Boolean); // the words of a search
+const bytesOf = (base64) => Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+const inflated = (base64) =>
+  new Response(new Blob([bytesOf(base64)]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
 function bar(part) {
   const fill = el("i");
   fill.style.width = `${100 * part}%`;
@@ -100,10 +107,8 @@ const charts = (() => {
   let ready = null;
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   async function unpack() {
-    const bytes = Uint8Array.from(atob(byId("plotly").textContent), (letter) => letter.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
     const script = el("script"); // runs only if its hash is in the policy of the page
-    script.textContent = await new Response(stream).text();
+    script.textContent = await inflated(byId("plotly").textContent);
     document.head.append(script);
     if (typeof Plotly === "undefined") throw new Error("the script did not run");
   }

@@ -6,9 +6,6 @@ const bySize = [...topics].sort((a, b) => b.token_share - a.token_share || a.ind
 const nTopics = tree === null ? topics.length : tree.n_topics;
 const listed = (nTopics > topics.length ? `the ${whole(topics.length)} largest of ` : "") + plural(nTopics, "topic");
 const RELEVANCE = 0.6; // the order of words everywhere: Sievert and Shirley (2014) found it best for readers
-const isDark = () => matchMedia("(prefers-color-scheme: dark)").matches;
-// As in Python: hues a golden angle apart, so that neighbours in the order never look alike.
-const groupColour = (i) => `hsl(${Math.round((172 + 137.508 * i) % 360)}, 50%, ${(isDark() ? 54 : 44) + 10 * (i % 2)}%)`;
 
 function topicLink(topic, share = null) {
   const number = el("span", { class: "number" }, `#${topic.number} `);
@@ -43,7 +40,6 @@ function listing(list, button, first, more) {
   button.addEventListener("click", () => { limit += more; draw(); });
   return (found, maker) => { [items, make, limit] = [found, maker, first]; draw(); };
 }
-const asked = (id) => byId(id).value.trim().toLowerCase().split(/\s+/).filter(Boolean);
 
 // ------------------------------------------------------------------------------------------------ list of topics
 const haystacks = topics.map((topic) =>
@@ -465,6 +461,7 @@ searchTopics();
 searchDocuments();
 startGroups();
 if (figures.map) tellWords(bySize[0]);
+const documentMap = data.document_map === null ? null : startDocumentMap(data.document_map, false);
 if (tree !== null) showNode(nodes[0]);
 byId("query").addEventListener("input", searchTopics);
 byId("order").addEventListener("change", searchTopics);
