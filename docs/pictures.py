@@ -23,9 +23,8 @@ from sklearn.datasets import load_digits, load_wine
 from sklearn.preprocessing import StandardScaler
 
 import stickbreak
-from stickbreak.cli.demo import english_and
 from stickbreak.corpus import TextOptions, count_texts, planted_gaussians, planted_lda, toy_bars
-from stickbreak.corpus.examples.standard_library import standard_library_docstrings
+from stickbreak.corpus.examples.standard_library import english_and, standard_library_docstrings
 
 DOCS = Path(__file__).parent
 TEAL, ORANGE, BLUE, GREY = "#0a6e6e", "#c2571a", "#3b6fb6", "#4b5563"

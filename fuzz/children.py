@@ -32,7 +32,7 @@ from fuzz.outcomes import DIED, Outcome, judged
 
 _CELL = struct.Struct("qdd")  # which input of the batch, processor time and clock when it began
 _WATCH = 0.25  # seconds between two looks at the workers
-_PATIENCE = 12  # a worker that waits for something may take so many times the limit of processor time
+_PATIENCE = 60  # a worker that waits, or whose machine is busy, may take so many times the limit of processor time
 _TICKS = os.sysconf("SC_CLK_TCK")
 _SEARCHED = 200  # inputs that are tried alone after a death that none of them repeats by itself
 

@@ -41,6 +41,7 @@ LONG = (  # left to `make test-long`; patterns of paths below tests/
     *("fuzz/*", "contract/test_scikit_learn_checks.py", "contract/test_what_is_given.py"),  # trials by chance
     *("sampling/test_max_topics.py", "sampling/test_exact_posteriors.py", "sampling/test_geweke.py"),  # long laws
     *("sampling/test_word_priors.py", "sampling/test_subtopics.py"),
+    *("variational/test_planted.py", "variational/test_vector_births.py", "variational/moves/test_log.py"),
     *(
         "cli/test_warm.py",
         "cli/test_methods.py",

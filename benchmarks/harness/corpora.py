@@ -17,9 +17,8 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from stickbreak.cli.demo import DOCSTRING_STOP_WORDS, english_and
 from stickbreak.corpus import Corpus, TextOptions, count_texts, planted_lda, read
-from stickbreak.corpus.examples.standard_library import standard_library_docstrings
+from stickbreak.corpus.examples.standard_library import DOCSTRING_STOP_WORDS, english_and, standard_library_docstrings
 from stickbreak.evaluation import Completion, document_completion
 
 SPLITS = ("kos", "nips", "20news", "ap", "reuters21578")

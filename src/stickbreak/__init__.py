@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from stickbreak.counting import count_files
     from stickbreak.fitting.cluster import cluster
     from stickbreak.hybrid import HybridHDP
+    from stickbreak.model.naming import ChatModel
     from stickbreak.model.topic_estimator import TopicEstimator
     from stickbreak.sampling import GibbsHDP
     from stickbreak.topics import TopicModel
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 _LAZY = {
     **{method.estimator: method.module for method in OWN.values()},
+    "ChatModel": "stickbreak.model.naming",
     "Corpus": "stickbreak.corpus",
     "GroupedVectors": "stickbreak.corpus",
     "cluster": "stickbreak.fitting.cluster",
@@ -43,6 +45,7 @@ _MODULES = ("comparison", "corpus", "evaluation", "report")
 
 __all__ = [
     "BackoffTreeTopics",
+    "ChatModel",
     "Corpus",
     "GaussianDPMixture",
     "GaussianHDP",

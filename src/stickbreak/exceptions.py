@@ -5,9 +5,11 @@ __all__ = [
     "InputError",
     "InvalidCorpus",
     "ModelFormatError",
+    "NoAnswer",
     "NoDocuments",
     "NoPath",
     "ReadError",
+    "ServerError",
     "StickbreakError",
     "WriteError",
 ]
@@ -63,3 +65,11 @@ class WriteError(StickbreakError, OSError):
 
 class ClusterError(StickbreakError, OSError):
     """A cluster that does not answer, or does not do its work."""
+
+
+class ServerError(StickbreakError, OSError):
+    """A server that does not answer at the address that was given."""
+
+
+class NoAnswer(StickbreakError):
+    """A question to a language model that got no answer that can be used: what was known stays."""

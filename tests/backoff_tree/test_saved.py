@@ -1,6 +1,5 @@
 """A fit of the tree that was cut or saved goes on as if it never was, and is refused when damaged."""
 
-import json
 import pickle
 
 import numpy as np
@@ -12,19 +11,6 @@ from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.storage.persistence import read_folder, write_folder
 
 from .fits import SMALL, assert_same
-
-
-@pytest.mark.parametrize("stages", [(), (1,)])
-def test_resumed_fit_equals_an_uncut_one(corpus, tmp_path, stages):
-    make = {**SMALL, "stages": stages, "stage_sweeps": 3}
-    whole = BackoffTreeTopics(**{**make, "n_laps": 7}).fit(corpus)
-    for cut in (1, 2, 4):
-        if len(stages) * 3 >= cut:
-            cut = 4
-        place = tmp_path / f"{cut}"
-        BackoffTreeTopics(**{**make, "n_laps": cut}).fit(corpus, checkpoint=place)
-        resumed = BackoffTreeTopics(**{**make, "n_laps": 7}).fit(corpus, checkpoint=place, resume=True)
-        assert_same(resumed, whole)
 
 
 def test_interrupted_within_a_stage_goes_on_there(corpus, tmp_path):
@@ -40,16 +26,6 @@ def test_interrupted_within_a_stage_goes_on_there(corpus, tmp_path):
     assert_same(BackoffTreeTopics(**make).fit(corpus, checkpoint=tmp_path / "c", resume=True), whole)
     assert whole.trace_["n_leaves"].tolist() == [2, 2, 2, 6, 6, 6, 6]
     assert whole.trace_["moved"].tolist() == [0, 0, 0, 1, 0, 0, 0]
-
-
-def test_continued_fit_equals_a_longer_one(fitted, corpus, tmp_path):
-    fitted.save(tmp_path / "model")
-    loaded = stickbreak.load(tmp_path / "model")
-    assert_same(loaded, fitted)
-    loaded.continue_fit(corpus, n_laps=3)
-    longer = BackoffTreeTopics(**{**SMALL, "n_laps": 7}).fit(corpus)
-    np.testing.assert_array_equal(loaded.word_leaf_, longer.word_leaf_)
-    np.testing.assert_array_equal(loaded.trace_["objective"], longer.trace_["objective"])
 
 
 def test_saved_model_and_pickle_give_the_same(fitted, corpus, tmp_path):
@@ -132,9 +108,3 @@ def test_damaged_checkpoint_is_refused(corpus, tmp_path, name, change, words):
     write_folder(place, kind="checkpoint", arrays=arrays, meta=meta, overwrite=True)
     with pytest.raises(ModelFormatError, match=words):
         BackoffTreeTopics(**SMALL).fit(corpus, checkpoint=place, resume=True)
-
-
-def test_saved_model_is_plain_data(fitted, tmp_path):
-    fitted.save(tmp_path / "model")
-    assert sorted(file.name for file in (tmp_path / "model").iterdir()) == ["arrays.safetensors", "model.json"]
-    json.loads((tmp_path / "model" / "model.json").read_text(), parse_constant=lambda name: pytest.fail(name))

@@ -77,13 +77,6 @@ def test_fits_that_go_on_are_those_of_one_go(corpus, tmp_path):
     assert model.labels_ == whole.labels_ == {0: "law", 4: "war", 8: "none"}
 
 
-def test_leaves_in_files_are_those_in_memory(corpus, tmp_path):
-    settings = {"branching": (2, 2), "stages": (1,), "stage_sweeps": 2, "seeds": SEEDS, "n_laps": 4}
-    inside, outside = fitted(corpus, **settings), fitted(corpus, **settings, scratch=tmp_path)
-    np.testing.assert_array_equal(inside.word_leaf_, outside.word_leaf_)
-    np.testing.assert_array_equal(inside.trace_["objective"], outside.trace_["objective"])
-
-
 def test_in_a_larger_tree_a_seed_is_at_the_first_leaf_below(corpus):
     model = fitted(corpus, branching=(2, 2), n_laps=5, seeds=SEEDS)
     assert model.labels_ == {0: "law", 1: "war", 2: "none"}

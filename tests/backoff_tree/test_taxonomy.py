@@ -6,7 +6,6 @@ from itertools import product
 import numpy as np
 import pytest
 
-import stickbreak
 from stickbreak import BackoffTreeTopics
 from stickbreak.backoff_tree.discounts import Entries, word_likelihood
 from stickbreak.backoff_tree.shape import Taxonomy, TreeShape, shape_of, taxonomy_of
@@ -133,15 +132,6 @@ def test_planted_groups_are_found_below_one_node():
     assert np.abs(shares - 0.5).min() > 0.25
 
 
-def test_saved_model_is_the_same_tree(fitted, corpus, tmp_path):
-    fitted.save(tmp_path / "m")
-    again = stickbreak.load(tmp_path / "m")
-    same_fits(fitted, again)
-    assert again.branching_ == list(ORDERED)
-    assert [node.name for node in again.tree_.walk()] == [node.name for node in fitted.tree_.walk()]
-    assert (again.transform(corpus) != fitted.transform(corpus)).nnz == 0
-
-
 def test_threads_files_and_pickles_change_no_number(fitted, corpus, tmp_path):
     settings = {"branching": PATHS, "n_laps": 12, "random_state": 0}
     other = BackoffTreeTopics(**settings, n_jobs=2, scratch=tmp_path / "leaves").fit(corpus)
@@ -171,14 +161,6 @@ def test_tokens_go_below_the_leaf_where_they_were():
     before, after = whole, whole.expanded(3)
     z = np.arange(6, dtype=np.int32).repeat(50)
     assert (after.scattered(before.branching, z, rng) // 3 == z).all()
-
-
-def test_checkpoint_goes_on_to_the_same_numbers(corpus, tmp_path):
-    settings = {"branching": PATHS, "stages": (2,), "stage_sweeps": 2, "random_state": 0}
-    whole = BackoffTreeTopics(n_laps=6, **settings).fit(corpus)
-    cut = BackoffTreeTopics(n_laps=4, **settings).fit(corpus).continue_fit(corpus, n_laps=2)
-    for name in ("word_start_", "word_leaf_", "word_count_"):
-        np.testing.assert_array_equal(getattr(whole, name), getattr(cut, name))
 
 
 def test_a_level_may_have_as_many_leaves_as_the_next():

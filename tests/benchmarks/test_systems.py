@@ -1,6 +1,5 @@
 """Every system of the harness learns in units, and says what it has learned as distributions."""
 
-import sys
 from importlib.util import find_spec
 
 import numpy as np
@@ -65,10 +64,6 @@ def make(corpus):
 TOPICS_OF = {"topics": {}, "split-merge-online": {"n_topics": 1, "max_topics": K}, "nested-crp": {}, "nested-hdp": {}}
 # Which have no concentration that is one of plain topics.
 WITHOUT_ALPHA = ("tree", "pachinko", "hierarchical-pachinko", "nested-crp", "nested-hdp")
-
-
-def test_list_has_these_systems():
-    assert tuple(systems.SYSTEMS) == OURS + PEERS
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -163,32 +158,3 @@ def test_gensim_does_not_take_a_further_pass_for_further_documents(make, corpus)
     for _, _ in zip(range(3), system.work(), strict=False):
         assert system._model.state.numdocs == corpus.n_documents
     assert np.ptp(system.answer()[1]) > 0  # alpha is learned
-
-
-def test_settings_reach_the_class(make):
-    assert make("topics", eta=0.3).model is None
-    assert make("sklearn-online", doc_topic_prior=0.25).answer.__self__._alpha[0] == 0.25
-    system = make("topics", eta=0.3, learn=())
-    next(system.work())
-    assert system.model.eta == 0.3
-
-
-def test_names_carry_settings():
-    found = systems.parse("topics:eta=0.05:learn=('alpha',):n_topics=30")
-    assert found == {"system": "topics", "settings": {"eta": 0.05, "learn": ["alpha"], "n_topics": 30}}
-    assert systems.title(found) == "topics, eta=0.05, learn=['alpha'], n_topics=30"
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"), [("nothing", "There is no system 'nothing'"), ("topics:eta", "'eta' in 'topics:eta'")]
-)
-def test_wrong_names_end_with_one_sentence(text, reason):
-    with pytest.raises(SystemExit, match=reason):
-        systems.parse(text)
-
-
-def test_missing_package_is_said_and_left_out(monkeypatch, capsys):
-    monkeypatch.setattr(systems, "find_spec", lambda name: None if name == "tomotopy" else sys)
-    chosen = [systems.parse("topics"), systems.parse("tomotopy-lda")]
-    assert systems.installed(chosen) == chosen[:1]
-    assert "tomotopy-lda is left out: tomotopy is not installed." in capsys.readouterr().err

@@ -7,18 +7,11 @@ from importlib.metadata import version
 import pytest
 from typer.testing import CliRunner
 
-import stickbreak.cli.app as app_module
 from stickbreak.cli.app import app
 
 COMMANDS = (
     "fit", "topics", "transform", "evaluate", "report", "label", "reduce", "compare", "update", "count", "demo", "warm",
 )  # fmt: skip
-
-
-def test_help_names_every_command(run):
-    text = run("--help").stdout
-    assert all(command in text for command in ("ask", *COMMANDS[:-1]))
-    assert "warm" not in text
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -32,7 +25,7 @@ def test_version_is_that_of_the_package(run):
     assert run("--version").stdout == f"stickbreak {version('stickbreak')}\n"
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["fit", "--help"], ["ask", "m", "words", "--help"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["fit", "--help"], ["ask", "m", "tree", "--help"]])
 def test_start_loads_nothing_heavy(arguments):
     program = (
         "import sys\nfrom stickbreak.cli import main\n"
@@ -49,7 +42,7 @@ def test_start_loads_nothing_heavy(arguments):
     ("arguments", "words"),
     [
         (["fit"], "Missing argument 'INPUT'"),
-        (["fit", "x.jsonl"], "Missing option '--out'"),
+        (["count", "x.jsonl"], "Missing option '--out'"),
         (["fit", "x.jsonl", "--out", "m", "--topics", "0"], "--topics"),
         (["fit", "x.jsonl", "--out", "m", "--topics", "many"], "--topics"),
         (["fit", "x.jsonl", "--out", "m", "--nonsense"], "--nonsense"),
@@ -121,10 +114,6 @@ def test_errors_that_are_not_on_purpose_keep_their_traceback(monkeypatch, run):
         run("topics", "x")
 
 
-def test_control_characters_of_names_do_not_reach_the_terminal(refuse):
-    assert "\x1b" not in refuse("topics", "nowhere\x1b[31m")
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes close otherwise there")
 def test_a_closed_pipe_ends_quietly(model):
     command = [sys.executable, "-m", "stickbreak", "topics", str(model)]
@@ -134,7 +123,3 @@ def test_a_closed_pipe_ends_quietly(model):
         done = subprocess.run(command, stdout=out, stderr=subprocess.PIPE, text=True)
     assert "Traceback" not in done.stderr
     assert done.returncode in (0, 1, -signal.SIGPIPE)
-
-
-def test_the_app_handles_errors_when_called_from_python():
-    assert app_module.app(["--version"], standalone_mode=False) in (0, None)

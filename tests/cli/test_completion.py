@@ -30,10 +30,6 @@ def test_methods_are_offered(shell):
     assert [name for name in METHODS if name not in offered] == []
 
 
-def test_zsh_says_what_a_method_is_for():
-    assert METHODS["gibbs"].purpose.split(":")[0] in completed("zsh", "stickbreak fit --method g")
-
-
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
@@ -65,11 +61,3 @@ def test_bash_completes_by_the_script_that_it_is_given(tmp_path):
     environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
     done = subprocess.run(["bash"], input=script, env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["gaussian-hdp", "gaussian-mixture"]
-
-
-def test_zsh_is_given_a_script_of_its_own():
-    script = script_of("zsh")
-    assert script.lstrip().startswith("#compdef stickbreak")
-    assert "_STICKBREAK_COMPLETE=complete_zsh" in script
-    if shutil.which("zsh") is not None:
-        subprocess.run(["zsh", "-n"], input=script, text=True, check=True)

@@ -49,26 +49,6 @@ def test_patterns_and_columns(run, dated, tmp_path):
     assert result.stderr == ""
 
 
-def test_options_of_text_are_taken(run, dated, tmp_path):
-    options = [
-        "--set",
-        "ngram_range=1,2",
-        "--set",
-        "max_features=7",
-        "--stop-words",
-        "none",
-        "--name-field",
-        "date",
-        "--keep",
-        "all",
-    ]
-    run("count", dated[0], "--out", tmp_path / "counts", *options, "--quiet")
-    found = open_corpus(tmp_path / "counts")
-    assert found.n_words == 7
-    assert found.names[1] == "2024-03-01"
-    assert found.metadata.column_names == ["id"]
-
-
 def test_a_folder_is_replaced_only_if_asked(run, refuse, documents, tmp_path):
     run("count", documents, "--out", tmp_path / "counts")
     assert "already exists. Add --force" in refuse("count", documents, "--out", tmp_path / "counts")
@@ -90,10 +70,7 @@ def test_what_is_done_is_told(run, documents, tmp_path, monkeypatch):
     ("options", "message"),
     [
         (["--workers", "none"], "give a number of processes or an address"),
-        (["--set", "alpha=1"], "no parameter has this name"),
         (["--keep", "colour"], "has no field 'colour'"),
-        (["--keep", "id,,text"], "give 'all' or a list of fields"),
-        (["--min-df", "few"], "--min-df is 'few'"),
         (["--workers", "tcp://127.0.0.1:9"], "no Dask scheduler answers"),
     ],
 )
@@ -101,16 +78,3 @@ def test_what_cannot_be_is_refused(refuse, documents, tmp_path, options, message
     monkeypatch.setattr("stickbreak.fitting.cluster.ANSWER", 1)
     assert message in refuse("count", documents, "--out", tmp_path / "counts", *options)
     assert not (tmp_path / "counts").exists()
-
-
-def test_a_fit_takes_counts_with_columns_and_columns_of_texts(run, dated, tmp_path, fast):
-    run("count", *dated, "--out", tmp_path / "counts", "--keep", "all")
-    run("fit", tmp_path / "counts", "--out", tmp_path / "of-counts", *fast, "--no-report")
-    run("fit", dated[0], "--out", tmp_path / "of-texts", "--keep", "date", *fast, "--no-report")
-
-
-def test_columns_are_for_words(refuse, tmp_path):
-    (tmp_path / "points.csv").write_text("x,y\n1,2\n3,4\n")
-    options = ["--method", "gaussian-mixture", "--keep", "all"]
-    line = refuse("fit", tmp_path / "points.csv", "--out", tmp_path / "m", *options)
-    assert "--keep is for words" in line

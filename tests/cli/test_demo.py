@@ -1,10 +1,7 @@
-import json
-
 import pytest
 
 import stickbreak
-from stickbreak.cli.demo import DOCSTRING_STOP_WORDS, english_and
-from stickbreak.corpus import count_texts
+from stickbreak.corpus.examples.standard_library import DOCSTRING_STOP_WORDS
 
 
 @pytest.fixture
@@ -37,19 +34,6 @@ def test_a_demo_replaces_an_earlier_demo_but_no_other_model(run, refuse, tmp_pat
     assert "already exists" in refuse("demo", "--out", model)
 
 
-def test_json_is_the_result_of_the_fit(run, tmp_path, small_library):
-    result = run("demo", "--out", tmp_path / "d", "--topics", "3", "--laps", "2", "--json", "--quiet")
-    assert json.loads(result.stdout)["n_documents"] == 90
-    assert result.stderr == ""
-
-
-def test_new_text_meets_the_words_of_the_demo(run, tmp_path, small_library):
-    run("demo", "--out", tmp_path / "d", "--topics", "3", "--laps", "2", "--quiet")
-    path = tmp_path / "new.txt"
-    path.write_text("ship sail the argument anchor")
-    assert "0 words (0.0%)" in run("transform", tmp_path / "d", path).stderr  # both are stop words there
-
-
 def test_the_report_is_opened_only_if_asked(run, tmp_path, small_library, monkeypatch):
     opened = []
     monkeypatch.setattr("typer.launch", opened.append)
@@ -71,15 +55,6 @@ def test_the_sample_is_a_csv_file_that_fit_reads(run, tmp_path, records, monkeyp
     assert corpus.n_tokens == 90 * 30
 
 
-def test_the_sample_of_a_large_library_is_spread_over_it(run, tmp_path, monkeypatch):
-    names = [f"m{i:04}" for i in range(4100)]
-    monkeypatch.setattr("stickbreak.corpus.examples.sample_file.standard_library_docstrings", lambda: (names, names))
-    run("demo", "--write-sample", tmp_path / "sample.csv", "--quiet")
-    rows = (tmp_path / "sample.csv").read_text(encoding="utf-8").splitlines()
-    assert rows[:3] == ["title,text", "m0000,m0000", "m0003,m0003"]
-    assert rows[-1] == "m4098,m4098"
-
-
 def test_the_sample_replaces_a_file_only_if_asked(run, refuse, tmp_path, records, monkeypatch):
     monkeypatch.setattr("stickbreak.corpus.examples.sample_file.standard_library_docstrings", lambda: (["a"], ["b"]))
     path = tmp_path / "sample.csv"
@@ -88,13 +63,3 @@ def test_the_sample_replaces_a_file_only_if_asked(run, refuse, tmp_path, records
     assert path.read_text() == "mine"
     run("demo", "--write-sample", path, "--force")
     assert path.read_text() == "title,text\na,b\n"
-
-
-def test_stop_words_join_the_english_ones_that_text_knows():
-    joined = english_and(["ship"])
-    assert {"ship", "the", "don"} <= set(joined)
-    text = ["the ship don't sail", "a sail"]
-    without = count_texts(text).words
-    from stickbreak.corpus import TextOptions
-
-    assert set(without) - set(count_texts(text, TextOptions(stop_words=joined)).words) == {"ship"}

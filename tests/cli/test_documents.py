@@ -7,8 +7,8 @@ import pytest
 
 import stickbreak
 from stickbreak.cli.documents import Documents
-from stickbreak.corpus import Corpus, TextOptions, align, read
-from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak.corpus import TextOptions, read
+from stickbreak.exceptions import ModelFormatError
 
 
 class Model:
@@ -22,34 +22,6 @@ def text_file(tmp_path, *texts):
     path = tmp_path / "new.jsonl"
     path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
     return path
-
-
-def test_alignment_moves_columns_and_counts_the_rest():
-    corpus = Corpus.from_counts([[1, 2, 4, 0], [0, 3, 0, 0]], ["c", "x", "a", "b"], ["p", "q"])
-    aligned, outside = align(corpus, ("a", "b", "c", "d"))
-    assert aligned.counts.toarray().tolist() == [[4, 0, 1, 0], [0, 0, 0, 0]]
-    assert (aligned.words, aligned.names, outside) == (("a", "b", "c", "d"), ("p", "q"), 5)
-    assert aligned.counts.has_sorted_indices
-
-
-def test_alignment_keeps_fractional_weights():
-    aligned, outside = align(Corpus.from_counts([[0.5, 0.25]], ["x", "a"]), ("a",))
-    assert aligned.counts.toarray().tolist() == [[0.25]]
-    assert outside == 0.5
-
-
-def test_numbered_columns_are_taken_as_they_stand():
-    unnamed = Corpus.from_counts([[1, 2]])
-    assert align(unnamed, ("a", "b"))[0].words == ("a", "b")
-    named = Corpus.from_counts([[1, 2]], ["x", "y"])
-    assert align(named, ("w0", "w1"))[0].counts.toarray().tolist() == [[1, 2]]
-    with pytest.raises(InputError, match="2 columns, but the model has 3 words"):
-        align(unnamed, ("a", "b", "c"))
-
-
-def test_documents_without_any_common_word_are_refused():
-    with pytest.raises(InputError, match="none of the words"):
-        align(Corpus.from_counts([[1]], ["x"]), ("a",))
 
 
 def test_what_a_model_remembers_reads_new_documents(tmp_path):
@@ -92,19 +64,6 @@ def test_both_ways_of_reading_new_text_agree(documents):
 def test_given_words_are_counted_even_if_they_are_stop_words(tmp_path):
     found = Documents.read_for(text_file(tmp_path, "the bread"), Model(fixed_vocabulary=True), {})
     assert found.corpus.counts.toarray().tolist() == [[1, 0, 1]]
-
-
-def test_a_model_that_remembers_nothing_reads_with_the_defaults(tmp_path):
-    found = Documents.read_for(text_file(tmp_path, "Bread!"), Model(), {})
-    assert found.corpus.counts.toarray().tolist() == [[1, 0, 0]]
-
-
-def test_counts_have_no_texts(tmp_path):
-    path = tmp_path / "counts.mtx"
-    path.write_text("%%MatrixMarket matrix coordinate integer general\n1 3 1\n1 2 7\n")
-    found = Documents.read_for(path, Model(), {})
-    assert found.texts is None
-    assert found.corpus.counts.toarray().tolist() == [[0, 7, 0]]
 
 
 def test_counts_of_other_words_are_left_out(tmp_path):

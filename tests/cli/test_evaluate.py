@@ -46,27 +46,10 @@ def test_without_frequencies_of_the_fit_there_is_no_comparison(run, documents, t
     assert found["unigram"] is found["times_better_than_unigram"] is None
 
 
-def test_seeds_split_documents_differently(run, model, documents):
-    scores = [json.loads(run("evaluate", model, documents, "--random-state", s, "--json").stdout) for s in (0, 1)]
-    assert scores[0]["completion"]["active"] != scores[1]["completion"]["active"]
-
-
-def test_text_states_tokens_both_conventions_and_words_outside(run, model, tmp_path):
-    path = tmp_path / "new.txt"
-    path.write_text("ship sail zebra anchor\nbread butter oven zebra\n")
-    text = run("evaluate", model, path).stdout
-    for part in ("documents      2", "6; 2 words (25.0%)", "unseen", "perplexity", "coherence"):
-        assert part in text
-
-
 def test_documents_too_short_to_be_completed_are_refused(refuse, model, tmp_path):
     path = tmp_path / "new.txt"
     path.write_text("ship\n")
     assert "nothing to complete" in refuse("evaluate", model, path)
-
-
-def test_negative_seeds_are_refused(refuse, model, documents):
-    assert "--random-state" in refuse("evaluate", model, documents, "--random-state", "-1")
 
 
 @pytest.mark.parametrize("resample", [True, False])
@@ -87,20 +70,6 @@ def test_left_to_right_is_added_where_it_is_asked_for(run, model, documents, res
         assert part in text
 
 
-def test_left_to_right_is_left_out_otherwise(run, model, documents):
-    assert "left_to_right" not in json.loads(run("evaluate", model, documents, "--json").stdout)
-    assert "left to right" not in run("evaluate", model, documents).stdout
-
-
 def test_options_of_left_to_right_that_make_no_sense_are_refused(refuse, model, documents):
     assert "--left-to-right 20" in refuse("evaluate", model, documents, "--no-resample")
     assert "--left-to-right" in refuse("evaluate", model, documents, "--left-to-right", "0")
-
-
-def test_tree_is_scored_without_a_table_of_its_topics(run, documents, tmp_path, monkeypatch):
-    monkeypatch.setattr("stickbreak.backoff_tree.estimator._MOST_NUMBERS", 20)
-    tree = stickbreak.BackoffTreeTopics(n_topics=1_259_712, n_laps=2, random_state=0).fit(read(documents))
-    tree.save(tmp_path / "tree")
-    scores = json.loads(run("evaluate", tmp_path / "tree", documents, "--left-to-right", "1", "--json").stdout)
-    assert len(scores["coherence"]) == tree.n_topics_
-    assert scores["left_to_right"]["unbiased"] < 0

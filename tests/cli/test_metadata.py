@@ -75,18 +75,3 @@ def test_a_question_takes_the_table_in_each_form(run, model, counts, name):
 )
 def test_a_table_that_does_not_fit_is_refused(refuse, model, counts, name, words):
     assert words in refuse("ask", model[0], "trends", counts / "a.npz", "--metadata", counts / name)
-
-
-def test_columns_of_texts_and_of_the_table_may_not_have_the_same_name(refuse, run, tmp_path, model):
-    rows = [{"text": "wheat and barley", "day": "2001-01-01"} for i in range(90)]
-    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (tmp_path / "b.csv").write_text("day\n" + "2002-02-02\n" * 90)
-    given = ["fit", tmp_path / "a.jsonl", "--out", tmp_path / "m", "--metadata", tmp_path / "b.csv"]
-    assert "both have a column 'day'" in refuse(*given, "--keep", "all", "--max-df", "1.0")
-    assert "--metadata out" in refuse(*given, "--estimate")
-
-
-def test_vectors_have_no_such_table(refuse, tmp_path, counts):
-    np.save(tmp_path / "v.npy", np.zeros((90, 2)))
-    given = ["fit", tmp_path / "v.npy", "--method", "gaussian-mixture", "--out", tmp_path / "m"]
-    assert "--metadata is for words" in refuse(*given, "--metadata", counts / "table.csv")

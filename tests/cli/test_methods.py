@@ -13,12 +13,6 @@ import stickbreak_baselines
 from stickbreak.cli.methods import METHODS
 from stickbreak.methods import OWN
 
-
-def set_all(values):
-    """Options that set each of some values."""
-    return [word for value in values.split() for word in ("--set", value)]
-
-
 GIBBS = ["--method", "gibbs", "--laps", "6", "--jobs", "1", "--quiet"]
 
 
@@ -28,74 +22,12 @@ def test_every_estimator_has_a_method():
     assert {*(method.estimator for method in OWN.values()), *stickbreak_baselines.__all__} == set(named)
 
 
-def test_documents_that_no_memory_holds_are_refused_with_the_method_that_holds_few(
-    refuse, documents, tmp_path, monkeypatch
-):
-    monkeypatch.setattr("stickbreak.fitting.requirements.memory_installed", lambda: 5e4)
-    line = refuse("fit", documents, "--out", tmp_path / "m", "--topics", "20", "--jobs", "1")
-    assert "a fit of 90 documents of 2700 tokens needs about" in line
-    assert "fit a sample, or take HybridHDP (--method hybrid)" in line
-
-
-def test_options_reach_the_sampler(run, documents, tmp_path):
-    values = (
-        "alpha=0.6 gamma=3.0 eta=0.2 learn=alpha,eta init=random burn_in=2 thin=2 n_chains=2 representation=franchise "
-        "split_merge_trials=3 estimate=best"
-    )
-    options = ("--topics", "7", "--random-state", "5", *set_all(values))
-    run("fit", documents, "--out", tmp_path / "m", *GIBBS, *options)
-    model = stickbreak.load(tmp_path / "m")
-    given = {
-        "n_topics": 7, "alpha": 0.6, "gamma": 3.0, "eta": 0.2, "learn": ("alpha", "eta"), "init": "random",
-        "n_laps": 6, "burn_in": 2, "thin": 2, "n_chains": 2, "representation": "franchise",
-        "split_merge_trials": 3, "estimate": "best", "random_state": 5, "n_jobs": 1,
-    }  # fmt: skip
-    assert {name: model.get_params()[name] for name in given} == given
-
-
-def test_options_reach_the_hybrid(run, documents, tmp_path):
-    values = (
-        "alpha=0.6 gamma=3.0 eta=0.2 learn=alpha,eta init=random learning_decay=0.7 learning_offset=2.0 batch_size=30 "
-        "burn_in_sweeps=2 saved_sweeps=3 sampler=dense"
-    )
-    options = "--topics 7 --laps 2 --random-state 5 --jobs 1 --held-out 0.2"
-    place = ("--out", tmp_path / "m", "--method", "hybrid", "--quiet", "--verbose")
-    printed = run("fit", documents, *place, *options.split(), *set_all(values)).stdout
-    assert "(started with 7)" in printed
-    assert "(predictive log-likelihood)" in printed
-    given = {
-        "n_topics": 7, "alpha": 0.6, "gamma": 3.0, "eta": 0.2, "learn": ("alpha", "eta"), "init": "random", "n_laps": 2,
-        "learning_decay": 0.7, "learning_offset": 2.0, "batch_size": 30, "burn_in_sweeps": 2, "saved_sweeps": 3,
-        "sampler": "dense", "random_state": 5, "n_jobs": 1,
-    }  # fmt: skip
-    found = stickbreak.load(tmp_path / "m").get_params()
-    assert {name: found[name] for name in given} == given
-
-
-@pytest.mark.parametrize("number", ["--topics 7", "--set max_topics=9"])
-def test_options_reach_the_default(run, documents, tmp_path, number):
-    options = f"{number} --laps 2 --random-state 5 --jobs 1 --held-out 0.2"
-    values = set_all("alpha=0.6 eta=0.2 learn=alpha,eta tolerance=none")
-    place = ("--out", tmp_path / "m", "--method", "topics", "--quiet")
-    printed = run("fit", documents, *place, *options.split(), *values, "--verbose").stdout
-    assert "(log-likelihood)" in printed
-    given = {
-        "n_topics": 7 if "7" in number else None, "max_topics": None if "7" in number else 9, "alpha": 0.6,
-        "eta": 0.2, "learn": ("alpha", "eta"), "n_laps": 2, "tolerance": None, "random_state": 5, "n_jobs": 1,
-    }  # fmt: skip
-    model = stickbreak.load(tmp_path / "m")
-    assert {name: model.get_params()[name] for name in given} == given
-    assert model._kept is None  # the model on disk is not as large as the documents
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         (["--method", "luck"], f"--method is 'luck'; give {', '.join([*METHODS][:-1])} or {[*METHODS][-1]}"),
         ([*GIBBS, "--set", "estimate=mean"], "estimate"),
-        ([*GIBBS, "--set", "representation=crf"], "representation"),
         ([*GIBBS, "--set", "burn_in=6"], "burn_in is 6, but n_laps is 6"),
-        ([*GIBBS, "--set", "n_chains=0"], "n_chains"),
         (["--method", "nested-crp", "--topics", "3"], "--topics is not for --method nested-crp; its size is --set"),
     ],
 )
@@ -117,38 +49,7 @@ def test_commands_work_on_a_sampled_model(run, documents, tmp_path):
     run("report", out, documents, "--out", tmp_path / "report.html", "--quiet")
 
 
-def test_json_of_a_sampled_model(run, documents, tmp_path):
-    options = ["--set", "init=sequential", "--no-report", "--json", "--set", "estimate=best"]
-    printed = run("fit", documents, "--out", tmp_path / "m", *GIBBS, *options)
-    found = json.loads(printed.stdout)
-    model = stickbreak.load(tmp_path / "m")
-    assert (found["method"], found["n_topics_start"], found["n_laps"]) == ("gibbs", None, 6)
-    assert found["objective"] == model.objective_
-
-
-def test_interrupted_chain_resumes_from_its_checkpoint(run, documents, tmp_path):
-    place = ["--checkpoint", tmp_path / "c", "--no-report", "--set", "burn_in=1"]
-    run("fit", documents, "--out", tmp_path / "cut", *GIBBS, *place)
-    more = [*GIBBS[:2], "--laps", "9", *GIBBS[4:]]
-    run("fit", documents, "--out", tmp_path / "on", *more, *place, "--resume")
-    run("fit", documents, "--out", tmp_path / "whole", *more, "--no-report", "--set", "burn_in=1")
-    assert stickbreak.load(tmp_path / "on").objective_ == stickbreak.load(tmp_path / "whole").objective_
-
-
 TREE = ["--method", "tree", "--laps", "4", "--jobs", "1", "--quiet"]
-
-
-def test_options_reach_the_tree(run, documents, tmp_path):
-    options = ("--topics", "7", "--random-state", "5", "--held-out", "0.2")
-    values = set_all("alpha=0.6 eta=0.2 learn=eta branching=2,3,3 stages=() updates=serial")
-    run("fit", documents, "--out", tmp_path / "m", *TREE, *options, *values)
-    given = {
-        "n_topics": 7, "alpha": 0.6, "eta": 0.2, "learn": ("eta",), "branching": (2, 3, 3), "stages": (),
-        "updates": "serial", "n_laps": 4, "random_state": 5, "n_jobs": 1,
-    }  # fmt: skip
-    found = stickbreak.load(tmp_path / "m").get_params()
-    assert {name: found[name] for name in given} == given
-    assert '"tree":{"branching":[2,3,3]' in (tmp_path / "m" / "report.html").read_text(encoding="utf-8")
 
 
 def test_tree_is_printed_and_its_weights_are_written_sparse(run, refuse, documents, tmp_path):
@@ -183,20 +84,6 @@ def test_tree_is_printed_and_its_weights_are_written_sparse(run, refuse, documen
     assert json.loads(run("evaluate", tmp_path / "m", documents, "--json").stdout)
 
 
-def test_documents_of_links_keep_the_names_of_pages(run, refuse, tmp_path):
-    subjects = (["Isle_of_Man", "Douglas,_Isle_of_Man", "TT"], ["Common_law", "Magna_Carta", "High_Court_(England)"])
-    pages = [subjects[i % 2][i // 2 % 3 :] + subjects[i % 2] for i in range(60)]
-    file = tmp_path / "links.jsonl"
-    file.write_text("".join(json.dumps({"id": f"Page_{i}", "text": " ".join(p)}) + "\n" for i, p in enumerate(pages)))
-    place = [file, "--out", tmp_path / "m", *TREE, "--set", "branching=2,2", "--no-report"]
-    run("fit", *place, "--stop-words", "none", *set_all(r"lowercase=no token_pattern=\S+"), "--max-df", "1.0")
-    model = stickbreak.load(tmp_path / "m")
-    assert set(model.vocabulary_) == {*subjects[0], *subjects[1]}
-    assert model.leaf_tokens_.sum() == sum(len(links) for links in pages)
-    file.write_text('{"text": "Isle_of_Man Isle, TT"}\n' * 60)
-    assert "raise max_df, or find other words with token_pattern" in refuse("fit", *place, "--force")
-
-
 def test_tree_takes_the_paths_of_a_file(run, documents, tmp_path):
     file = tmp_path / "taxonomy.txt"
     file.write_text("\ufeffsky/stars\n\nsky / moon, full\nsea\n", encoding="utf-8")
@@ -214,10 +101,7 @@ def test_tree_takes_the_paths_of_a_file(run, documents, tmp_path):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "branching"),
-        (b"a\xff/b\nc\n", "give a text file in UTF-8"),
         (b"a\na/b\n", "'a' as a leaf and 'a/b' below it"),
-        (b"a/b\nc\na/b\n", "the path 'a/b' twice"),
         (None, "cannot be read"),
     ],
 )

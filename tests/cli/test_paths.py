@@ -88,3 +88,23 @@ def test_checkpoint_in_the_folder_of_the_model_is_refused(refuse, model, documen
     line = refuse("fit", documents, "--out", copy, "--force", "--checkpoint", copy / inside, *fast)
     assert "give a folder outside it" in line
     assert not (copy / "checkpoint").exists()
+
+
+def test_results_have_places_of_their_own_and_are_not_replaced_unasked(
+    run, refuse, model, documents, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(model, "m")
+    shutil.copy(documents, "new.docs.jsonl")
+    options = ("--topics", "3", "--laps", "2", "--no-report")
+    for command, name in (
+        (("fit", "new.docs.jsonl", *options), "new-topics"),
+        (("reduce", "m", "--topics", "2"), "m-2"),
+        (("update", "m", documents), "m-updated"),
+    ):
+        run(*command)
+        assert (tmp_path / name / "model.json").is_file()
+        assert f"{name} already exists" in refuse(*command)
+    (tmp_path / "m" / "report.html").unlink()
+    assert "m/report.html" in run("report", "m", documents).stderr
+    assert (tmp_path / "m" / "report.html").is_file()

@@ -10,11 +10,9 @@ import pandas as pd
 import pytest
 
 import stickbreak
-from stickbreak.cli.models import without_partner
-from stickbreak.comparison import Alignment, align
+from stickbreak.comparison import align
 from stickbreak.corpus import write_corpus
 from stickbreak.evaluation import topic_scores, word_intrusion
-from stickbreak.questions.labels import LabelledTopics
 
 
 def frame(told):
@@ -134,8 +132,8 @@ def test_labels_are_kept_in_the_model_and_all_else_there_stays(run, refuse, mode
     assert stickbreak.load(copy).labels_ == {0: "first", 1: "the second one"}
     np.testing.assert_array_equal(stickbreak.load(copy).topic_word_, stickbreak.load(model).topic_word_)
     assert set(frame(run("ask", copy, "trends", dated, "--topic", "0", "--json", "-q"))["label"]) == {"first"}
-    assert json.loads(run("label", copy, "1=", "--json").stdout) == {"labels": {"0": "first"}}
-    assert json.loads(run("label", copy, "--json").stdout) == {"labels": {"0": "first"}}
+    assert json.loads(run("label", copy, "1=", "--json").stdout) == {"labels": {"0": "first"}, "groups": {}}
+    assert json.loads(run("label", copy, "--json").stdout) == {"labels": {"0": "first"}, "groups": {}}
     for wrong, message in (("first", "give NUMBER=LABEL"), ("99=a", "99"), ("1=first", "have the same label 'first'")):
         assert message in refuse("label", copy, wrong)
     assert stickbreak.load(copy).labels_ == {0: "first"}
@@ -189,14 +187,6 @@ def test_a_model_of_vectors_has_no_words_to_ask_for(run, refuse, tmp_path):
         assert "a model of vectors; questions are for models of words" in refuse(*command)
 
 
-def test_trends_end_with_what_they_found(run, model, dated, fitted, corpus):
-    table = fitted.topic_trends(corpus)
-    sure = table[table["p"] < 0.05]
-    last = run("ask", model, "trends", dated, "--text", "text", "--quiet").stdout.splitlines()[-1]
-    grow, shrink = (sure["change"] > 0).sum(), (sure["change"] < 0).sum()
-    assert last.startswith(f"{grow} of {len(table)} topics grow and {shrink} shrink by more than chance")
-
-
 def test_documents_of_some_days_keep_their_texts(run, model, dated, fitted, corpus):
     days = pd.Series(pd.to_datetime(corpus.metadata.column("when").to_pandas()))
     middle = days.dropna().median()
@@ -244,37 +234,6 @@ def test_compare_tells_what_became_of_topics(run, model, dated, fitted, corpus, 
     assert f"<title>{model.name} and small</title>" in (tmp_path / "page.html").read_text()
 
 
-def test_topics_that_are_gone_or_new_are_told_with_the_nearest_by_name():
-    first, second = (
-        LabelledTopics(np.array([0, 1]), ("sea", "law")),
-        LabelledTopics(np.array([4, 7, 9]), ("ships", "courts", "food")),
-    )
-    rows = [
-        (0, "sea", 4, "ships", 0.5, 0.45, "same"),
-        (1, "law", -1, "", 0.5, 0.0, "gone"),
-        (-1, "", 7, "courts", 0.0, 0.45, "new"),
-        (-1, "", 9, "food", 0.0, 0.1, "new"),
-    ]
-    columns = ["topic_a", "label_a", "topic_b", "label_b", "share_a", "share_b", "what"]
-    shared = np.array([[0.40, 0.05, 0.0], [0.05, 0.20, 0.0]])
-    told = list(without_partner(Alignment(pd.DataFrame(rows, columns=columns), shared, 0.4), first, second))
-    assert told == [
-        "Gone: 1 (law); nearest is 7 (courts), with 40% of its tokens.",
-        "New: 7 (courts); nearest is 1 (law), with 44% of its tokens.",
-    ]
-
-
-def test_documents_are_in_the_order_that_the_heading_names(run, model, dated, fitted, corpus):
-    lines = run("ask", model, "documents", dated, "--text", "text", "--topic", "0").stdout.splitlines()
-    label = fitted.labelled_topics(0).labels[0]
-    assert lines[0].startswith(f"The documents that show topic 0 best ({label}), in the order of low")
-    low = fitted.documents_of(0, corpus)["low"].to_numpy()
-    assert (np.diff(low) <= 0).all()
-    column = lines[1].split().index("low")
-    shown = [float(line.split()[column].rstrip("%")) for line in lines[2:12]]
-    assert shown == pytest.approx(100 * low, abs=0.005)
-
-
 def test_documents_without_names_keep_their_numbers_where_days_are_chosen(run, model, records, tmp_path):
     path = tmp_path / "nameless.jsonl"
     rows = [{"text": record["text"], "when": f"20{10 + number}-01-01"} for number, record in enumerate(records)]
@@ -282,18 +241,6 @@ def test_documents_without_names_keep_their_numbers_where_days_are_chosen(run, m
     told = frame(run("ask", model, "documents", path, "--topic", "0", "--since", "2040", "--json"))
     assert told["document"].astype(int).min() >= 30
     assert told["text"].tolist() == [records[int(number)]["text"][:200] for number in told["document"]]
-
-
-def test_trends_say_why_an_interval_and_p_disagree(run, model, dated, fitted, monkeypatch):
-    columns = ["topic", "label", "mean_weight", "change", "low", "high", "p"]
-    sure, one_of_many = (0, "a", 0.5, 0.2, 0.1, 0.3, 0.001), (1, "b", 0.5, 0.1, 0.01, 0.2, 0.2)
-    none = (2, "c", 0.5, 0.1, -0.1, 0.3, 0.9)
-    for rows, more in (([sure, one_of_many, none], 1), ([sure, none], 0)):
-        table = pd.DataFrame(rows, columns=columns)
-        monkeypatch.setattr(type(fitted), "topic_trends", lambda *_, table=table, **__: table)
-        told = run("ask", model, "trends", dated, "--quiet").stdout.splitlines()[-1]
-        assert told.startswith(f"1 of {len(rows)} topics grow and 0 shrink by more than chance")
-        assert ("1 more topic has an interval without 0: an interval is of one topic alone" in told) is bool(more)
 
 
 def test_topics_of_all_documents_are_a_row_each_and_empty_without_words(run, model, fitted, tmp_path):
@@ -327,12 +274,6 @@ def test_labels_come_from_a_table_of_topics(run, refuse, model, tmp_path):
     for text, message in (("a,b\n1,2\n", "needs columns topic and label"), ("topic,label\nx,y\n", "line 2 of")):
         file.write_text(text)
         assert message in refuse("label", own, "--file", file)
-
-
-def test_a_search_lists_no_topic_that_has_fewer_of_the_words_than_by_chance(run, model):
-    found = frame(run("ask", model, "search", "ship", "sail", "--json"))
-    assert 0 < len(found) < stickbreak.load(model).n_topics_
-    assert (found["lift"] >= 1).all()
 
 
 def test_scores_are_sorted_and_name_junk_with_the_reason(run, refuse, model, dated, monkeypatch):

@@ -60,12 +60,6 @@ def test_a_column_of_the_fit_that_is_missing_is_told_with_the_option(refuse, odd
     assert "has no field 'key'; name another with --name-field: 'body', 'id'" in refuse("transform", *odd)
 
 
-@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-def test_every_usual_delimiter_is_read_by_fit(run, tmp_path, delimiter):
-    result = run("fit", table(tmp_path / "d.csv", delimiter), "--out", tmp_path / "model", *FIT)
-    assert "20 documents, 60 words, 2 of them different" in result.stderr
-
-
 @pytest.mark.parametrize(
     ("option", "value", "name"),
     [("--max-document-bytes", 10, "d.csv"), ("--max-unpacked-bytes", 100, "d.csv.gz")],
@@ -79,24 +73,3 @@ def test_limits_are_set_and_named_by_every_command(run, refuse, model, tmp_path,
     out = ["--out", tmp_path / "out"] if command in ("fit", "report") else []
     place = [tmp_path / name] if command == "fit" else [model, tmp_path / name]
     assert option in refuse(command, *place, *out, option, value)
-
-
-def test_senseless_limits_are_refused(refuse, tmp_path):
-    path = table(tmp_path / "d.csv", ",")
-    assert "--max-declared" in refuse("fit", path, "--out", tmp_path / "model", "--max-declared", 0)
-
-
-def test_a_file_of_stop_words_has_the_same_limits(refuse, tmp_path):
-    (tmp_path / "words").write_text("a" * 100)
-    options = ["--stop-words", tmp_path / "words", "--max-document-bytes", 50]
-    message = refuse("fit", table(tmp_path / "d.csv", ","), "--out", tmp_path / "model", *options)
-    assert "--stop-words: line 1 of" in message
-    assert "is longer than 50 bytes" in message
-
-
-def test_uncut_sentences_are_warned_of_on_the_screen(process, tmp_path):
-    text = "我昨天去超市买了面包和黄油{}然后回家做饭，今天天气非常好。\n"
-    (tmp_path / "d.txt").write_text("".join(text.format(chr(0x4E00 + i)) for i in range(30)), encoding="utf-8")
-    done = process("fit", tmp_path / "d.txt", "--out", tmp_path / "model", *FIT)
-    assert done.returncode == 0, done.stderr
-    assert done.stderr.count("give a function that cuts texts into words") == 1

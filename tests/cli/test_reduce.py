@@ -3,14 +3,11 @@
 import json
 import re
 import shlex
-from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import stickbreak
-from stickbreak.cli.job import _other_numbers
 
 
 @pytest.fixture
@@ -68,18 +65,16 @@ def test_topics_are_merged_and_dropped_by_number(run, refuse, model, documents, 
         assert message in refuse("reduce", named, *wrong, "--out", tmp_path / "x")
 
 
-@pytest.mark.parametrize("wrong", ["0", "-3", "2.5", "many", ""])
-def test_what_is_no_number_of_topics_is_refused(refuse, model, tmp_path, wrong):
-    assert "give a number of topics, overview, best or within-one-error" in refuse(
-        "reduce", model, f"--topics={wrong}", "--out", tmp_path / "m"
-    )
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [("0", "give a number of topics"), ("many", "give a number of topics"), ("99", "give a number from")],
+)
+def test_what_is_no_number_of_topics_is_refused(refuse, model, tmp_path, wrong, words):
+    assert words in refuse("reduce", model, f"--topics={wrong}", "--out", tmp_path / "m")
 
 
-def test_more_topics_than_there_are_is_refused(refuse, model, fitted, tmp_path):
-    K = fitted.n_topics_
-    assert f"the model has {K} topics; give a number from 1 to {K}" in refuse(
-        "reduce", model, "--topics", "99", "--out", tmp_path / "m"
-    )
+def test_what_has_no_pairs_to_join_is_refused(refuse, tree_model, tmp_path):
+    assert "the topics of this BackoffTreeTopics cannot be joined" in refuse("reduce", tree_model)
 
 
 def test_model_without_a_path_says_how_to_find_one(refuse, fitted, tmp_path):
@@ -89,29 +84,6 @@ def test_model_without_a_path_says_how_to_find_one(refuse, fitted, tmp_path):
         "reduce", tmp_path / "without", "--out", tmp_path / "m"
     )
     assert not (tmp_path / "m").exists()
-
-
-def test_tree_cannot_be_reduced(refuse, tree_model, tmp_path):
-    assert "the topics of this BackoffTreeTopics cannot be joined" in refuse(
-        "reduce", tree_model, "--out", tmp_path / "m"
-    )
-
-
-def test_components_of_vectors_cannot_be_joined(run, refuse, tmp_path):
-    rng = np.random.default_rng(0)
-    np.save(tmp_path / "vectors.npy", rng.normal(size=(80, 2)))
-    fit = ("fit", tmp_path / "vectors.npy", "--method", "gaussian-mixture", "--laps", "2", "--no-report")
-    run(*fit, "--out", tmp_path / "mixture")
-    assert "the components of a GaussianDPMixture cannot be joined" in refuse(
-        "reduce", tmp_path / "mixture", "--out", tmp_path / "m"
-    )
-
-
-def test_another_model_is_replaced_only_if_asked(run, refuse, model, tmp_path):
-    run("reduce", model, "--topics", "2", "--out", tmp_path / "m")
-    assert "already exists" in refuse("reduce", model, "--topics", "3", "--out", tmp_path / "m")
-    run("reduce", model, "--topics", "3", "--out", tmp_path / "m", "--force")
-    assert stickbreak.load(tmp_path / "m").n_topics_ == 3
 
 
 def test_fit_names_the_numbers_of_topics_and_a_command_that_runs(run, records, tmp_path):
@@ -133,47 +105,3 @@ def test_fit_names_the_numbers_of_topics_and_a_command_that_runs(run, records, t
     found = json.loads(run(*fit, "--force", "--json").stdout)
     assert (found["path"]["best"], found["path"]["overview"]) == (path.best, 20)
     assert len(found["path"]["scores"]) == found["n_topics"]
-
-
-def result_of(path, method="topics"):
-    """The result of a fit that found the number of its topics (lda: that was given it)."""
-    return SimpleNamespace(
-        path=path, job=SimpleNamespace(out=Path("m"), method=method, repeat=None), model=SimpleNamespace(n_topics=None)
-    )
-
-
-@pytest.mark.parametrize(
-    ("n_topics", "best", "number", "said"),
-    [
-        (150, 146, 20, "20 for an overview; 146 predict held-out words better than all"),
-        (150, 150, 20, "20 for an overview"),
-        (12, 1, 1, "1 predicts held-out words better than all"),
-    ],
-)
-def test_a_smaller_number_is_named_only_where_it_predicts_better(n_topics, best, number, said):
-    path = SimpleNamespace(scores=np.zeros(n_topics), best=best, overview=min(20, n_topics))
-    [told] = _other_numbers(result_of(path))
-    command = ["stickbreak", "reduce", "m", "--topics", str(number), "--out", f"m-{number}"]
-    assert told == (f"join these {n_topics} topics to fewer ({said})", command)
-
-
-def test_nothing_is_said_of_fewer_topics_where_none_predict_better_and_all_are_read_at_a_glance():
-    path = SimpleNamespace(scores=np.zeros(12), best=12, smallest_within_one_error=9, overview=12)
-    for method in ("topics", "lda"):
-        assert not list(_other_numbers(result_of(path, method)))
-
-
-def test_fit_of_a_tree_has_no_path(run, tmp_path, documents):
-    options = ["--method", "tree", "--set", "branching=2,2", "--laps", "2", "--no-report", "--out", tmp_path / "m"]
-    assert "topics to fewer" not in run("fit", documents, *options).stdout
-    assert json.loads(run("fit", documents, *options, "--force", "--json").stdout)["path"] is None
-
-
-def test_interrupted_path_leaves_the_model(run, documents, tmp_path, fast, monkeypatch):
-    monkeypatch.setattr(
-        "stickbreak.TopicModel.find_path", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt), raising=False
-    )
-    told = run("fit", documents, "--out", tmp_path / "m", "--no-report", *fast)
-    assert "interrupted: the model is written, without a path of joined topics" in told.stderr
-    assert stickbreak.load(tmp_path / "m").n_topics_ >= 1
-    assert "join topics" not in told.stdout

@@ -15,17 +15,6 @@ def test_the_report_is_one_file_with_texts(run, model, documents, tmp_path):
     assert list(tmp_path.iterdir()) == [out]
 
 
-def test_json_says_where_it_is(run, model, documents, tmp_path):
-    result = run("report", model, documents, "--out", tmp_path / "r.html", "--json", "--quiet")
-    assert json.loads(result.stdout) == {
-        "report": str(tmp_path / "r.html"),
-        "n_documents": 90,
-        "n_tokens": 2700,
-        "n_tokens_outside_vocabulary": 0,
-    }
-    assert result.stderr == ""
-
-
 def test_a_later_report_has_the_held_out_score_of_the_fit(run, model, documents, tmp_path):
     out = tmp_path / "report.html"
     run("report", model, documents, "--out", out)
@@ -44,11 +33,6 @@ def test_the_map_alone_is_one_file(run, refuse, model, documents, tmp_path):
     assert "<title>Ships &amp; &lt;courts&gt;" in out.read_text(encoding="utf-8")
     assert data_of(out)["document_map"]["n_shown"] == 90
     assert "--map writes no shares" in refuse("report", model, documents, "--map", "--by", "year", "--out", out)
-
-
-def test_bad_documents_leave_no_report(refuse, model, tmp_path):
-    assert "does not exist" in refuse("report", model, tmp_path / "no.jsonl", "--out", tmp_path / "r.html")
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.fixture(scope="module")

@@ -7,10 +7,8 @@ import numpy as np
 import pytest
 
 import stickbreak
-from stickbreak.cli.scores import completion_score
 from stickbreak.corpus import read
-from stickbreak.evaluation import Completion, document_completion, unigram_completion
-from stickbreak.prediction.completion import HeldOutScore
+from stickbreak.evaluation import document_completion, unigram_completion
 
 
 @pytest.fixture
@@ -40,29 +38,6 @@ def test_the_result_compares_the_held_out_score_with_word_frequencies(quick, doc
     )
 
 
-def test_a_score_that_is_not_better_than_frequencies_is_told_with_what_to_do():
-    score = completion_score(HeldOutScore(Completion(-7.0, -7.0, 100.0, 10), -6.9))
-    assert score.sentence == "Held-out words are guessed only 0.90 times as well as by their frequency alone."
-    assert "--topics" in score.note
-    assert completion_score(HeldOutScore(Completion(-6.0, -6.0, 100.0, 10), -6.9)).note is None
-
-
-def test_a_score_without_that_of_frequencies_is_told_in_nats():
-    score = completion_score(HeldOutScore(-7.25))
-    assert score.sentence == "Held-out score: -7.2500 nats per token; closer to 0 is better."
-    assert (score.note, [label for label, _ in score.lines]) == (None, ["held-out"])
-    assert score.values["times_better_than_unigram"] is None
-
-
-def test_json_has_the_score_of_word_frequencies(quick):
-    held_out = json.loads("\n".join(quick("--held-out", "0.2", "--json")))["held_out"]
-    assert held_out["times_better_than_unigram"] == pytest.approx(np.exp(held_out["active"] - held_out["unigram"]))
-
-
-def test_without_held_out_documents_no_score_is_told(quick):
-    assert line(quick(), "Fitted ").endswith("topics in 90 documents; their number was set before the fit.")
-
-
 def test_a_fit_that_found_the_number_of_topics_says_what_it_began_with(run, documents, tmp_path):
     told = run("fit", documents, "--out", tmp_path / "m", "--no-report", "--laps", "60").stdout
     model = stickbreak.load(tmp_path / "m")
@@ -75,17 +50,6 @@ def test_a_fit_that_found_the_number_of_topics_says_what_it_began_with(run, docu
 
 def test_a_fit_that_did_not_converge_says_what_to_do(quick):
     assert "--laps 8 --force" in line(quick("--method", "variational"), "Note   the fit has not converged in 4 passes")
-
-
-def test_a_method_without_a_test_of_convergence_gets_no_note_on_it(quick):
-    assert "converged" not in "".join(quick("--method", "hybrid"))
-
-
-def test_few_documents_are_told_and_many_are_not(quick, records, tmp_path):
-    assert line(quick(), "Note   90 documents are few")
-    many = tmp_path / "many.jsonl"
-    many.write_text("".join(json.dumps(record) + "\n" for record in records * 2))
-    assert "are few" not in "".join(quick(given=many))
 
 
 def test_the_next_command_runs_as_it_is_printed(run, quick, documents, tmp_path, monkeypatch):
@@ -127,10 +91,6 @@ def test_as_many_topics_as_asked_are_printed_and_the_rest_is_counted(quick, run,
     assert lines[3] == rest
     assert run("topics", tmp_path / "m", "--topics-shown", "2").stdout.splitlines()[1:] == [*lines[1:3], rest]
     assert len(run("topics", tmp_path / "m", "--topics-shown", "2", "--all").stdout.splitlines()) == 1 + n_topics
-
-
-def test_no_topics_are_printed_if_none_are_asked_for(quick):
-    assert quick("--topics-shown", "0")[0].startswith("Fitted ")
 
 
 def test_numbers_for_experts_are_printed_only_if_asked(quick):

@@ -64,11 +64,6 @@ def test_a_word_alone_stands_for_a_sequence_of_it():
     assert found == {"moves": ("merge",), "learn": ()}
 
 
-def test_names_are_divided_by_whose_they_are():
-    found = Settings.of({"alpha": 1.0, "max_features": 9, "delimiter": ";"}, "topics")
-    assert (found.estimator, found.counting, found.reading) == ({"alpha": 1.0}, {"max_features": 9}, {"delimiter": ";"})
-
-
 @pytest.mark.parametrize(
     ("method", "name", "message"),
     [
@@ -104,12 +99,3 @@ def test_an_unknown_option_that_is_a_parameter_is_answered_with_set(refuse, docu
     assert "a parameter is given by --set burn_in=VALUE" in refuse(
         "fit", documents, "--out", tmp_path / "m", "--burn-in", "3"
     )
-
-
-def test_values_reach_the_estimator_and_the_counting(run, documents, tmp_path):
-    options = ["--set", "n_batches=2", "--set", "moves=merge,birth", "--set", "max_features=12", "--laps", "3"]
-    run("fit", documents, "--out", tmp_path / "m", "--method", "variational", "--topics", "7", "--no-report", *options)
-    model = stickbreak.load(tmp_path / "m")
-    given = {"n_topics": 7, "n_batches": 2, "moves": ("merge", "birth"), "n_laps": 3, "random_state": 0, "n_jobs": -1}
-    assert {name: model.get_params()[name] for name in given} == given
-    assert len(model.vocabulary_) == 12

@@ -38,19 +38,6 @@ def test_seeds_of_a_file_name_the_first_topics(run, documents, tmp_path):
     assert {topic.get("label") for topic in told["topics"]} >= {"water", "the law"}
 
 
-@pytest.mark.parametrize(
-    "method", ["variational", "gibbs", "hybrid", "lda", "pachinko", "online-hdp", "split-merge-online", "nested-hdp"]
-)
-def test_every_method_with_seeds_names_its_first_topics(run, documents, tmp_path, method):
-    (tmp_path / "seeds.toml").write_text('water = ["ship", "sail"]\nlaw = ["judge"]\n')
-    size = ("--set", "branching=4,2") if method == "nested-hdp" else ("--topics", "4")
-    short = ("--laps", "2", *size, "--seeds", tmp_path / "seeds.toml", "--set", "seed_tokens=30")
-    run("fit", documents, "--out", tmp_path / "model", *FIT, "--method", method, *short)
-    model = stickbreak.load(tmp_path / "model")
-    assert model.labels_ == {0: "water", 1: "law"}
-    assert model.top_words(2)[1][0] == "judge"
-
-
 @pytest.mark.parametrize("method", [("lda", "--topics", "12"), ("tree", "--set", "branching=3,4")])
 def test_seeded_topics_are_printed_first_however_small(run, documents, tmp_path, method):
     (tmp_path / "seeds.toml").write_text('odd = ["anchor"]\nsoup = ["soup"]\n')
@@ -69,26 +56,6 @@ def test_seeded_topics_are_printed_first_however_small(run, documents, tmp_path,
     run("label", tmp_path / "model", f"{seeded[0]}=storm", f"{largest}=odd")  # a seed of this name is elsewhere
     found = json.loads(run("topics", tmp_path / "model", "--json").stdout)["topics"]
     assert sorted(topic["id"] for topic in found[:2]) == seeded
-
-
-def test_seeds_of_nested_restaurants_name_the_first_children_of_the_root(run, documents, tmp_path):
-    (tmp_path / "seeds.toml").write_text('water = ["ship", "sail"]\nlaw = ["judge"]\n')
-    seeds = ("--method", "nested-crp", "--seeds", tmp_path / "seeds.toml")
-    run("fit", documents, "--out", tmp_path / "model", *FIT, *seeds)
-    model = stickbreak.load(tmp_path / "model")
-    assert model.labels_ == {1: "water", 2: "law"}
-    assert model.top_words(2)[2][0] == "judge"
-    assert run("ask", tmp_path / "model", "tree").exit_code == 0
-
-
-def test_seeds_of_a_tree_name_its_leaves(run, documents, tmp_path):
-    (tmp_path / "seeds.toml").write_text('water = ["ship", "sail"]\nlaw = ["judge"]\n')
-    tree = ("--method", "tree", "--set", "branching=2,2", "--laps", "5", "--seeds", tmp_path / "seeds.toml")
-    run("fit", documents, "--out", tmp_path / "model", *FIT, *tree)
-    told = json.loads(run("topics", tmp_path / "model", "--json").stdout)["topics"]
-    assert {"water", "law"} <= {row.get("label") for row in told}
-    assert stickbreak.load(tmp_path / "model").labels_ == {0: "water", 2: "law"}
-    assert run("ask", tmp_path / "model", "tree").exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -151,7 +118,7 @@ def test_labels_of_sampled_topics_are_predicted(run, refuse, labelled, tmp_path)
     assert "take a TopicModel" in refuse("update", tmp_path / "m", labelled, "--out", tmp_path / "n", "--quiet")
 
 
-@pytest.mark.parametrize("method", ["lda", "variational", "hybrid"])
+@pytest.mark.parametrize("method", ["variational", "hybrid"])
 def test_update_takes_a_step_on_each_minibatch_of_models_of_streams(run, refuse, documents, tmp_path, method):
     run("fit", documents, "--out", tmp_path / "m", *FIT, "--method", method, "--topics", "3", "--laps", "2")
     new = tmp_path / "new.txt"
@@ -180,10 +147,6 @@ def test_update_takes_a_step_on_each_minibatch_of_models_of_streams(run, refuse,
     assert "update knows no --checkpoint" in refuse("update", *both, tmp_path / "x", "--checkpoint", tmp_path / "c")
 
 
-def test_models_without_labels_predict_none(refuse, model, documents):
-    assert "no labels to predict" in refuse("ask", model, "predict-labels", documents, "--quiet")
-
-
 def test_update_writes_a_model_with_the_same_numbers_and_new_topics(run, refuse, model, documents, labelled, tmp_path):
     new = tmp_path / "new.jsonl"
     words = "comet star planet orbit moon telescope"
@@ -208,19 +171,3 @@ def test_update_writes_a_model_with_the_same_numbers_and_new_topics(run, refuse,
     run("evaluate", tmp_path / "later", documents)
     assert "exists" in refuse("update", model, new, "--out", tmp_path / "later", "--quiet")
     run("label", model, "0=")
-
-
-def test_update_counts_what_it_leaves_out_beside_the_words_of_the_model(run, model, tmp_path, caplog):
-    texts = [f"ship sail captain wave comet star orbit rare{'abcdefghij'[d % 10] * (d + 1)}" for d in range(100)]
-    (tmp_path / "new.txt").write_text("".join(text + "\n" for text in texts))
-    told = run("update", model, tmp_path / "new.txt", "--format", "lines", "--out", tmp_path / "on")
-    assert (
-        "100 documents, 700 words, 33 of them different, 3 new; 100 others (12.5%) are new and in too few of these "
-        "documents, and are left out; updating"
-    ) in told.stderr
-    assert not [record for record in caplog.records if "left out" in record.getMessage()]
-
-
-def test_update_tells_of_other_methods_that_they_cannot(run, refuse, documents, tmp_path):
-    run("fit", documents, "--out", tmp_path / "gibbs", *FIT, "--method", "gibbs", "--topics", "3")
-    assert "cannot go on with new documents" in refuse("update", tmp_path / "gibbs", documents, "--out", tmp_path / "x")

@@ -1,5 +1,3 @@
-import csv
-import io
 import json
 import math
 import shutil
@@ -19,16 +17,6 @@ def test_topics_are_printed_by_decreasing_weight(run, model):
     assert [line.split()[2:] for line in lines] == [fitted.top_words(4)[k] for k in order]
     weights = [float(line.split()[1].rstrip("%")) for line in lines]
     assert weights == sorted(weights, reverse=True)
-
-
-def test_planted_themes_are_found(run, model):
-    found = json.loads(run("topics", model, "--json", "--words", "5").stdout)
-    best = [{word["word"] for word in topic["words"]} for topic in found["topics"]]
-    for theme in (
-        "ship sail captain wave harbour anchor sailor island storm deck",
-        "bread butter oven flour sugar recipe kitchen pepper onion soup",
-    ):
-        assert any(words <= set(theme.split()) for words in best)
 
 
 def test_json_holds_probabilities_and_weights(run, model):
@@ -68,13 +56,6 @@ def test_what_is_no_usable_model_is_one_sentence(refuse, model, tmp_path, damage
     else:
         (tmp_path / "model.json").unlink()
     assert str(tmp_path) in refuse("topics", tmp_path)
-
-
-def test_csv_has_the_table_of_all_topics(run, model):
-    rows = list(csv.DictReader(io.StringIO(run("topics", model, "--csv", "--words", "3").stdout)))
-    table = stickbreak.load(model).topics_table(n_words=3)
-    assert [row["words"] for row in rows] == table["words"].tolist()
-    assert [float(row["share"]) for row in rows] == table["share"].tolist()
 
 
 def test_labels_that_were_given_are_shown(run, model, tmp_path):

@@ -21,16 +21,6 @@ def test_csv_is_printed_with_a_row_for_each_document(run, model, documents, reco
     assert "90 documents" in result.stderr
 
 
-def test_a_fresh_process_gives_the_same_numbers(run, process, model, documents):
-    assert process("transform", model, documents).stdout == run("transform", model, documents).stdout
-
-
-def test_json_prints_a_line_for_each_document(run, model, documents):
-    lines = [json.loads(line) for line in run("transform", model, documents, "--json").stdout.splitlines()]
-    assert len(lines) == 90
-    assert all(abs(sum(line["weights"]) - 1) < 1e-9 for line in lines)
-
-
 def test_a_file_is_written_and_summed_up(run, model, documents, tmp_path):
     out = tmp_path / "weights.npz"
     found = json.loads(run("transform", model, documents, "--out", out, "--json").stdout)
@@ -71,17 +61,6 @@ def test_bad_documents_leave_no_file(refuse, model, tmp_path):
     path.write_text('{"text": "ship"}\n{\n')
     assert "line 2" in refuse("transform", model, path, "--out", tmp_path / "w.csv")
     assert [entry.name for entry in tmp_path.iterdir()] == ["new.jsonl"]
-
-
-def test_documents_of_another_world_are_refused(refuse, model, tmp_path):
-    path = tmp_path / "new.jsonl"
-    path.write_text('{"text": "zebra giraffe"}\n')
-    assert "none of the words" in refuse("transform", model, path)
-
-
-def test_unwritable_output_is_one_sentence(refuse, model, documents, tmp_path):
-    out = tmp_path / "no" / "weights.csv"
-    assert refuse("transform", model, documents, "--quiet", "--out", out).startswith("Error: cannot write")
 
 
 def test_model_of_a_stream_whose_words_have_grown_is_read_by_every_command(run, documents, tmp_path):

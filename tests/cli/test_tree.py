@@ -1,3 +1,4 @@
+import csv
 import json
 import re
 
@@ -48,11 +49,6 @@ def test_largest_children_are_shown_and_the_others_counted(run, tree_model, root
     assert len(lines) == 3
 
 
-def test_depth_ends_the_tree(run, tree_model, root):
-    assert len(run("ask", tree_model, "tree", "--depth", "0").stdout.splitlines()) == 1
-    assert len(run("ask", tree_model, "tree", "--depth", "1").stdout.splitlines()) == 1 + len(root.children)
-
-
 def test_tree_begins_at_a_node(run, tree_model, root):
     node = largest(root)[0].children[0]
     path = ".".join(map(str, node.path))
@@ -61,34 +57,35 @@ def test_tree_begins_at_a_node(run, tree_model, root):
     assert {LINE.fullmatch(line)[2] for line in lines[1:]} == {f"{path}.{leaf.path[-1]}" for leaf in node.children}
 
 
+def asked(run, *arguments):
+    found = json.loads(run("ask", *arguments, "--json").stdout)
+    return found, found["rows"]
+
+
 def test_way_to_a_topic_is_printed(run, tree_model, root):
     topic = int(root.leaves[-1])
-    found = json.loads(run("ask", tree_model, "tree", "--leaf", topic, "--json").stdout)["tree"]
-    for level in range(4):
+    _, rows = asked(run, tree_model, "tree", "--leaf", topic)
+    for level, row in enumerate(rows):
         node = root.leaf(topic).ancestor(level)
-        assert found["path"] == list(node.path)
+        assert row["path"] == (".".join(map(str, node.path)) or "all")
         rest = [child for child in node.children if topic not in child.leaves]
-        assert found["left_out"]["n_nodes"] == len(rest)
-        assert found["left_out"]["n_tokens"] == sum(child.n_tokens for child in rest)
-        assert found["left_out"]["share"] == pytest.approx(sum(child.share for child in rest))
-        if level < 3:
-            (found,) = found["children"]
-    assert (found["topic"], found["children"]) == (topic, [])
+        assert row["nodes_left_out"] == len(rest)
+        assert row["tokens_left_out"] == sum(child.n_tokens for child in rest)
+    assert [row["topic"] for row in rows] == [None, None, None, topic]
 
 
-def test_json_is_the_tree_as_it_is_printed(run, tree_model, root):
-    found = json.loads(
-        run("ask", tree_model, "tree", "--json", "--depth", "2", "--children", "2", "--words", "4").stdout
-    )
+def test_json_and_csv_have_the_nodes_that_are_printed(run, tree_model, root):
+    options = ("tree", "--depth", "2", "--children", "2", "--words", "4")
+    found, rows = asked(run, tree_model, *options)
     assert (found["n_topics"], found["branching"]) == (root.n_topics, [3, 2, 4])
-    top = found["tree"]
-    assert (top["path"], top["level"], top["topic"], top["leaves"]) == ([], 0, None, [0, 23])
+    top = rows[0]
+    assert (top["path"], top["topic"], top["name"]) == ("all", None, None)
     assert (top["n_topics"], top["n_tokens"], top["share"]) == (root.n_topics, root.n_tokens, 1)
-    assert [(w["word"], w["probability"]) for w in top["words"]] == root.words(4)
-    assert [child["path"] for child in top["children"]] == [list(node.path) for node in largest(root)[:2]]
-    rest = largest(root)[2:]
-    assert top["left_out"]["share"] == pytest.approx(sum(node.share for node in rest))
-    assert all(grandchild["children"] == [] for child in top["children"] for grandchild in child["children"])
+    assert top["words"].split() == root.top_words(4)
+    assert [row["path"] for row in rows if row["path"].isdecimal()] == [str(node.path[0]) for node in largest(root)[:2]]
+    assert top["tokens_left_out"] == sum(node.n_tokens for node in largest(root)[2:])
+    written = list(csv.DictReader(run("ask", tree_model, *options, "--csv").stdout.splitlines()))
+    assert [row["path"] for row in written] == [row["path"] for row in rows]
 
 
 def test_words_are_no_markup_and_steer_no_terminal(run, documents, tmp_path):
@@ -122,40 +119,3 @@ def test_what_is_no_tree_or_not_in_it_is_one_sentence(refuse, model, tree_model)
     assert "give the path of a node as it is printed" in refuse("ask", tree_model, "tree", "--node", "0/1")
     assert "no node 7: there are 3 children" in refuse("ask", tree_model, "tree", "--node", "7")
     assert "no leaf 24 here" in refuse("ask", tree_model, "tree", "--leaf", "24")
-
-
-METHODS = {
-    "pachinko": ["--set", "n_super=3", "--topics", "4"],
-    "hierarchical-pachinko": ["--set", "n_super=2", "--topics", "3"],
-    "nested-crp": ["--set", "n_levels=3"],
-    "nested-hdp": ["--set", "branching=3,2"],
-}
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_trees_of_any_shape_are_printed(run, documents, tmp_path, method):
-    out = tmp_path / "model"
-    run(
-        "fit",
-        documents,
-        "--out",
-        out,
-        "--method",
-        method,
-        *METHODS[method],
-        "--laps",
-        "4",
-        "--random-state",
-        "0",
-        "--no-report",
-    )
-    root = stickbreak.load(out).tree_
-    first, *lines = run("ask", out, "tree", "--depth", "2", "--children", "99", "--words", "3").stdout.splitlines()
-    assert len(lines) == root.n_nodes - 1
-    what = f"{root.n_topics} topics" if root.topic is None else f"topic 0 and {root.n_topics - 1} below"
-    assert first == f"all  100.0%  {root.n_tokens:,} words  {what}  {' '.join(root.top_words(3))}"
-    found = json.loads(run("ask", out, "tree", "--leaf", str(root.n_topics - 1), "--json").stdout)
-    assert found["branching"] is None
-    assert found["tree"]["topics"] == list(range(root.n_topics))
-    child = found["tree"]["children"][0]
-    assert child["path"] == [root.leaf(root.n_topics - 1).path[0]]

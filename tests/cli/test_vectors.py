@@ -99,42 +99,6 @@ def test_json_of_a_fit(run, place, tmp_path):
     assert sum(best["variance_shares"]) == pytest.approx(1)
 
 
-def test_options_reach_the_estimators(run, place, tmp_path):
-    shared = "--set gamma=3 --set n_batches=4 --set schedule=memoized --set learning_decay=0.7 --set learning_offset=2 "
-    shared += "--set moves=merge,delete --set dtype=float32 --no-report"
-    own = "--set alpha=0.7 --set learn=alpha,gamma --set bound=quadratic --set stick_rule=natural --set restarts=2"
-    run("fit", place / "folder", "--out", tmp_path / "h", *HDP, *shared.split(), *own.split())
-    run("fit", place / "array.npy", "--out", tmp_path / "m", *MIXTURE, *shared.split(), "--set", "likelihood=diagonal")
-    given = {
-        "gamma": 3.0, "n_batches": 4, "schedule": "memoized", "learning_decay": 0.7, "learning_offset": 2.0,
-        "moves": ("merge", "delete"), "dtype": "float32", "n_components": 8, "n_jobs": 1,
-    }  # fmt: skip
-    theirs = {"alpha": 0.7, "learn": ("alpha", "gamma"), "bound": "quadratic", "stick_rule": "natural", "restarts": 2}
-    for name, more in (("h", theirs), ("m", {"likelihood": "diagonal"})):
-        found = stickbreak.load(tmp_path / name).get_params()
-        assert {name: found[name] for name in given | more} == given | more
-
-
-def test_interrupted_fit_resumes_from_its_checkpoint(run, refuse, place, tmp_path):
-    there = ["--checkpoint", tmp_path / "c", "--no-report"]
-    short, whole = [*HDP, "--laps", "3"], [*HDP, "--laps", "7"]
-    run("fit", place / "folder", "--out", tmp_path / "cut", *short, *there)
-    assert "--resume to continue" in refuse("fit", place / "folder", "--out", tmp_path / "on", *whole, *there)
-    run("fit", place / "folder", "--out", tmp_path / "on", *whole, *there, "--resume")
-    run("fit", place / "folder", "--out", tmp_path / "whole", *whole, "--no-report")
-    on, uncut = stickbreak.load(tmp_path / "on"), stickbreak.load(tmp_path / "whole")
-    np.testing.assert_array_equal(on.statistics_, uncut.statistics_)
-    assert stickbreak.load(tmp_path / "cut").n_laps_ == 3
-
-
-def test_a_model_is_replaced_only_by_force(run, refuse, place, tmp_path):
-    words = ["fit", place / "array.npy", "--out", tmp_path / "m", *MIXTURE, "--no-report"]
-    run(*words)
-    assert "exists" in refuse(*words)
-    run(*words, "--force", "--laps", "2")
-    assert stickbreak.load(tmp_path / "m").n_laps_ == 2
-
-
 def test_topics_are_the_coordinates_that_tell_components_apart(run, models):
     lines = run("topics", models / "hdp", "--words", "1").stdout.splitlines()
     model = stickbreak.load(models / "hdp")
@@ -166,13 +130,6 @@ def test_weights_of_groups_and_of_vectors(run, place, planted, models, tmp_path)
     assert pq.read_table(tmp_path / "w.parquet").column_names[:2] == ["group", "component_0"]
 
 
-@pytest.mark.parametrize("model", ["hdp", "mixture"])
-def test_a_file_without_vectors_gives_a_table_without_rows(run, models, tmp_path, model):
-    (tmp_path / "v.csv").write_text("image,left,right\n")
-    printed = run("transform", models / model, tmp_path / "v.csv", "--quiet").stdout
-    assert len(printed.splitlines()) == 1
-
-
 def test_columns_are_found_by_their_names(run, place, models, tmp_path):
     lines = (place / "table.csv").read_text().splitlines()
     turned = [",".join([*line.split(",")[:0:-1], line.split(",")[0], "0"]) for line in lines]
@@ -198,14 +155,6 @@ def test_scores_are_nats_per_vector(run, place, planted, models):
         assert (found["held_out"], found["unit"]) == (score, "nats per vector")
 
 
-def test_report_of_a_saved_model(run, place, models, tmp_path):
-    run("report", models / "hdp", place / "table.csv", "--out", tmp_path / "r.html", "--title", "Two eyes", "--quiet")
-    page = (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "<title>Two eyes</title>" in page
-    assert '"coordinates":[{"name":' in page
-    assert '"patch_size":null' in page
-
-
 def test_folder_of_images_becomes_patches_again_and_again(run, tmp_path):
     folder = tmp_path / "images"
     folder.mkdir()
@@ -221,35 +170,18 @@ def test_folder_of_images_becomes_patches_again_and_again(run, tmp_path):
     assert printed.stdout.splitlines()[1].startswith("1.png,")
 
 
-def test_a_model_that_python_saved_is_told_and_asked(run, place, planted, tmp_path):
-    stickbreak.GaussianHDP(n_components=4, n_laps=2, random_state=0).fit(planted).save(tmp_path / "m")
-    assert "x0" in run("topics", tmp_path / "m").stdout
-    assert len(run("transform", tmp_path / "m", place / "folder", "--quiet").stdout.splitlines()) == 21
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         (["--vocabulary", "w.txt"], "--vocabulary is for words, but this is a model of vectors; leave it out"),
-        (["--text", "left"], "--text is for words"),
-        (["--name-field", "image"], "--name-field is for words"),
         (["--min-df", "2"], "the options that turn text into counts (--stop-words, --min-df, ...) are for words"),
         (["--set", "eta=1"], "--set eta is for --method topics"),
-        (["--set", "moves=refine"], "moves"),
         (["--format", "jsonl"], "'jsonl' holds no vectors; use one of npy"),
-        (["--patch-size", "9999"], "--patch-size"),
     ],
 )
 def test_fit_refuses_what_means_nothing_to_vectors(refuse, place, tmp_path, options, words):
     assert words in refuse("fit", place / "folder", "--out", tmp_path / "m", *HDP, *options)
     assert not (tmp_path / "m").exists()
-
-
-def test_groups_that_are_missing_are_a_sentence(refuse, run, place, models, tmp_path):
-    line = refuse("fit", place / "array.npy", "--out", tmp_path / "m", *HDP)
-    assert "has no groups, but --method gaussian-hdp needs them; name their column (--group-field)" in line
-    line = refuse("transform", models / "hdp", place / "array.npy")
-    assert "has no groups, but a GaussianHDP needs them" in line
 
 
 @pytest.mark.parametrize(
@@ -261,10 +193,7 @@ def test_groups_that_are_missing_are_a_sentence(refuse, run, place, models, tmp_
             ["--random-state", "1"],
             "--random-state is 1, but groups of vectors are always halved the same way",
         ),
-        ("evaluate", ["--vocabulary", "w.txt"], "--vocabulary is for words"),
         ("transform", ["--text", "t"], "--text is for words"),
-        ("transform", ["--out", "w.xlsx"], "has no known ending"),
-        ("report", ["--name-field", "t"], "--name-field is for words"),
     ],
 )
 def test_commands_refuse_what_means_nothing_to_vectors(refuse, place, models, tmp_path, command, options, words):
@@ -288,7 +217,3 @@ def test_words_refuse_what_is_about_vectors(refuse, documents, model, tmp_path, 
     wanted = f"Error: {option[0]} is for vectors, but this is a model of words; leave it out"
     assert refuse("fit", documents, "--out", tmp_path / "m", *option) == wanted
     assert refuse("transform", model, documents, *option) == wanted
-
-
-def test_tree_of_vectors_is_a_sentence(refuse, models):
-    assert "questions are for models of words" in refuse("ask", models / "hdp", "tree")

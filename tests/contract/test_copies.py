@@ -16,29 +16,16 @@ def go_on(model, name, call):
 
 
 @goes_on
-def test_copy_that_goes_on_leaves_the_model_as_it_was(name, call):
+def test_copy_and_model_go_on_alike_and_leave_each_other_as_they_were(name, call):
     model = fitted(name)
-    expected, before = bits(model, name), frozen(vars(model))
-    go_on(copy.copy(model), name, call)
+    first, second = copy.copy(model), copy.copy(model)
+    expected, before, untouched = bits(model, name), frozen(vars(model)), frozen(vars(second))
+    further = bits(go_on(first, name, call), name)
     assert frozen(vars(model)) == before
     assert bits(model, name) == expected
-
-
-@goes_on
-def test_model_that_goes_on_leaves_its_copy_as_it_was(name, call):
-    model = fitted(name)
-    twin = copy.copy(model)
-    expected, before = bits(twin, name), frozen(vars(twin))
-    go_on(model, name, call)
-    assert frozen(vars(twin)) == before
-    assert bits(twin, name) == expected
-
-
-@goes_on
-def test_copy_goes_on_as_the_model_does(name, call):
-    model = fitted(name)
-    twin = go_on(copy.copy(model), name, call)
-    assert bits(twin, name) == bits(go_on(model, name, call), name)
+    assert bits(go_on(model, name, call), name) == further
+    assert frozen(vars(second)) == untouched
+    assert bits(second, name) == expected
 
 
 @pytest.mark.parametrize("name", SMALL)

@@ -5,7 +5,6 @@ import pickle
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -40,38 +39,6 @@ def given_topics(corpus):
     return np.random.default_rng(4).dirichlet(np.ones(corpus.n_words), size=3)
 
 
-def test_clone_has_the_parameters_and_nothing_learned(entry, model):
-    copy = clone(model)
-    assert copy.get_params() == model.get_params()
-    assert not hasattr(copy, "components_")
-
-
-def test_parameters_can_be_read_and_set(entry):
-    estimator = entry.make()
-    assert entry.small.items() <= estimator.get_params().items()
-    assert estimator.set_params(n_topics=7).n_topics == 7
-    with pytest.raises(ValueError, match="no_such"):
-        estimator.set_params(no_such=1)
-
-
-def test_constructor_does_nothing_but_keep_its_parameters(entry):
-    strange = object()
-    names = entry.make().get_params()
-    estimator = type(entry.make())(**dict.fromkeys(names, strange))
-    attributes = {name: value for name, value in vars(estimator).items() if name != "_cached"}
-    assert all(value is strange for value in attributes.values())
-    assert attributes.keys() == names.keys()
-    assert not vars(estimator).get("_cached")
-
-
-@pytest.mark.parametrize("random_state", [None, 3])
-def test_fit_alters_no_parameter(entry, corpus, random_state):
-    estimator = entry.make(random_state=random_state)
-    before = estimator.get_params()
-    assert estimator.fit(corpus) is estimator
-    assert estimator.get_params() == before
-
-
 def test_pipeline_after_a_count_vectorizer_finds_topics(entry):
     pipeline = make_pipeline(CountVectorizer(), entry.make())
     weights = pipeline.fit_transform(TEXTS)
@@ -93,12 +60,6 @@ def test_grid_search_chooses_by_score(entry):
     assert len(np.unique(scores)) > 1
     assert search.best_score_ == scores.max()
     assert search.best_params_["topics__eta"] == 0.1, "flat topics scored better than peaked ones"
-
-
-def test_output_can_be_a_data_frame(entry, corpus):
-    model = entry.make().set_output(transform="pandas").fit(corpus.counts)
-    table = model.transform(corpus.counts)
-    assert list(table.columns) == list(model.get_feature_names_out())
 
 
 def test_pickle_keeps_everything(model, corpus, assert_same_fit):
@@ -150,11 +111,6 @@ def test_saved_model_keeps_an_array_given_as_parameter(entry, corpus, given_topi
         loaded = stickbreak.load(tmp_path / name)
         np.testing.assert_array_equal(loaded.init, init)
         np.testing.assert_array_equal(loaded.transform(corpus), model.transform(corpus))
-
-
-def test_saved_model_can_be_fitted_again(entry, model, corpus, tmp_path, assert_same_fit):
-    model.save(tmp_path / "model")
-    assert_same_fit(stickbreak.load(tmp_path / "model").fit(corpus), model)
 
 
 def test_saved_model_keeps_the_names_of_a_data_frame(entry, corpus, tmp_path):

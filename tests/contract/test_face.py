@@ -15,7 +15,7 @@ from stickbreak.prediction.topics import FlatTopics, ForeignTopics, as_topics, s
 from stickbreak.prediction.words import top_word_indices
 
 ROOMS = ("evaluation", "prediction", "report", "cli")
-METHODS_OF_SOME = ("update", "partial_fit", "predict_labels", "label_probabilities", "joins_topics")
+METHODS_OF_SOME = ("left_to_right", "update", "partial_fit", "predict_labels", "label_probabilities", "joins_topics")
 
 
 class Foreign:

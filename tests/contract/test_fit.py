@@ -110,30 +110,6 @@ def test_empty_documents_change_the_other_documents_in_nothing(entry, model, cor
     np.testing.assert_array_equal(model.transform(corpus[filled]), model.transform(corpus)[filled])
 
 
-def test_document_is_described_alone_as_among_others(entry, model, corpus):
-    together = model.transform(corpus)
-    for d in (0, 11, 39):
-        np.testing.assert_array_equal(model.transform(corpus[d : d + 1])[0], together[d])
-
-
-def test_one_document_is_enough(entry):
-    model = entry.make().fit(np.array([[4, 0, 2, 3]]))
-    assert model.transform(np.array([[1, 1, 1, 1]])).sum() == pytest.approx(1)
-
-
-def test_one_word_is_enough(entry):
-    model = entry.make().fit(np.array([[5], [3], [0]]))
-    np.testing.assert_allclose(model.topic_word_, 1.0)
-    np.testing.assert_allclose(model.transform(np.array([[2]])).sum(axis=1), 1)
-
-
-def test_one_token_is_enough(entry):
-    model = entry.make(n_topics=1).fit(np.array([[0, 1]]))
-    assert model.n_topics_ == entry.least_topics
-    shares = model.word_shares()
-    assert shares[1] > shares[0]
-
-
 def test_word_that_never_occurs_is_improbable_but_possible(entry, model):
     unseen = model.topic_word_[:, 7]
     assert (unseen > 0).all()

@@ -7,7 +7,6 @@ from sklearn.exceptions import NotFittedError
 from stickbreak.corpus import Corpus
 from stickbreak.evaluation import document_completion, left_to_right
 from stickbreak.exceptions import InputError, InvalidCorpus
-from stickbreak.methods import estimator_of
 
 
 def test_topics_are_word_distributions(model, corpus):
@@ -77,25 +76,12 @@ def test_expected_weights_have_the_inactive_mass_last(model, corpus):
     assert weights[11, -1] == pytest.approx(1 - model.topic_weights_.sum()), "the empty document is not the prior"
 
 
-def test_fit_transform_is_fit_then_transform(entry, corpus):
-    np.testing.assert_array_equal(entry.make().fit_transform(corpus), entry.make().fit(corpus).transform(corpus))
-
-
-def test_transform_asked_twice_gives_the_same(model, corpus):
-    np.testing.assert_array_equal(model.transform(corpus), model.transform(corpus))
-
-
 def test_score_is_the_document_completion_of_the_evaluation(model, corpus):
     score = model.score(corpus)
     assert isinstance(score, float)
     assert -np.log(corpus.n_words) * 2 < score < 0
     observed, held_out = corpus.halves(seed=0)
     assert score == pytest.approx(document_completion(model, observed, held_out).active, rel=1e-12)
-
-
-def test_score_is_better_for_the_words_of_the_topics_than_for_shuffled_ones(model, corpus):
-    shuffled = Corpus.from_counts(corpus.counts[:, ::-1], vocabulary=corpus.vocabulary)
-    assert model.score(corpus) > model.score(shuffled)
 
 
 def test_score_of_documents_too_short_to_halve_is_refused(model, corpus):
@@ -157,11 +143,6 @@ def test_top_words_take_other_names_of_the_columns(model, corpus):
         model.top_words(3, vocabulary=names[:-1])
 
 
-def test_feature_names_out_name_the_topics(entry, model):
-    names = model.get_feature_names_out()
-    assert list(names) == [f"{entry.name.lower()}{k}" for k in range(model.n_topics_)]
-
-
 @pytest.mark.parametrize("method", ["transform", "expected_weights", "score", "left_to_right"])
 @pytest.mark.parametrize("change", [1, -1])
 def test_documents_over_other_words_are_refused(corpus, as_kind, model_of_kind, method, change):
@@ -187,21 +168,12 @@ def test_unfitted_estimator_says_so(entry, corpus, method, as_kind):
         getattr(entry.make(), method)(as_kind(corpus))
 
 
-@pytest.mark.parametrize("name", ["n_topics_", "topic_word_", "topic_weights_", "rest_word_"])
-def test_unfitted_estimator_has_no_fitted_attributes(entry, name):
-    assert not hasattr(entry.make(), name)
-
-
 def test_unfitted_estimator_cannot_be_saved_or_read(entry, tmp_path):
     with pytest.raises(NotFittedError):
         entry.make().save(tmp_path / "model")
     with pytest.raises(NotFittedError):
         entry.make().top_words()
     assert list(tmp_path.iterdir()) == []
-
-
-def test_estimator_is_exposed_by_the_package(entry, model):
-    assert type(model) is estimator_of(entry.name)
 
 
 def test_more_documents_than_a_block_are_transformed_as_in_one(entry, model, corpus):

@@ -88,11 +88,6 @@ def test_what_is_no_score_is_refused(wrong):
         fitted("LDA").note_held_out(-6.0, unigram=np.inf)
 
 
-def test_model_that_is_not_fitted_has_no_score():
-    with pytest.raises(Exception, match="not fitted"):
-        unfitted("LDA").note_held_out(-6.0)
-
-
 def test_score_is_added_to_a_saved_model(tmp_path):
     model = fitted("GaussianHDP")
     model.save(tmp_path / "m")

@@ -52,9 +52,3 @@ def test_mixture_is_no_transformer_and_says_why():
     for method in ("transform", "fit_transform", "get_feature_names_out", "set_output", "expected_weights"):
         assert not hasattr(model, method)
         assert method == "fit_transform" or f"`{method}`" in type(model).__doc__
-
-
-@pytest.mark.parametrize("name", ["BackoffTreeTopics", "GaussianHDP", "GaussianDPMixture"])
-def test_model_without_components_says_why(name):
-    assert not hasattr(fitted(name), "components_")
-    assert "`components_`" in type(fitted(name)).__doc__

@@ -12,7 +12,6 @@ import stickbreak
 from stickbreak.corpus import Corpus
 from stickbreak.evaluation import npmi
 from stickbreak.exceptions import InputError
-from stickbreak.report import build_report
 
 QUESTIONS = {
     "topics_table": lambda model, corpus: model.topics_table(corpus),
@@ -81,12 +80,6 @@ def test_answers_are_the_same_where_transform_gives_data_frames(model, corpus, q
     answer = QUESTIONS[question](model, corpus)
     with config_context(transform_output="pandas"):
         pd.testing.assert_frame_equal(QUESTIONS[question](model, corpus), answer)
-
-
-def test_report_is_the_same_where_transform_gives_data_frames(model, corpus):
-    report = build_report(model, corpus)
-    with config_context(transform_output="pandas"):
-        assert build_report(model, corpus).documents == report.documents
 
 
 @pytest.mark.parametrize("question", QUESTIONS)

@@ -48,7 +48,3 @@ def test_topics_of_seeds_are_those_of_the_fit_whatever_the_parameters_become(nam
 def test_the_label_of_the_last_seed_of_nested_restaurants_stays_with_its_number():
     model = seeded("NestedCRP")
     assert [model._keeps_number(k) for k in range(4)] == [False, True, True, False]
-
-
-def test_without_seeds_there_are_no_topics_of_seeds():
-    assert unfitted("LDA").fit(data_of("LDA")).seed_topics_ == {}

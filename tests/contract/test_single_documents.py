@@ -12,7 +12,6 @@ from stickbreak.corpus import Corpus
 from stickbreak.methods import estimator_of
 
 WITH_WEIGHTS = tuple(name for name in OF_WORDS if name != "BackoffTreeTopics")
-WITH_ROWS = tuple(name for name in WITH_WEIGHTS if hasattr(estimator_of(name), "_word_rows"))
 STREAMING = tuple(name for name in WITH_WEIGHTS if hasattr(estimator_of(name), "partial_fit"))
 
 
@@ -28,12 +27,6 @@ def test_document_alone_has_the_weights_that_it_has_among_all(name):
     assert corpus.counts.nnz > corpus.n_words
     assert corpus[:1].counts.nnz < corpus.n_words
     assert alone(model, corpus).tobytes() == model.expected_weights(corpus)[:8].tobytes()
-
-
-@pytest.mark.parametrize("name", WITH_ROWS)
-def test_rows_of_some_words_are_those_of_the_topics(name):
-    model, words = fitted(name), np.array([7, 0, 11])
-    assert model._word_rows(words)[:, : model.n_topics_].T.tobytes() == model.topic_word_[:, words].tobytes()
 
 
 @pytest.mark.parametrize("name", STREAMING)

@@ -4,7 +4,6 @@ import logging
 
 import numpy as np
 import pytest
-from fuzz.models import ALL_MOVES
 
 import stickbreak
 from stickbreak.corpus import Corpus, toy_bars
@@ -64,16 +63,6 @@ def test_default_gives_way_only_where_it_was_refused(name, tokens, wanted, caplo
     np.testing.assert_array_equal(model.components_, explicit.components_)
 
 
-@pytest.mark.parametrize("tokens", [1, 5, 300])
-def test_default_begins_with_one_topic_and_says_nothing(tokens, caplog):
-    corpus = Corpus.from_counts([[tokens, 1]])
-    model = quick("TopicModel")
-    with caplog.at_level(logging.WARNING, logger="stickbreak"):
-        model.fit(corpus)
-    assert caplog.text == ""
-    assert model.starting_topics(corpus) == model.started_ == model.n_topics_ == 1
-
-
 @pytest.mark.parametrize("name", DEFAULTS)
 def test_small_first_minibatch_says_that_its_number_of_topics_stays(name, caplog):
     model = quick(name)
@@ -127,8 +116,3 @@ def test_model_of_the_default_goes_on_after_loading(name, tmp_path):
         model.continue_fit(X, n_laps=1)
     more = model.update if name == "TopicModel" else model.partial_fit
     assert more(X).transform(X).shape[0] == 3
-
-
-def test_all_moves_take_a_small_collection():
-    X = np.array(COLLECTIONS["three documents"])
-    assert quick("VariationalHDP", moves=ALL_MOVES, n_laps=8).fit(X).n_topics_ >= 1

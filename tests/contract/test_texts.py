@@ -221,16 +221,6 @@ def test_missing_text_is_an_empty_document(form):
     same(corpus.counts, count_texts(["", *TEXTS], OPTIONS).counts)
 
 
-def test_missing_text_is_an_empty_document_of_a_model():
-    frame = pd.DataFrame({"body": [*TEXTS, None]})
-    model = unfitted("TopicModel").fit(frame, text="body")
-    want = model.transform([*TEXTS, ""])
-    same(model.transform(frame), want)
-    same(model.transform(frame["body"]), want)
-    for alone in (frame[-1:], [None], pd.Series([float("nan")]), pa.array([None], pa.string())):
-        same(model.transform(alone), want[-1:])
-
-
 @pytest.mark.parametrize("nothing", [[], (), pd.Series([], dtype=object), np.array([])])
 def test_no_text_at_all(nothing):
     with pytest.raises(InvalidCorpus, match="there are no texts at all; a corpus needs at least one document"):

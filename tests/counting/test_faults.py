@@ -99,7 +99,7 @@ def packed_and_cut(path: Path) -> None:
             "numbers.parquet",
             lambda path: pq.write_table(pa.table({"n": [1, 2]}), path),
             ReadError,
-            "it is not clear which field holds the text; name one with --text-field",
+            "it is not clear which field holds the text; name one with --text",
         ),
         (
             "cut.parquet",

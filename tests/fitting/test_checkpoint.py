@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 
 import numpy as np
@@ -12,7 +11,7 @@ from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, WriteError
 from stickbreak.storage import persistence
 
-from .fits import SETTINGS, STOCHASTIC, assert_same, fit
+from .fits import SETTINGS, assert_same, fit
 
 FIT = """
 import json, os, signal, sys
@@ -28,16 +27,6 @@ model = stickbreak.VariationalHDP(**settings).fit(corpus, checkpoint=checkpoint,
 np.savez(result, components=model.components_, rho=model.rho_, omega=model.omega_,
          objective=model.trace_["objective"], n_topics=model.trace_["n_topics"], merges=model.trace_["merge_accepted"])
 """
-
-
-@pytest.mark.parametrize("cut", [1, 3, 7])
-def test_resumed_fit_equals_the_uncut_one(corpus, whole, tmp_path, cut):
-    uncut = whole()
-    merges = uncut.trace_["merge_accepted"]
-    assert merges[1:3].sum() > 0, "no merge before the cut"
-    assert merges[3:].sum() > 0, "no merge after the cut"
-    fit(corpus, n_laps=cut, checkpoint=tmp_path / "checkpoint")
-    assert_same(fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True), uncut)
 
 
 @pytest.mark.parametrize(
@@ -101,31 +90,6 @@ def test_resumed_fit_equals_the_uncut_one_with_empty_documents_and_weights(corpu
     assert_same(resumed, fit(half, n_batches=20))
 
 
-def test_fit_cut_many_times_equals_the_uncut_one(corpus, whole, tmp_path):
-    for n_laps in range(1, 8):
-        fit(corpus, n_laps=n_laps, checkpoint=tmp_path / "checkpoint", resume=True)
-    assert_same(fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True), whole())
-
-
-def test_number_of_threads_may_change_on_the_way(corpus, whole, tmp_path):
-    fit(corpus, n_laps=3, checkpoint=tmp_path / "checkpoint", n_jobs=2)
-    assert_same(fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True, n_jobs=1), whole())
-
-
-def test_checkpoints_change_nothing_in_the_fit(corpus, whole, tmp_path):
-    assert_same(fit(corpus, checkpoint=tmp_path / "checkpoint"), whole())
-
-
-def test_interrupted_fit_resumes_where_it_stopped(corpus, whole, tmp_path):
-    def press_ctrl_c(event):
-        if event.get("lap") == 3:
-            os.kill(os.getpid(), signal.SIGINT)
-
-    cut = fit(corpus, checkpoint=tmp_path / "checkpoint", callback=press_ctrl_c)
-    assert cut.n_laps_ == 3
-    assert_same(fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True), whole())
-
-
 def test_killed_fit_resumes_in_a_fresh_process_to_the_same_bits(corpus, tmp_path, fresh_python):
     settings = json.dumps({**SETTINGS, "n_laps": 8})
     paths = tmp_path / "checkpoint", tmp_path / "result.npz"
@@ -170,24 +134,6 @@ def test_fit_without_resume_starts_afresh_and_replaces_the_checkpoint(corpus, tm
     assert_same(fit(corpus, n_laps=2, checkpoint=tmp_path / "checkpoint"), fit(corpus, n_laps=2))
     _, meta = persistence.read_folder(tmp_path / "checkpoint", kind="checkpoint")
     assert len(meta["trace"]["objective"]) == 2
-
-
-def test_checkpoint_leaves_nothing_beside_itself(corpus, tmp_path):
-    fit(corpus, checkpoint=tmp_path / "checkpoint")
-    assert [path.name for path in tmp_path.iterdir()] == ["checkpoint"]
-
-
-@pytest.mark.parametrize("cut", [1, 2, 5])
-def test_resumed_stochastic_fit_equals_the_uncut_one(corpus, tmp_path, cut):
-    """With its steps: the next call of partial_fit goes on from the same one."""
-    fit(corpus, n_laps=cut, checkpoint=tmp_path / "checkpoint", **STOCHASTIC)
-    resumed = fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True, n_jobs=2, **STOCHASTIC)
-    uncut = fit(corpus, **STOCHASTIC)
-    assert_same(resumed, uncut)
-    assert resumed.n_steps_ == uncut.n_steps_ == 24
-    again = fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True, **STOCHASTIC)
-    assert_same(again, uncut)
-    assert again.n_steps_ == 24
 
 
 @pytest.mark.parametrize("place", ["a folder of somebody else", "a file", "no parent"])
@@ -245,12 +191,6 @@ def test_disk_full_at_a_checkpoint_keeps_the_one_before(corpus, tmp_path, monkey
     monkeypatch.undo()
     assert [path.name for path in tmp_path.iterdir()] == ["checkpoint"]
     assert_same(fit(corpus, checkpoint=folder, resume=True), fit(corpus))
-
-
-def test_checkpoint_moved_elsewhere_is_resumed_there(corpus, tmp_path):
-    fit(corpus, n_laps=3, checkpoint=tmp_path / "here")
-    shutil.move(tmp_path / "here", tmp_path / "there")
-    assert_same(fit(corpus, checkpoint=tmp_path / "there", resume=True), fit(corpus))
 
 
 def test_resume_without_a_seed_takes_that_of_the_checkpoint(corpus, tmp_path):

@@ -97,11 +97,6 @@ def test_trace_has_whole_numbers_as_integers():
     }
 
 
-def test_empty_trace_has_no_length():
-    assert len(Trace()) == 0
-    assert Trace().arrays() == {}
-
-
 def test_loop_stops_at_the_limit_and_asks_for_no_lap_more():
     laps = rising(-5, -4, -3, -2)
     outcome, trace = run(laps, n_laps=3)
@@ -194,10 +189,6 @@ def test_laps_are_logged_through_one_door(caplog):
     assert caplog.records[2].lap["objective"] == -2
 
 
-def test_package_installs_no_log_handler():
-    assert logging.getLogger("stickbreak").handlers == []
-
-
 def test_interruption_ends_the_loop_after_the_lap():
     trace, interruption = Trace(), Interruption()
 
@@ -282,32 +273,6 @@ def test_ctrl_c_during_the_start_ends_a_fit_after_its_first_lap():
     assert model.stop_reason_ == told.replace("6", "1"), "the limit of laps is not why it stopped"
 
 
-def test_second_ctrl_c_in_a_fit_interrupts_and_restores_the_handler():
-    before = signal.getsignal(signal.SIGINT)
-
-    def twice():
-        press_ctrl_c()
-        press_ctrl_c()
-
-    with pytest.raises(KeyboardInterrupt):
-        fit(at_lap(2, twice))
-    assert signal.getsignal(signal.SIGINT) is before
-
-
-def test_ctrl_c_with_threads_ends_a_fit_after_the_lap():
-    model, _ = fit(at_lap(2, press_ctrl_c), n_jobs=2)
-    assert model.n_laps_ == 2
-
-
-def test_fit_works_outside_the_main_thread():
-    found = []
-    thread = threading.Thread(target=lambda: found.append(fit(None)[0]))
-    thread.start()
-    thread.join()
-    expected, _ = fit(None)
-    np.testing.assert_array_equal(found[0].components_, expected.components_)
-
-
 def test_events_of_a_fit_are_those_of_the_documentation():
     events = []
     corpus, _ = planted_lda(20, 15, n_topics=3, mean_tokens=20, seed=0)
@@ -330,11 +295,3 @@ def test_fit_stops_by_the_tolerance_only_in_a_lap_without_an_accepted_merge():
     stop = small & (model.trace_["merge_accepted"] == 0)
     assert np.flatnonzero(stop).tolist() == [model.n_laps_ - 1]
     assert (small & (model.trace_["merge_accepted"] > 0)).any(), "no lap tests that merges keep the fit going"
-
-
-def test_messages_count_laps(caplog):
-    caplog.set_level("INFO", logger="stickbreak")
-    outcome, _ = run(rising(-3, -2), n_laps=2, tolerance=None)
-    assert outcome.reason == "did all 2 passes, without a test of convergence."
-    assert caplog.records[0].getMessage().startswith("pass 1: objective -3.0")
-    assert "limit of 2 passes" in run(rising(-3, -2), n_laps=2, tolerance=0.0)[0].reason

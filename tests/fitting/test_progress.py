@@ -8,13 +8,6 @@ LAP = {"lap": 2, "n_laps": 9, "objective": -7.25, "n_topics": 93, "merge_tried":
 START = {"stage": "init", "done": 3, "total": 5}
 
 
-def test_progress_that_is_off_writes_nothing(capfd):
-    with FitProgress(False) as progress:
-        progress.update(START)
-        progress.update(LAP)
-    assert capfd.readouterr() == ("", "")
-
-
 def test_progress_that_is_on_writes_to_standard_error_alone(capsys):
     with FitProgress(True) as progress:
         progress.update(START)
@@ -41,12 +34,6 @@ def test_progress_bar_hands_every_event_on(shown, capsys):
         report(START)
         report(LAP)
     assert events == [START, LAP]
-
-
-def test_progress_bar_works_without_a_callback(capfd):
-    with progress_bar(False, None) as report:
-        report(LAP)
-    assert capfd.readouterr() == ("", "")
 
 
 def test_progress_bar_ends_with_an_error(capsys):

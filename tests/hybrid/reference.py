@@ -60,28 +60,6 @@ def law(words, e, phi):
     return found, np.exp(log_p - log_z), log_z
 
 
-def moves(state, i, words, e, phi):
-    """Return {state: probability} after token i is resampled: removal by its head, then the conditional; (G6)"""
-    z, m = state
-    k0, out = z[i], {}
-    n0, m0 = z.count(k0), m[k0]
-    branches = [(m0 / n0, 1), (1 - m0 / n0, 0)]
-    if m0 == 1 and n0 > 1:
-        out[state] = m0 / n0  # the only head of an occupied topic stays
-        branches = branches[1:]
-    for p, head in branches:
-        if p == 0:
-            continue
-        left = [*z[:i], *z[i + 1 :]]
-        tables = [b - head * (k == k0) for k, b in enumerate(m)]
-        weight = conditional([left.count(k) for k in range(len(e))], tables, words[i], e, phi)
-        for k, opens in itertools.product(range(len(e)), (0, 1)):
-            if weight[k, opens] > 0:
-                to = (*z[:i], k, *z[i + 1 :]), tuple(b + opens * (k == j) for j, b in enumerate(tables))
-                out[to] = out.get(to, 0.0) + p * weight[k, opens] / weight.sum()
-    return out
-
-
 def alias_law(prob, alias):
     """Return the distribution that an alias table draws from."""
     out = np.asarray(prob, dtype=float) / len(prob)

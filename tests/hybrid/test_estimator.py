@@ -54,16 +54,6 @@ def test_cut_stream_equals_the_uncut_one(corpus, tmp_path):
     assert (on.n_steps_, on.n_documents_seen_, on.n_laps_) == (4, 80, 4)
 
 
-def test_cut_fit_equals_the_uncut_one(corpus, tmp_path):
-    HybridHDP(**SMALL).fit(corpus, checkpoint=tmp_path / "c")
-    longer = {**SMALL, "n_laps": 5}
-    on = HybridHDP(**longer).fit(corpus, checkpoint=tmp_path / "c", resume=True)
-    whole = HybridHDP(**longer).fit(corpus)
-    assert_same(whole, on)
-    with pytest.raises(InputError, match="differs in its eta"):
-        HybridHDP(**{**longer, "eta": 0.3}).fit(corpus, checkpoint=tmp_path / "c", resume=True)
-
-
 def test_stream_goes_on_after_a_fit_with_smaller_steps(corpus):
     model = HybridHDP(**SMALL).fit(corpus)
     assert model.n_steps_ == 3 * 5
@@ -244,12 +234,6 @@ def test_the_sample_of_a_start_is_counted_before_a_fit(corpus, monkeypatch):
     with pytest.raises(InputError, match=r"n_topics is 8: with 40 words it needs about .* GiB"):
         HybridHDP(**{**SMALL, "n_topics": 8, "init": "lda"}).fit(corpus)
     HybridHDP(**{**SMALL, "n_topics": 8, "init": "random"}).fit(corpus)
-
-
-def test_callback_has_a_row_of_every_lap(corpus):
-    seen = []
-    HybridHDP(**SMALL).fit(corpus, callback=seen.append)
-    assert [event["lap"] for event in seen] == [1, 2, 3]
 
 
 def test_every_step_draws_anew(corpus):

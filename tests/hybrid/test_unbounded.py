@@ -11,15 +11,15 @@ from stickbreak.corpus.tokens import Tokens
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.fitting.requirements import check_bytes
 from stickbreak.hybrid import global_step
-from stickbreak.hybrid.document_sampler import SAMPLERS, Found, Sweeps
+from stickbreak.hybrid.document_sampler import Found, Sweeps
 from stickbreak.hybrid.global_step import make_room
 from stickbreak.hybrid.state import Priors
-from stickbreak.hybrid.word_weights import G_WEIGHTS, WEIGHTS, topic_weights
+from stickbreak.hybrid.word_weights import G_WEIGHTS, topic_weights
 from stickbreak.storage.memory import memory_installed
 from stickbreak.storage.persistence import read_folder, write_folder
 
-from ..sampling.laws import ALARM, chi_square
 from . import reference
+from .fits import assert_same, state_arrays
 from .problems import expected_counts, found_under, state_of, step_to
 
 ALPHA, GAMMA, ETA, W = 1.3, 0.8, 0.4, 3
@@ -56,29 +56,6 @@ def test_weights_are_those_of_the_specification(g_weight):
     e, _ = law_of(g_weight, "ratio")
     np.testing.assert_allclose(ALPHA * topic_weights(state, priors), [e[0], e[1], e[2], 0.0], rtol=1e-12)
     np.testing.assert_allclose(state.corpus_weights(GAMMA), np.array([2.5, GAMMA, 4.0, 0.0]) / (6.5 + GAMMA))
-
-
-@pytest.mark.parametrize("phi_weight", WEIGHTS)
-@pytest.mark.parametrize("sampler", SAMPLERS)
-def test_frequencies_of_documents_are_their_law_with_the_slot_as_a_topic(sampler, phi_weight):
-    words, n_copies, columns = [0, 1, 2, 2], 20_000, (0, 1, 2)
-    tokens, state, priors = copies(words, n_copies), some_state(), Priors(ALPHA, GAMMA, ETA, "ratio", phi_weight)
-    found = found_under(tokens, state, priors, Sweeps(20, 1, sampler), 5)
-    law, p, _ = reference.law(words, *law_of("ratio", phi_weight))
-    place = {}
-    for (z, _), q in zip(law, p, strict=True):
-        code = int(np.array(z) @ 4 ** np.arange(4))
-        place[code] = place.get(code, 0.0) + q
-    expected = np.array([place.get(code, 0.0) for code in range(4**4)])
-    order = np.argsort(tokens.word[:4], kind="stable")
-    seen = np.bincount(found.z[0].reshape(n_copies, 4)[:, order] @ 4 ** np.arange(4), minlength=4**4)
-    assert chi_square(seen, expected) > ALARM
-    mean = sum(q * np.array(m) for q, (_, m) in zip(p, law, strict=True))
-    squares = sum(q * np.array(m) ** 2 for q, (_, m) in zip(p, law, strict=True))
-    error = np.sqrt((squares - mean**2) / n_copies)
-    assert (np.abs(found.tables[list(columns)] / n_copies - mean) < 5 * error).all()
-    assert found.tables[3] == found.tokens[3] == 0
-    assert found.tables[1] > 100, "hardly a document opens the new topic, so its law is not tested"
 
 
 def test_predictive_probability_counts_the_new_topic():
@@ -177,16 +154,6 @@ SMALL = {
 }
 
 
-def state_arrays(model):
-    return expected_counts(model._state), model._state.tokens, model._state.tables
-
-
-def assert_same(left, right):
-    for a, b in zip(state_arrays(left), state_arrays(right), strict=True):
-        np.testing.assert_array_equal(a, b)
-    assert left.trace_["objective"].tolist() == right.trace_["objective"].tolist()
-
-
 def test_cut_stream_equals_the_uncut_one(corpus, tmp_path):
     parts = [corpus[begin : begin + 10] for begin in range(0, 80, 10)]
     whole = HybridHDP(**SMALL, total_documents=500, n_jobs=2)
@@ -210,17 +177,6 @@ def test_cut_fit_equals_the_uncut_one(corpus, tmp_path):
     assert_same(HybridHDP(**settings, n_laps=5).fit(corpus), on)
     with pytest.raises(InputError, match="differs in its top_level"):
         HybridHDP(**{**settings, "top_level": "truncated"}).fit(corpus, checkpoint=tmp_path / "c", resume=True)
-
-
-@pytest.mark.parametrize("init", ["lda", "array"])
-def test_found_and_given_topics_start_the_fit(init, corpus):
-    topics = np.random.default_rng(0).dirichlet(np.ones(corpus.n_words), 6)
-    start = topics if init == "array" else init
-    model = HybridHDP(**{**SMALL, "n_topics": 6, "init": start}, learning_offset=1e9, n_laps=1, init_sweeps=3).fit(
-        corpus
-    )
-    assert model.n_topics_ == 6
-    assert model._state.slot is not None
 
 
 def test_topics_that_are_shown_leave_gamma_to_the_others(corpus):

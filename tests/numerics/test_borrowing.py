@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numba
 import numpy as np
 import pytest
 from numba.core.errors import TypingError
 
-from stickbreak import BackoffTreeTopics, GibbsHDP
-from stickbreak.backoff_tree.kernels.documents import sweep_documents
-from stickbreak.corpus import planted_lda
 from stickbreak.numerics.borrowing import borrowed
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_eta import of_word
-from stickbreak.sampling.kernels import franchise, indicator
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 
@@ -82,42 +78,6 @@ def test_borrowed_arrays_stay_with_their_owners() -> None:
     for _ in range(100):
         borrowing(pair, rest)
     assert (sys.getrefcount(pair.counts), sys.getrefcount(rest)) == before
-
-
-@pytest.mark.parametrize(("kernel", "counts"), [(counting, True), (borrowing, False)])
-def test_references_to_borrowed_arrays_are_not_counted(kernel, counts: bool) -> None:
-    kernel(*arguments())
-    (code,) = kernel.inspect_llvm().values()
-    body = code[code.index("define") :]
-    own = body[: body.index("\n}")]  # of the kernel itself: the rest is its wrapper, which Python calls
-    assert ("NRT_incref" in own) == ("NRT_decref" in own) == counts
-
-
-@pytest.mark.parametrize(
-    ("model", "kernel", "most"),
-    [
-        (GibbsHDP(n_topics=3, n_laps=1, init="random", random_state=0), indicator.sweep, 6),
-        (
-            GibbsHDP(n_topics=3, n_laps=1, init="random", representation="franchise", random_state=0),
-            franchise.seat_tokens,
-            6,
-        ),
-        (
-            GibbsHDP(n_topics=3, n_laps=1, init="random", representation="franchise", random_state=0),
-            franchise.serve_tables,
-            6,
-        ),
-        (BackoffTreeTopics(n_topics=16, n_laps=1, random_state=0), sweep_documents, 30),
-    ],
-)
-def test_sweep_counts_no_references_in_its_loops(model: Any, kernel: Any, most: int) -> None:
-    corpus, _ = planted_lda(20, 30, n_topics=3, mean_tokens=10, seed=0)
-    model.fit(corpus)
-    signature = kernel.signatures[0]
-    again = numba.jit(**kernel.targetoptions)(kernel.py_func)  # of a cached one Numba shows nothing
-    again.compile(signature)
-    count = again.inspect_llvm(signature).count("call void @NRT_incref")
-    assert count <= most, "arrays that are not in tuples"
 
 
 def test_what_is_only_written_to_a_borrowed_array_arrives() -> None:

@@ -104,10 +104,35 @@ def test_folder_that_cannot_be_written_stops_no_kernel(house):
 
 @unix
 def test_full_disk_stops_no_kernel(house):
+    printed, logged = house.run("full")  # 1,000 bytes: the index of a kernel can be kept, its code cannot
+    assert printed == ["8.0", "2", "0"]
+    assert logged.count("cannot be kept") == 1
+    assert list(house.cache.rglob("*.nbc")) == []
+    assert house.run() == (["8.0", "2", "0"], "")
+    assert house.run() == (["8.0", "0", "1"], "")
+
+
+@pytest.mark.parametrize("damage", [b"", b"damaged", None], ids=["empty", "other bytes", "half"])
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+def test_damaged_file_stops_no_kernel_and_is_written_again(house, ending, damage):
+    house.run()
+    for file in house.cache.rglob(f"*.{ending}"):
+        whole = file.read_bytes()
+        file.write_bytes(whole[: len(whole) // 2] if damage is None else damage)
+    printed, logged = house.run()
+    assert printed == ["8.0", "2", "0"]
+    assert "is damaged" in logged
+    assert house.run() == (["8.0", "0", "1"], "")
+
+
+@unix
+def test_damaged_file_on_a_full_disk_stops_no_kernel(house):
+    house.run()
+    for file in house.cache.rglob("*.nb?"):
+        file.write_bytes(b"damaged")
     printed, logged = house.run("full")
     assert printed == ["8.0", "2", "0"]
-    assert "cannot be kept" in logged
-    assert list(house.cache.rglob("*.nb?")) == []
+    assert "is damaged" in logged
 
 
 @unix

@@ -159,7 +159,9 @@ def test_shards_and_threads_change_no_bit(seed, monkeypatch, limit):
     monkeypatch.setattr(module, limit, 50)
     seen = []
     kernel = module.sequence_kernels.score_documents
-    monkeypatch.setattr(module.sequence_kernels, "score_documents", lambda *x: (seen.append(x[2].size), kernel(*x)))
+    monkeypatch.setattr(
+        module.sequence_kernels, "score_documents", lambda *x: (seen.append(x[0].content.size), kernel(*x))
+    )
     for n_jobs in (1, 3):
         found = left_to_right(phi, a, counts, n_jobs=n_jobs)
         np.testing.assert_array_equal(found.printed_log_p, expected.printed_log_p)

@@ -17,7 +17,7 @@ from stickbreak.numerics.stirling import factors_of, stirling_ratios
 from stickbreak.sampling import state as module
 from stickbreak.sampling.kernels import franchise as franchise_kernels
 from stickbreak.sampling.kernels import indicator as indicator_kernels
-from stickbreak.sampling.kernels.topic_draw import NEW
+from stickbreak.sampling.kernels.topic_draw import NEW, Topics
 from stickbreak.sampling.representations import run_pass
 from stickbreak.sampling.state import DocumentTopics, WordTopics, count_topics
 
@@ -26,7 +26,7 @@ from .enumeration import EXACT, Seating, Tiny, canonical, from_document_order, t
 from .laws import ALARM, chi_square, statistic
 
 E = Tiny.named("E")
-VALUES = (E.alpha, E.gamma, E.eta)
+VALUES = module.Concentrations(E.alpha, E.gamma, E.eta)
 N_DRAWS = 1000
 FACTORS = factors_of(stirling_ratios(max(map(len, E.docs)) + 1))
 
@@ -97,12 +97,11 @@ def test_indicator_step_has_the_exact_law(dense):
         z, m, token, counts = start
         d, tokens, documents = E.document[token], alone(E.words[token]), documents_of(z, m, E.document[token])
         topic = np.array([z[token]], np.int32)
-        options = (*VALUES, dense)
         one_pass(
             tokens,
             counts,
             lambda first, last, words, topics: indicator_kernels.sweep(
-                first, last, tokens.start, tokens.word, topic, documents, words, topics, FACTORS, *options, key
+                first, last, (tokens.start, tokens.word, topic), documents, words, topics, FACTORS, VALUES, dense, key
             ),
         )
         after = {pair: count for pair, count in m.items() if pair[0] != d}
@@ -154,7 +153,7 @@ def test_token_of_the_franchise_has_the_exact_law():
             tokens,
             counts,
             lambda first, last, words, topics: franchise_kernels.seat_tokens(
-                first, last, tokens.start, tokens.word, given, words, topics, *VALUES, True, key
+                first, last, (tokens.start, tokens.word), given, words, topics, VALUES, True, key
             ),
         )
         chosen = int(given.table[0])
@@ -178,7 +177,7 @@ def test_dish_of_a_table_has_the_exact_law():
             tokens,
             counts,
             lambda first, last, words, topics: franchise_kernels.serve_tables(
-                first, last, tokens.start, tokens.word, given, *where, words, topics, E.gamma, E.eta, key
+                first, last, (tokens.start, tokens.word), where, given, words, topics, VALUES, key
             ),
         )
         return with_dish(seating.table, {**dict(enumerate(seating.dish)), t: int(given.topic[0])})
@@ -204,9 +203,11 @@ def test_dish_of_a_table_of_any_size_has_the_exact_law(n_tokens):
     size = (counts > 0).sum(axis=1)
     entry = np.array([(n << 32) | k for row in counts.tolist() for k, n in enumerate(row) if n], np.uint64)
     topics_of_words = np.concatenate(([0], np.cumsum(size)[:-1])), size.astype(np.int32), entry
-    state, scratch, seen = np.array([n_tokens], np.uint64), np.zeros(8), Counter()
-    given = table.astype(np.int32), np.arange(n_tokens), 0, n_tokens, *topics_of_words, n_k, weight, fresh
+    state, seen = np.array([n_tokens], np.uint64), Counter()
+    arrays = dict.fromkeys(Topics._fields, np.zeros(8)) | {"n": n_k, "m": weight, "totals": np.array([4]), "rng": state}
+    given = franchise_kernels.Table(table.astype(np.int32), np.arange(n_tokens), 0, n_tokens)
     for _ in range(20_000):
-        seen[int(franchise_kernels.draw_dish(*given, eta, 4 * eta, 4, scratch, state))] += 1
+        found = franchise_kernels.draw_dish(given, WordTopics(*topics_of_words), Topics(**arrays), fresh, eta, 4 * eta)
+        seen[int(found)] += 1
     assert set(seen) == {0, 1, 2, NEW}
     assert chi_square([seen[k] for k in (0, 1, 2, NEW)], p) > ALARM

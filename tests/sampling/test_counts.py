@@ -9,10 +9,10 @@ from stickbreak.corpus import planted_lda
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.numerics.stirling import stirling_ratios
 from stickbreak.numerics.streams import key_of
-from stickbreak.sampling.kernels.counts import count_tokens, tidy_words
+from stickbreak.sampling.kernels.counts import count_tokens
 from stickbreak.sampling.kernels.documents import NO_LABELS, assign
 from stickbreak.sampling.log_joint import TablePairs, log_joint
-from stickbreak.sampling.state import Concentrations, DocumentTopics, count_topics, topic_word_table
+from stickbreak.sampling.state import Concentrations, DocumentTopics, count_topics
 
 from .chains import tokens_of
 from .enumeration import EXACT, Tiny
@@ -66,38 +66,12 @@ def drawn(seed):
     return tokens, np.random.default_rng(seed).integers(50, size=tokens.word.size, dtype=np.int32)
 
 
-def dense(tokens, z, K):
-    out = np.zeros((K, tokens.n_words), int)
-    np.add.at(out, (z, tokens.word), 1)
-    return out
-
-
-def test_counts_are_those_of_the_tokens(drawn):
-    tokens, z = drawn
-    counts = count_topics(tokens, z, state_of(tokens, z), 50)
-    np.testing.assert_array_equal(topic_word_table(counts).toarray(), dense(tokens, z, 50))
-    np.testing.assert_array_equal(counts.n, np.bincount(z, minlength=50))
-    pairs = {(d, z[i]) for d in range(tokens.n_documents) for i in range(tokens.start[d], tokens.start[d + 1])}
-    np.testing.assert_array_equal(counts.m, np.bincount([k for _, k in pairs], minlength=50))
-
-
 def test_frequent_topics_of_a_word_come_first(drawn):
     tokens, z = drawn
     words = count_topics(tokens, z, state_of(tokens, z), 50).words
     for w in range(tokens.n_words):
         row = words.entry[words.start[w] : words.start[w] + words.size[w]]
         assert (np.diff(row.astype(np.int64)) < 0).all()
-
-
-def test_renumbered_words_equal_those_counted_anew(drawn):
-    tokens, z = drawn
-    words = count_topics(tokens, z, state_of(tokens, z), 50).words
-    label = np.random.default_rng(1).permutation(50).astype(np.int32)
-    tidy_words(label, words)
-    anew = count_topics(tokens, label[z], state_of(tokens, label[z]), 50).words
-    for w in range(tokens.n_words):
-        row = slice(words.start[w], words.start[w] + words.size[w])
-        np.testing.assert_array_equal(words.entry[row], anew.entry[row])
 
 
 def test_topics_are_drawn_in_proportion_to_word_and_document(seed):

@@ -56,15 +56,6 @@ def test_components_are_the_tokens_and_eta(corpus, changes):
 
 
 @variants
-def test_cut_fit_resumed_equals_the_uncut_one(corpus, tmp_path, changes):
-    whole = fit(corpus, **changes)
-    fit(corpus, n_laps=5, checkpoint=tmp_path / "cut", **changes)
-    resumed = fit(corpus, checkpoint=tmp_path / "cut", resume=True, **changes)
-    assert_same(whole, resumed)
-    assert_same(whole, fit(corpus, checkpoint=tmp_path / "cut", resume=True, **changes))
-
-
-@variants
 def test_saved_model_goes_on_as_an_uncut_fit(corpus, tmp_path, changes):
     whole = fit(corpus, **changes)
     model = fit(corpus, n_laps=5, **changes).continue_fit(corpus, n_laps=1)
@@ -73,18 +64,6 @@ def test_saved_model_goes_on_as_an_uncut_fit(corpus, tmp_path, changes):
     assert_same(whole, loaded.continue_fit(corpus.counts, n_laps=2))
     assert_same(whole, model.continue_fit(corpus, n_laps=2))
     assert loaded.n_laps == 5, "continue_fit altered a parameter"
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"n_chains": 3},
-        {"representation": "partially-collapsed"},
-        {"representation": "partially-collapsed", "n_chains": 2},
-    ],
-)
-def test_threads_change_no_bit(corpus, changes):
-    assert_same(fit(corpus, **changes), fit(corpus, **changes, n_jobs=3))
 
 
 def test_chain_is_the_same_among_others(corpus):
@@ -173,13 +152,6 @@ def test_planted_topics_are_found(seed):
     assert distance.min(axis=1).max() < 0.25
 
 
-def test_start_from_another_model(corpus):
-    other = fit(corpus)
-    for init in (other.components_, other.topic_word_.tolist(), "documents", "lda"):
-        model = fit(corpus, init=init, n_laps=1, burn_in=0)
-        assert model.objective_ > fit(corpus, n_laps=1, burn_in=0).objective_, "no better than a random start"
-
-
 def test_starts_that_find_topics_differ_between_chains_and_report(corpus):
     events = []
     model = fit(corpus, init="lda", init_sweeps=2, n_chains=2, callback=events.append)
@@ -224,16 +196,6 @@ def test_forgotten_chains_make_a_small_model_that_cannot_go_on(corpus, tmp_path)
         loaded.continue_fit(corpus, n_laps=1)
 
 
-def test_chains_go_on_with_their_documents_and_parameters_alone(corpus):
-    model = fit(corpus)
-    other = corpus.counts.copy()
-    other.data[0] += 1
-    with pytest.raises(InputError, match=r"differs in its counts; give the same documents"):
-        model.continue_fit(other, n_laps=1)
-    with pytest.raises(InputError, match="differs in its eta"):
-        model.set_params(eta=0.7).continue_fit(corpus, n_laps=1)
-
-
 @pytest.mark.parametrize("estimate", ["last", "best", "average"])
 def test_later_burn_in_forgets_the_samples_before_it(corpus, tmp_path, estimate):
     """As if it had been the burn-in from the beginning, also after saving and for another continuation."""
@@ -265,13 +227,6 @@ def test_chains_go_on_with_counts_that_have_lost_their_words(corpus):
     named = Corpus.from_counts(corpus.counts, vocabulary=[f"word{w}" for w in range(30)])
     whole = fit(named)
     assert_same(whole, fit(named, n_laps=6).continue_fit(corpus.counts, n_laps=2))
-
-
-@pytest.mark.parametrize("init", ["topic-model", "lda", "near-uniform", "documents", "anchors", "random"])
-def test_start_has_no_more_topics_than_tokens(init):
-    """The default of 100 topics suits any collection."""
-    model = GibbsHDP(init=init, n_laps=2, random_state=0).fit([[1, 2], [0, 3]])
-    assert 1 <= model.n_topics_ <= 6
 
 
 def test_start_is_asked_for_one_topic_for_each_token_at_most(corpus, monkeypatch):

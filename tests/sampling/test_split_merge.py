@@ -165,15 +165,6 @@ def test_ratio_of_large_tables_is_that_of_gamma_functions():
     assert log_ratio == pytest.approx(twin.log_ratio(sides, log_q), rel=1e-10)
 
 
-def test_split_merge_separates_topics_that_share_no_word():
-    rows = [[0, 1, 1], [2, 3, 3]] * 20
-    tables = table_list(rows, [0] * 40)
-    n_topics, made = tried(tables, 1, gamma=1.0, eta=0.1, n_words=4, trials=20, scans=0, key=1)
-    assert n_topics == 2
-    assert canonical(tables.topic) == (0, 1) * 20
-    assert made.splits_accepted - made.merges_accepted == 1
-
-
 @pytest.mark.parametrize("n_tables", [0, 1])
 def test_fewer_than_two_tables_are_left_alone(n_tables):
     tables = table_list([[0]] * n_tables, [0] * n_tables)

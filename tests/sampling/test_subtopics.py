@@ -150,8 +150,8 @@ def test_probabilities_of_all_proposals_sum_to_one(chunk, passes, monkeypatch):
         if passes:
             sides.settle_sides(members, anchors, 1.4, 0.2, passes, expected, n, size, tables)
         rng, settled = np.zeros(1, np.uint64), passes > 0
-        state = expected, tables, side, False, -np.inf, n, size, rng
-        total += np.exp(sides.draw_sides.py_func(members, anchors, 1.4, 0.2, settled, *state))
+        state = (settled, expected, tables), sides.Sides(side, n, size), False, -np.inf, rng
+        total += np.exp(sides.draw_sides.py_func(members, anchors, 1.4, 0.2, *state))
     assert total == pytest.approx(1.0)
 
 

@@ -1,7 +1,5 @@
 """Samples for ArviZ."""
 
-import sys
-
 import numpy as np
 import pytest
 
@@ -49,25 +47,10 @@ def test_hyperparameters_that_were_not_learned_are_left_out(corpus, learn):
     assert model.learned_ == list(learn)
 
 
-def test_samples_are_those_of_the_fit_whatever_the_parameters_become(corpus):
-    pytest.importorskip("arviz")
-    model = fit(corpus, n_chains=2, n_laps=9)
-    before = model.to_arviz()["posterior"]["n_tables"]
-    after = model.set_params(n_chains=3, thin=2, burn_in=0).to_arviz()["posterior"]["n_tables"]
-    np.testing.assert_array_equal(before, after)
-    assert before.shape == (2, 4)
-
-
 def test_samples_before_a_later_burn_in_are_left_out(corpus):
     pytest.importorskip("arviz")
     model = fit(corpus, n_laps=6).continue_fit(corpus, n_laps=3, burn_in=7)
     np.testing.assert_array_equal(model.to_arviz()["posterior"]["n_tables"], [model.trace_["n_tables"][7:]])
-
-
-@pytest.mark.parametrize("thin", [0, 1.5, True, "2"])
-def test_thin_that_is_no_positive_whole_number_is_refused(corpus, thin):
-    with pytest.raises(InputError, match=rf"thin is {thin!r}; give a whole number of at least 1"):
-        fit(corpus, n_laps=6).to_arviz(thin=thin)
 
 
 def test_arviz_computes_its_diagnostics(corpus):
@@ -75,12 +58,6 @@ def test_arviz_computes_its_diagnostics(corpus):
     data = fit(corpus, n_chains=2, n_laps=40).to_arviz()
     assert np.isfinite(float(arviz.rhat(data, var_names=["log_joint"])["log_joint"]))
     assert float(arviz.ess(data, var_names=["n_tables"])["n_tables"]) > 0
-
-
-def test_missing_arviz_is_told_in_one_sentence(corpus, monkeypatch):
-    monkeypatch.setitem(sys.modules, "arviz", None)
-    with pytest.raises(ImportError, match=r"not installed; install it by pip install 'stickbreak\[arviz\]'"):
-        fit(corpus).to_arviz()
 
 
 def test_fit_that_ended_in_burn_in_has_no_samples(corpus):

@@ -58,16 +58,6 @@ def test_chain_that_no_worker_has_at_hand_is_restored(corpus, workers, monkeypat
     assert_same(expected, fit(corpus, n_chains=2))
 
 
-def test_fit_on_workers_is_cut_and_resumed_anywhere(corpus, workers, tmp_path):
-    with use_workers(None):
-        expected = fit(corpus, n_chains=2)
-    fit(corpus, n_laps=5, checkpoint=tmp_path / "cut", n_chains=2)
-    with use_workers(None):
-        assert_same(expected, fit(corpus, checkpoint=tmp_path / "cut", resume=True, n_chains=2))
-        model = fit(corpus, n_laps=5, burn_in=3, n_chains=2)
-    assert_same(expected, model.continue_fit(corpus, n_laps=3))
-
-
 @pytest.mark.parametrize("changes", [{}, DOCUMENTS], ids=["indicator", "partially collapsed"])
 def test_one_chain_stays_here(corpus, workers, changes):
     assert fit(corpus, **changes).n_laps_ == 8

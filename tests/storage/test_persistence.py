@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stickbreak.exceptions import InputError, ModelFormatError, WriteError
-from stickbreak.storage import atomic, persistence
+from stickbreak.storage import persistence
 from stickbreak.storage.persistence import FORMAT_VERSION, check_target, read_folder, write_folder
 
 ARRAYS = {
@@ -205,18 +205,36 @@ def test_foreign_files_beside_a_model_are_not_lost(tmp_path):
     assert (folder / "notes.txt").exists()
 
 
-def test_old_model_stays_when_writing_the_new_one_fails(tmp_path, monkeypatch):
-    folder = saved(tmp_path)
+FAILURES = [
+    (persistence, "_blocks", errno.ENOSPC, "the disk is full; free some space"),
+    (Path, "write_text", errno.ENOSPC, "the disk is full; free some space"),
+    (Path, "write_text", errno.EDQUOT, "quota"),
+    (Path, "mkdir", errno.EACCES, "permission denied; choose a place"),
+    (Path, "mkdir", errno.EROFS, "read-only; choose another place"),
+    (os, "fsync", errno.ENOSPC, "the disk is full; free some space"),
+    (os, "rename", errno.EACCES, "permission denied; choose a place"),
+]
 
-    def full(file):
-        raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(atomic, "_flush", full)
-    with pytest.raises(WriteError, match="disk is full"):
-        saved(tmp_path, meta={"a": 2}, overwrite=True)
+@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize(
+    ("owner", "function", "number", "words"), FAILURES, ids=[f"{f}-{errno.errorcode[n]}" for _, f, n, _ in FAILURES]
+)
+def test_old_model_stays_when_writing_the_new_one_fails(
+    tmp_path, monkeypatch, owner, function, number, words, overwrite
+):
+    folder = saved(tmp_path) if overwrite else tmp_path / "saved"
+
+    def refuse(*arguments, **options):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(owner, function, refuse)
+    with pytest.raises(WriteError, match=words) as caught:
+        saved(tmp_path, meta={"a": 2}, overwrite=overwrite)
     monkeypatch.undo()
-    assert read_folder(folder)[1] == {"a": 1}
-    assert [entry.name for entry in tmp_path.iterdir()] == ["saved"]
+    assert str(folder) in str(caught.value)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["saved"] * overwrite
+    assert not overwrite or read_folder(folder)[1] == {"a": 1}
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full") or sys.platform == "win32", reason="needs a limit on file sizes")
@@ -243,6 +261,13 @@ def test_all_files_may_be_read_by_whom_the_system_allows(tmp_path):
 def test_a_missing_parent_is_named(tmp_path):
     with pytest.raises(WriteError, match="parent folder does not exist"):
         write_folder(tmp_path / "no" / "saved", kind="example", arrays={}, meta={})
+
+
+def test_a_parent_that_may_not_be_written_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda *arguments, **options: False)
+    with pytest.raises(WriteError, match="permission denied"):
+        saved(tmp_path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_check_target_says_before_the_work_what_writing_would_say(tmp_path):

@@ -118,23 +118,6 @@ def test_counts_are_those_of_the_topics_of_the_tokens_after_many_sweeps(seed):
     np.testing.assert_array_equal(found[:, 1:], expected[:, 1:])
 
 
-@pytest.mark.parametrize("n_topics", [7, 40])
-def test_first_draw_of_a_sweep_has_the_dense_conditional(n_topics):
-    corpus, _ = planted_lda(6, 12, n_topics=4, mean_tokens=50, seed=3)
-    word, document = reference.by_word(corpus)
-    rng = np.random.default_rng(0)
-    a, z = rng.uniform(0.05, 2.0, n_topics), rng.integers(n_topics, size=word.size)
-    counts = reference.counts_of(word, document, z, shape_of(corpus, n_topics))
-    reference.move(counts, document[0], word[0], z[0], -1)
-    p = reference.conditional(document[0], word[0], counts, a, 0.3)
-    chain, seen = chain_at(corpus, z, n_topics), np.zeros(n_topics)
-    for number in range(8000):
-        chain.take([np.asarray(z, np.uint16)])
-        chain.lap(number + 1, priors_of(a, 0.3))
-        seen[topics(chain)[0]] += 1
-    assert chi_square(seen, p / p.sum()) > ALARM
-
-
 TINY = [([[2, 1], [0, 2]], [0.7, 0.2], 0.3), ([[1, 1, 0], [1, 0, 1]], [0.1, 0.5, 0.9], 0.5)]
 
 
@@ -150,19 +133,6 @@ def test_sweep_leaves_the_exact_posterior_as_it_is(counts, a, eta):
         chain.lap(number + 1, priors_of(a, eta))
         seen[topics(chain) @ place] += 1
     assert chi_square(seen, p) > ALARM
-
-
-def test_chain_has_the_exact_posterior():
-    counts, a, eta = TINY[0]
-    corpus = Corpus.from_counts(np.array(counts))
-    word, document = reference.by_word(corpus)
-    states, p = reference.posterior(word, document, shape_of(corpus, 2), np.array(a), eta)
-    chain, rows = chain_at(corpus, states[0], 2), []
-    for number in range(20_000):
-        chain.lap(number + 1, priors_of(a, eta))
-        rows.append((topics(chain) == states).all(axis=1))
-    z = z_scores(np.array(rows), p, least_error=np.sqrt(p * (1 - p) / len(rows)))
-    assert np.abs(z).max() < largest_z(z.size)
 
 
 def of_lengths(words, lengths, n_words):

@@ -40,7 +40,7 @@ def ragged_corpus(seed=0, *, n_documents=12, n_words=15, fractional=False):
 def random_parameters(n_words, n_topics, seed=0, *, eta=ETA, concentration=0.5):
     """Global parameters of no particular merit."""
     rng = np.random.default_rng(seed)
-    tau = eta + 40 * rng.dirichlet(np.full(n_words, concentration), size=n_topics).T
+    tau = np.ascontiguousarray(eta + 40 * rng.dirichlet(np.full(n_words, concentration), size=n_topics).T)
     return GlobalParameters(tau, tau.sum(axis=0), rng.uniform(0.1, 0.6, n_topics), rng.uniform(3.0, 60.0, n_topics))
 
 

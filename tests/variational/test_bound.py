@@ -148,18 +148,6 @@ def test_optimise_sticks_under_the_quadratic_bound_is_never_worse_and_stationary
         assert_no_slope(found, fixed, "quadratic")
 
 
-def test_model_optimises_its_sticks_under_its_own_bound():
-    rho, omega, T, n_documents, alpha, gamma = stick_problem(3, alpha=1.2)
-    totals = Summary.zeros(0, rho.size)
-    totals.n_documents, totals.T = n_documents, T
-    found = []
-    for bound in ("surrogate", "quadratic"):
-        found.append(HDP(DirichletMultinomial(0.1, 0), alpha, gamma, bound).best_sticks(totals, rho, omega))
-        direct = optimise_sticks(T, n_documents, alpha, gamma, rho, omega, bound=bound)
-        np.testing.assert_array_equal(found[-1], direct)
-    assert not np.allclose(*found, rtol=1e-4)
-
-
 def test_allocation_term_gains_once_for_every_document():
     rho, omega, T, n_documents, alpha, _ = stick_problem(3, alpha=1.2)
     totals = Summary.zeros(0, rho.size)

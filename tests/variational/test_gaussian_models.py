@@ -11,7 +11,6 @@ from sklearn.utils.estimator_checks import check_estimator
 import stickbreak
 from stickbreak import GaussianDPMixture, GaussianHDP, GroupedVectors
 from stickbreak.exceptions import InputError, ModelFormatError
-from stickbreak.fitting.progress import lap_text
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, ZeroMeanGaussian
 from stickbreak.variational import local_step, vector_model, vectors
 from stickbreak.variational.moves import merge
@@ -170,52 +169,6 @@ def test_the_number_of_threads_changes_no_bit(schedule, monkeypatch):
     np.testing.assert_array_equal(one.trace_["objective"], three.trace_["objective"])
 
 
-def test_messages_and_progress_speak_of_vectors(capsys):
-    X, _ = mixture(0, n=60)
-    events = []
-    model = GaussianDPMixture(n_laps=3, verbose=True, **SMALL).fit(X, callback=events.append)
-    assert "nats per vector" in lap_text(events[-1])
-    assert f"{model.n_components_} components" in lap_text(events[-1])
-    assert events[-1]["n_components"] == model.trace_["n_components"][-1]
-    assert "nats per vector" in GaussianDPMixture(n_laps=60, **SMALL).fit(X).stop_reason_
-
-
-class _Stop(Exception):
-    pass
-
-
-@pytest.mark.parametrize("schedule", ["memoized", "stochastic"])
-@pytest.mark.parametrize("estimator", ["hdp", "dp"])
-def test_resumed_equals_uncut(estimator, schedule, tmp_path):
-    X, _ = groups(6)
-    data = np.concatenate(X) if estimator == "dp" else X
-    options = {"n_components": 12, "random_state": 3, "n_batches": 3, "n_laps": 8, "tolerance": 0.0}
-
-    def make():
-        if estimator == "dp":
-            return GaussianDPMixture(schedule=schedule, **options)
-        learn = () if schedule == "stochastic" else ("alpha", "scale")
-        return GaussianHDP(likelihood="full", schedule=schedule, learn=learn, **options)
-
-    def stop(event):
-        if event["lap"] == 3:
-            raise _Stop
-
-    uncut = make().fit(data)
-    with pytest.raises(_Stop):
-        make().fit(data, checkpoint=tmp_path / "c", callback=stop)
-    assert (tmp_path / "c").exists()
-    resumed = make().fit(data, checkpoint=tmp_path / "c", resume=True)
-    for name in ("statistics_", "counts_", "rho_", "omega_"):
-        np.testing.assert_array_equal(getattr(resumed, name), getattr(uncut, name))
-    np.testing.assert_array_equal(resumed.trace_["objective"], uncut.trace_["objective"])
-    with pytest.raises(InputError, match="differs in its gamma"):
-        make().set_params(gamma=2.5).fit(data, checkpoint=tmp_path / "c", resume=True)
-    others = [x + 1e-6 for x in data]
-    with pytest.raises(InputError, match="differs in its vectors"):
-        make().fit(np.array(others) if estimator == "dp" else others, checkpoint=tmp_path / "c", resume=True)
-
-
 def own_likelihood(X):
     return DiagonalGaussian.from_data(np.concatenate(X))
 
@@ -238,15 +191,6 @@ def test_saved_models_answer_the_same(likelihood, tmp_path):
     dp = GaussianDPMixture(likelihood=likelihood, n_laps=4, **SMALL).fit(values)
     dp.save(tmp_path / "dp")
     np.testing.assert_array_equal(stickbreak.load(tmp_path / "dp").score_samples(values), dp.score_samples(values))
-
-
-def test_damaged_folders_are_refused(tmp_path):
-    X, _ = mixture(0)
-    model = GaussianDPMixture(n_laps=2, **SMALL).fit(X)
-    model.rho_ = model.rho_[:-1]
-    model.save(tmp_path / "m")
-    with pytest.raises(ModelFormatError, match="damaged"):
-        stickbreak.load(tmp_path / "m")
 
 
 def test_a_fitted_model_or_seeds_can_start_another():
@@ -322,21 +266,6 @@ def test_questions_of_another_dimension_or_without_pairs_are_refused():
         model.sample(10**15)
 
 
-def test_mixture_passes_the_checks_of_scikit_learn():
-    check_estimator(GaussianDPMixture(n_components=4, n_laps=3, random_state=0), on_skip=None)
-
-
-def test_components_come_and_go_from_the_fourth_lap_on():
-    """Components are broad at first: merges of the first laps would join what later laps tell apart."""
-    X, _ = mixture(0)
-    for estimator, data in ((GaussianDPMixture, X), (GaussianHDP, [X[::2], X[1::2]])):
-        trace = estimator(n_components=12, likelihood="full", random_state=0, n_laps=12).fit(data).trace_
-        tried = trace["merge_tried"] + trace["delete_tried"]
-        assert (tried[:3] == 0).all()
-        assert trace["n_components"][2] == 12
-        assert tried[3:].any()
-
-
 def test_a_fit_does_not_end_before_its_first_moves():
     X, _ = mixture(0)
     model = GaussianDPMixture(n_components=12, random_state=0, tolerance=1e9).fit(X)
@@ -366,3 +295,47 @@ def test_a_fit_waits_for_pairs_that_had_no_place_in_a_lap(monkeypatch):
     assert GaussianDPMixture(**options).fit(X).n_components_ == 4
     monkeypatch.setattr(merge.Merge, "waiting", lambda self, state: False)
     assert GaussianDPMixture(**options).fit(X).n_components_ > 4
+
+
+def test_damaged_folders_are_refused(tmp_path):
+    X, _ = mixture(0)
+    model = GaussianDPMixture(n_laps=2, **SMALL).fit(X)
+    model.rho_ = model.rho_[:-1]
+    model.save(tmp_path / "m")
+    with pytest.raises(ModelFormatError, match="damaged"):
+        stickbreak.load(tmp_path / "m")
+
+
+def test_mixture_passes_the_checks_of_scikit_learn():
+    check_estimator(GaussianDPMixture(n_components=4, n_laps=3, random_state=0), on_skip=None)
+
+
+class _Stop(Exception):
+    pass
+
+
+@pytest.mark.parametrize("schedule", ["memoized", "stochastic"])
+@pytest.mark.parametrize("estimator", ["hdp", "dp"])
+def test_resumed_equals_uncut(estimator, schedule, tmp_path):
+    X, _ = groups(6)
+    data = np.concatenate(X) if estimator == "dp" else X
+    options = {"n_components": 12, "random_state": 3, "n_batches": 3, "n_laps": 8, "tolerance": 0.0}
+
+    def make():
+        if estimator == "dp":
+            return GaussianDPMixture(schedule=schedule, **options)
+        learn = () if schedule == "stochastic" else ("alpha", "scale")
+        return GaussianHDP(likelihood="full", schedule=schedule, learn=learn, **options)
+
+    def stop(event):
+        if event["lap"] == 3:
+            raise _Stop
+
+    uncut = make().fit(data)
+    with pytest.raises(_Stop):
+        make().fit(data, checkpoint=tmp_path / "c", callback=stop)
+    assert (tmp_path / "c").exists()
+    resumed = make().fit(data, checkpoint=tmp_path / "c", resume=True)
+    for name in ("statistics_", "counts_", "rho_", "omega_"):
+        np.testing.assert_array_equal(getattr(resumed, name), getattr(uncut, name))
+    np.testing.assert_array_equal(resumed.trace_["objective"], uncut.trace_["objective"])

@@ -5,11 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-import stickbreak
 from stickbreak import VariationalHDP
 from stickbreak.corpus import Corpus, toy_bars
 from stickbreak.fitting.executor import ThreadExecutor
@@ -24,9 +21,7 @@ from .problems import (
     Recorder,
     begin,
     direct_objective,
-    falls,
     gathered,
-    poisson_corpus,
     ragged_corpus,
     run_laps,
     schedule,
@@ -145,28 +140,6 @@ def test_learning_raises_the_objective_and_changes_what_is_named_alone(names, bo
     assert changed == set(names)
 
 
-def test_learning_nothing_changes_nothing():
-    _, state, *_ = stopped()
-    before = deepcopy(state)
-    state.model.learn(state, (), ThreadExecutor())
-    assert state.objective == before.objective
-    assert state.model == before.model
-    np.testing.assert_array_equal(state.totals.T, before.totals.T)
-
-
-def test_learned_alpha_is_the_same_for_any_number_of_threads(monkeypatch):
-    from stickbreak.variational import local_step
-
-    monkeypatch.setattr(local_step, "SHARD_COUNTS", 5)
-    found = []
-    for n_jobs in (1, 3):
-        _, state, *_ = stopped()
-        with ThreadExecutor(n_jobs) as executor:
-            state.model.learn(state, LEARNABLE, executor)
-        found.append((state.model, state.objective))
-    assert found[0] == found[1]
-
-
 @pytest.mark.parametrize("n_batches", [1, 3])
 @pytest.mark.parametrize("bound", BOUNDS)
 def test_objective_with_learning_equals_the_direct_objective(bound, n_batches):
@@ -185,67 +158,6 @@ def test_objective_with_learning_equals_the_direct_objective(bound, n_batches):
         theta = np.pad(n_dk, ((0, 0), (0, 1))) + prior
         np.testing.assert_allclose(state.objective, direct_objective(docs, r, theta, state, state.model), rtol=1e-9)
     assert sum(info.moves["merge"][1] for info in infos[1:]) > 0
-
-
-class ModelWatcher(Recorder):
-    """Sees in a lap, up to its candidates, the model that the lap before has learned and no other."""
-
-    def __init__(self):
-        super().__init__()
-        self.alphas = []
-
-    def begin(self, state):
-        self.model = state.model
-        self.alphas.append(state.model.alpha)
-
-    def note(self, index, observed):
-        np.testing.assert_allclose(observed.prior.values.sum(), self.model.alpha, rtol=1e-12)
-
-    def candidates(self, state):
-        assert state.model == self.model
-        return ()
-
-
-def test_a_lap_and_its_moves_work_with_the_values_that_the_lap_before_has_learned():
-    corpus = ragged_corpus(7, n_documents=16)
-    made, _ = schedule(corpus, 3, learned=LEARNABLE)
-    watcher = ModelWatcher()
-    run_laps(made, begin(corpus, 5), [watcher], 3)
-    assert len(set(watcher.alphas)) == 3
-    assert 0.5 not in watcher.alphas
-
-
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(
-    seed=st.integers(0, 10**6),
-    n_documents=st.integers(1, 10),
-    n_words=st.integers(1, 8),
-    n_topics=st.integers(1, 6),
-    n_batches=st.sampled_from([1, 3]),
-    alpha=st.sampled_from([0.05, 0.5, 3.0, 30.0]),
-    eta=st.sampled_from([0.02, 0.1, 1.0]),
-    bound=st.sampled_from(BOUNDS),
-    learned=st.sampled_from([LEARNABLE, ("alpha",), ("gamma", "eta"), ()]),
-)
-def test_objective_never_falls_while_hyperparameters_are_learned(
-    seed, n_documents, n_words, n_topics, n_batches, alpha, eta, bound, learned
-):
-    corpus = poisson_corpus(seed, n_documents, n_words)
-    made, _ = schedule(corpus, n_batches, alpha=alpha, eta=eta, bound=bound, learned=learned)
-    state, infos = run_laps(made, begin(corpus, n_topics, seed, eta=eta), [Merge(), Reorder()], 11)
-    assert falls(infos).size == 0
-    kept = set(LEARNABLE) - set(learned)
-    given_values = {"alpha": alpha, "gamma": 10.0, "eta": eta}
-    assert all(state.model.hyperparameters[name] == given_values[name] for name in kept)
-
-
-@pytest.mark.parametrize("bound", BOUNDS)
-def test_objective_never_falls_on_toy_bars_while_all_is_learned_and_merged(bound):
-    corpus, _ = toy_bars(60, size=8, n_bars=8, tokens=50, seed=0)
-    made, _ = schedule(corpus, 3, bound=bound, learned=LEARNABLE)
-    _, infos = run_laps(made, begin(corpus, 18, 0), [Merge(), Reorder()], 12)
-    assert falls(infos).size == 0
-    assert sum(info.moves["merge"][1] for info in infos[1:]) > 3
 
 
 @pytest.mark.parametrize("bound", BOUNDS)
@@ -286,13 +198,6 @@ def model(corpus):
     return VariationalHDP(**FIT).fit(corpus)
 
 
-def test_fitted_hyperparameters_are_those_of_the_last_lap(model):
-    for name in LEARNABLE:
-        assert model.trace_[name].size == model.n_laps_
-        assert getattr(model, f"{name}_") == model.trace_[name][-1] != getattr(model, name)
-    assert (np.diff(model.trace_["objective"]) > -1e-9 * np.abs(model.trace_["objective"][1:])).all()
-
-
 def test_eta_waits_while_the_set_of_topics_changes(corpus):
     trace = VariationalHDP(**{**FIT, "n_laps": 14}).fit(corpus).trace_
     changed = np.diff(trace["eta"], prepend=0.1) != 0
@@ -303,12 +208,6 @@ def test_eta_waits_while_the_set_of_topics_changes(corpus):
     assert merged.any()
     assert changed.any()
     assert (np.diff(trace["alpha"], prepend=0.5) != 0).all()
-
-
-def test_fitted_hyperparameters_are_the_parameters_when_nothing_is_learned(corpus):
-    model = VariationalHDP(**{**FIT, "learn": ()}, alpha=0.7).fit(corpus)
-    assert (model.alpha_, model.gamma_, model.eta_) == (0.7, 10.0, 0.1)
-    assert not set(LEARNABLE) & model.trace_.keys()
 
 
 def test_eta_is_learned_by_default_in_the_memoized_schedule_alone(corpus):
@@ -323,35 +222,9 @@ def test_eta_is_learned_by_default_in_the_memoized_schedule_alone(corpus):
     assert (stream.learned_, stream.eta_) == ([], 0.1)
 
 
-def test_learned_names_are_those_of_the_fit_whatever_is_set_later(model):
-    assert deepcopy(model).set_params(learn=()).learned_ == list(LEARNABLE)
-
-
 def test_transform_uses_the_learned_alpha(corpus, model):
     """E[pi_d] = theta_d / (alpha + N_d), and the rest of theta_d is alpha E[beta_{>K}]."""
     weights = model.expected_weights(corpus)
     rest = 1 - model.topic_weights_.sum()
     expected = model.alpha_ * rest / (model.alpha_ + corpus.document_lengths)
     np.testing.assert_allclose(weights[:, -1], expected, rtol=1e-9)
-
-
-def test_saved_model_keeps_and_uses_the_learned_values(corpus, model, tmp_path):
-    model.save(tmp_path / "model")
-    loaded = stickbreak.load(tmp_path / "model")
-    assert all(getattr(loaded, f"{name}_") == getattr(model, f"{name}_") for name in LEARNABLE)
-    np.testing.assert_array_equal(loaded.transform(corpus), model.transform(corpus))
-    assert loaded.score(corpus) == model.score(corpus)
-
-
-def test_components_hold_the_learned_eta(corpus, model):
-    tokens = model.components_.sum() - model.eta_ * model.components_.size
-    np.testing.assert_allclose(tokens, corpus.n_tokens, rtol=1e-9)
-
-
-@pytest.mark.parametrize("alpha", ["0.5", float("nan"), 0.0, None])
-def test_saved_model_with_an_impossible_alpha_is_refused(model, tmp_path, alpha):
-    changed = deepcopy(model)
-    changed.alpha_ = alpha
-    changed.save(tmp_path / "model")
-    with pytest.raises(stickbreak.exceptions.ModelFormatError, match="alpha_"):
-        stickbreak.load(tmp_path / "model")

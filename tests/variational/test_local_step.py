@@ -8,10 +8,10 @@ from stickbreak.corpus import Corpus
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.likelihoods.kernels.dirichlet import expected_word_weights
 from stickbreak.variational.documents import DocumentTopics
-from stickbreak.variational.kernels import statistics as statistics_kernels
 from stickbreak.variational.local_step import LocalSettings, ascend_documents, better_of, summarise, track_pairs
 from stickbreak.variational.objective import rises
 from stickbreak.variational.state import GlobalParameters
+from stickbreak.variational.words import Batch
 
 from . import reference
 from .problems import (
@@ -55,17 +55,6 @@ def twins(corpus, parameters, start=None, settings=None):
     return [x[0] for x in found], np.array([x[1] for x in found]), np.array([x[2] for x in found])
 
 
-def test_batch_keeps_the_counts_over_the_words_that_occur():
-    corpus = ragged_corpus(3)
-    batch = batch_of(corpus)
-    dense = np.zeros((batch.n_documents, corpus.n_words))
-    rows = np.repeat(np.arange(batch.n_documents), np.diff(batch.indptr))
-    dense[rows, batch.words[batch.word]] = batch.count
-    np.testing.assert_array_equal(dense, corpus.counts.toarray())
-    np.testing.assert_array_equal(batch.words, np.flatnonzero(dense.sum(axis=0)))
-    np.testing.assert_array_equal(batch.lengths, dense.sum(axis=1))
-
-
 @pytest.mark.parametrize("fractional", [False, True], ids=["integer", "fractional"])
 @pytest.mark.parametrize(("n_topics", "seed"), [(1, 0), (3, 1), (8, 2), (21, 3)])
 def test_local_step_equals_the_twin_cold_and_warm(n_topics, seed, fractional):
@@ -95,23 +84,6 @@ def test_local_step_stops_at_the_most_sweeps_and_at_the_tolerance():
     assert (many.sweeps[filled] > 1).all()
 
 
-def test_local_step_of_an_empty_document_is_the_prior():
-    corpus = ragged_corpus(0)
-    parameters = random_parameters(corpus.n_words, 4)
-    result = visit_of(corpus, parameters)
-    empty = np.flatnonzero(corpus.document_lengths == 0)
-    assert empty.size >= 3
-    assert (np.diff(result.documents.indptr)[empty] == 0).all()
-    np.testing.assert_array_equal(result.sweeps[empty], 0)
-    np.testing.assert_allclose(thetas(result)[empty], np.tile(prior_of(parameters), (empty.size, 1)))
-
-
-def test_local_step_gives_all_tokens_to_topics():
-    corpus = ragged_corpus(7, fractional=True)
-    result = visit_of(corpus, random_parameters(corpus.n_words, 6, 3))
-    np.testing.assert_allclose(result.documents.dense(6).sum(axis=1), corpus.document_lengths, rtol=1e-12)
-
-
 def test_local_step_shrinks_without_changing_anything():
     """Topics do vanish from documents (so the short loop is really run), and N_dk stays what it is without that."""
     corpus = ragged_corpus(5, n_documents=30)
@@ -122,21 +94,6 @@ def test_local_step_shrinks_without_changing_anything():
     assert used.min() < n_topics / 2
     _, n_dk, _ = twins(corpus, parameters, settings=TIGHT)
     np.testing.assert_allclose(result.documents.dense(n_topics), n_dk, rtol=1e-12, atol=1e-12)
-
-
-def test_local_step_raises_the_document_objective_at_every_sweep():
-    corpus = ragged_corpus(2)
-    parameters = random_parameters(corpus.n_words, 5, 2)
-    before = None
-    settings = {"alpha": ALPHA, "gamma": 10.0, "eta": 0.1}
-    for sweeps in range(1, 12):
-        result = visit_of(corpus, parameters, settings=LocalSettings(1e-15, sweeps, accelerate=False))
-        value = reference.objective_terms(
-            documents_of_visit(result), responsibilities(result), thetas(result),
-            parameters.tau, parameters.rho, parameters.omega, **settings,
-        )["total"]  # fmt: skip
-        assert before is None or value >= before - 1e-10 * abs(before)
-        before = value
 
 
 def document_objectives(result, parameters):
@@ -238,14 +195,6 @@ def test_summarise_equals_the_twin(n_topics, concentration, fractional):
     np.testing.assert_allclose(summary.S.sum(axis=0), summary.N, rtol=1e-11, atol=1e-11)
 
 
-def test_summarise_of_a_warm_visit_equals_the_twin():
-    corpus = ragged_corpus(8)
-    first = visit_of(corpus, random_parameters(corpus.n_words, 5, 1))
-    result = visit_of(corpus, random_parameters(corpus.n_words, 5, 2), first.documents)
-    twin = reference.statistics(documents_of_visit(result), responsibilities(result), thetas(result), corpus.n_words)
-    assert_summary_equal(summarise(result, ThreadExecutor()), twin, rtol=1e-11)
-
-
 def test_summarise_accepts_a_batch_of_empty_documents():
     corpus = Corpus.from_counts(np.zeros((3, 4)))
     parameters = random_parameters(4, 2)
@@ -271,15 +220,6 @@ def test_track_pairs_equals_the_twin_for_every_pair(seed, concentration):
         np.testing.assert_allclose(swapped, found, rtol=1e-12)
 
 
-def test_group_by_word_sorts_stably():
-    rng = np.random.default_rng(0)
-    word = rng.integers(0, 9, 50).astype(np.int32)
-    word[word == 4] = 5  # a word without counts
-    pointer, position = statistics_kernels.group_by_word(word, 10)
-    np.testing.assert_array_equal(position, np.argsort(word, kind="stable"))
-    np.testing.assert_array_equal(np.diff(pointer), np.bincount(word, minlength=10))
-
-
 def test_document_topics_round_trip_and_pool():
     rng = np.random.default_rng(2)
     dense = rng.gamma(0.5, 2.0, size=(7, 5)) * (rng.random((7, 5)) < 0.6)
@@ -299,3 +239,37 @@ def test_document_topics_pool_nothing_across_documents():
     pooled = compressed(dense).relabelled(np.array([0, 0, 0]))
     np.testing.assert_array_equal(pooled.dense(1), [[2.0], [4.0], [4.0]])
     np.testing.assert_array_equal(pooled.indptr, [0, 1, 2, 3])
+
+
+def counts_of(batch, n_words):
+    dense = np.zeros((batch.n_documents, n_words))
+    dense[np.repeat(np.arange(batch.n_documents), np.diff(batch.indptr)), batch.words[batch.word]] = batch.count
+    return dense
+
+
+def test_batches_select_and_join_documents():
+    one, other = batch_of(ragged_corpus(1)), batch_of(ragged_corpus(2, n_words=9))
+    rows = np.array([10, 1, 6])
+    part = one.selected(rows)
+    np.testing.assert_array_equal(counts_of(part, 15), counts_of(one, 15)[rows])
+    np.testing.assert_array_equal(part.words, one.words)
+    joined = Batch.joined([part, other])
+    np.testing.assert_array_equal(counts_of(joined, 15), np.concatenate([counts_of(part, 15), counts_of(other, 15)]))
+    np.testing.assert_array_equal(joined.lengths, counts_of(joined, 15).sum(axis=1))
+    np.testing.assert_array_equal(joined.words, np.flatnonzero(counts_of(joined, 15).sum(axis=0)))
+
+
+def test_start_is_kept_where_it_explains_all_words():
+    batch = batch_of(ragged_corpus(1))
+    parameters = random_parameters(15, 4, 0, eta=1e-3, concentration=0.05)
+    rng = np.random.default_rng(2)
+    start = compressed(rng.gamma(0.5, 2.0, size=(batch.n_documents, 4)) * (rng.random((batch.n_documents, 4)) < 0.5))
+    tau = parameters.tau[batch.words]
+    own = GlobalParameters(tau, parameters.tau_sum, parameters.rho, parameters.omega)
+    found, kept = batch.reopened(start, own).dense(4), 0
+    for d, row in enumerate(start.dense(4)):
+        words = batch.word[batch.indptr[d] : batch.indptr[d + 1]]
+        able = all((tau[w, row > 0] >= 1 / 300).any() for w in words)
+        np.testing.assert_array_equal(found[d], row if able else 0.0)
+        kept += able and words.size > 0
+    assert 0 < kept < batch.n_documents - 4

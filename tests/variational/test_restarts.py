@@ -6,30 +6,23 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.special import psi
 
-from stickbreak.corpus import Corpus, toy_bars
+from stickbreak.corpus import Corpus
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.variational import local_step as local_step_module
 from stickbreak.variational import memoized
 from stickbreak.variational.documents import DocumentTopics
 from stickbreak.variational.kernels.ascent import RESTART_HOPE
-from stickbreak.variational.local_step import LocalSettings, ascend_documents, better_of, summarise
+from stickbreak.variational.local_step import LocalSettings, summarise
 from stickbreak.variational.memoized import RESTART_LAPS, first_lap, laps
-from stickbreak.variational.moves import Merge
 from stickbreak.variational.state import GlobalParameters
 
 from . import reference
 from .problems import (
-    ALPHA,
-    assert_summary_equal,
-    batch_of,
     begin,
-    documents_of_visit,
     prior_of,
     ragged_corpus,
     random_parameters,
     responsibilities,
     schedule,
-    thetas,
 )
 from .test_local_step import compressed, document_objectives, twins, visit_of
 
@@ -133,27 +126,6 @@ def test_v17_is_a_lower_bound_of_what_one_sweep_without_a_topic_gains(seed):
     assert min(slack) < 0.5
 
 
-@pytest.mark.parametrize("max_sweeps", [1, 4, 100])
-def test_value_after_restarts_is_the_documents_part_of_the_objective(max_sweeps):
-    corpus, parameters = overlapping(3, fractional=True)
-    limits = LocalSettings(1e-6, max_sweeps, accelerate=False)
-    without, having = (visit_of(corpus, parameters, settings=s) for s in (limits, restarted(limits)))
-    assert having.restarts[1] > 0
-    want = document_objectives(having, parameters) - document_objectives(without, parameters)
-    np.testing.assert_allclose(having.value - without.value, want, rtol=0, atol=1e-9)
-    for doc, r, one in zip(documents_of_visit(having), responsibilities(having), having.value, strict=True):
-        if doc[0].size:
-            np.testing.assert_allclose(one, reference.document_value(doc, r, parameters.tau, prior_of(parameters)))
-
-
-def test_statistics_after_restarts_are_those_of_the_responsibilities():
-    corpus, parameters = overlapping(1, fractional=True)
-    result = visit_of(corpus, parameters, settings=restarted(LocalSettings()))
-    assert result.restarts[1] > 0
-    twin = reference.statistics(documents_of_visit(result), responsibilities(result), thetas(result), corpus.n_words)
-    assert_summary_equal(summarise(result, ThreadExecutor()), twin, rtol=1e-11)
-
-
 def twin_topics():
     """Two topics with the same words, a third with others; one document that mostly uses the first."""
     tau = np.full((6, 3), 0.1)
@@ -175,34 +147,6 @@ def test_restart_leaves_out_a_copy_of_a_topic():
     assert having.value[0] > without.value[0] + 1.0
     gain = document_objectives(having, parameters) - document_objectives(without, parameters)
     np.testing.assert_allclose(having.value - without.value, gain)
-
-
-def test_restart_keeps_a_topic_that_the_document_needs():
-    corpus, parameters, _ = twin_topics()
-    corpus = Corpus.from_counts(np.array([[9.0, 8.0, 7.0, 0.0, 2.0, 1.0]]))
-    start = compressed(np.array([[24.0, 0.0, 3.0]]))
-    without, having = (visit_of(corpus, parameters, start, s) for s in (ONCE, restarted(ONCE)))
-    np.testing.assert_array_equal(having.restarts, [1, 0])
-    np.testing.assert_array_equal(having.documents.n_dk, without.documents.n_dk)
-    np.testing.assert_array_equal(having.value, without.value)
-    for name in ("ratio", "weight", "entropy"):
-        np.testing.assert_allclose(getattr(having, name), getattr(without, name), rtol=1e-14, err_msg=name)
-
-
-def test_restarts_try_the_smallest_topics_above_a_thousandth_of_a_token():
-    """And each once, up to the number asked for; one topic always remains."""
-    corpus, parameters = overlapping(2)
-    limits = LocalSettings(1e-4, 100, accelerate=False)
-    plain = visit_of(corpus, parameters, settings=limits).documents.dense(8)
-    for most in (0, 1, 2, 5, 50):
-        found = visit_of(corpus, parameters, settings=restarted(limits, most)).restarts[0]
-        active = (plain > 0).sum(axis=1)
-        able = np.minimum((plain > 1e-3).sum(axis=1), np.maximum(active - 1, 0))
-        upper = int(np.minimum(able, most).sum())
-        assert found <= upper
-        assert found >= (upper > 0)
-        if most == 1:
-            assert found == upper
 
 
 def test_restart_leaves_a_topic_that_alone_explains_a_word():
@@ -231,39 +175,6 @@ def test_document_of_one_topic_and_empty_documents_have_nothing_to_restart(n_top
     np.testing.assert_array_equal(having.restarts, 0)
     np.testing.assert_array_equal(having.value, without.value)
     np.testing.assert_array_equal(having.documents.n_dk, without.documents.n_dk)
-
-
-def test_better_of_counts_the_restarts_of_both():
-    corpus, parameters = overlapping(1)
-    elsewhere = visit_of(corpus, overlapping(7)[1]).documents
-    warm, fresh = (visit_of(corpus, parameters, start, restarted(LocalSettings())) for start in (elsewhere, None))
-    assert (warm.restarts > 0).all() or (fresh.restarts > 0).all()
-    np.testing.assert_array_equal(better_of(warm, fresh).restarts, warm.restarts + fresh.restarts)
-
-
-def test_restarts_are_the_same_to_the_last_bit_for_1_and_2_threads(monkeypatch):
-    monkeypatch.setattr(local_step_module, "SHARD_COUNTS", 16)  # many shards
-    corpus, parameters = overlapping(1)
-    visits = []
-    for n_jobs in (1, 2):
-        with ThreadExecutor(n_jobs) as executor:
-            batch = batch_of(corpus)
-            visits.append(ascend_documents(batch, parameters, ALPHA, None, restarted(LocalSettings()), executor))
-    one, two = visits
-    assert one.restarts[1] > 0
-    for name in ("ratio", "weight", "entropy", "value", "sweeps", "restarts"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(two, name), err_msg=name)
-
-
-def test_laps_tell_the_restarts():
-    corpus, _ = toy_bars(80, size=6, n_bars=4, tokens=50, seed=1)
-    for most in (0, 5):
-        made, _ = schedule(corpus, 2, settings=LocalSettings(restarts=most))
-        state, info = first_lap(made, begin(corpus, 12, 1))
-        infos = [info, *(info for _, (_, info) in zip(range(6), laps(made, state, [Merge()], 1), strict=False))]
-        tried, accepted = np.sum([info.restarts for info in infos], axis=0)
-        assert (tried > 0) == (most > 0)
-        assert (accepted > 0) == (most > 0)
 
 
 @pytest.mark.parametrize(("accepted", "every_lap"), [(0, False), (1, False), (2, False), (3, True), (400, True)])

@@ -5,21 +5,20 @@ from copy import deepcopy
 import numpy as np
 import pytest
 
-from stickbreak.corpus import Corpus, planted_lda
+from stickbreak.corpus import planted_lda
 from stickbreak.numerics.streams import stream
 from stickbreak.variational import VariationalHDP
 from stickbreak.variational.global_step import natural_gradient
 from stickbreak.variational.local_step import LocalSettings, ascend_documents, summarise
 from stickbreak.variational.memoized import first_lap
 from stickbreak.variational.state import GlobalParameters, Summary
-from stickbreak.variational.stochastic import StepRule, StreamState, infer, laps, learn_from, scaled, take_step
+from stickbreak.variational.stochastic import StepRule, StreamState, laps, learn_from, scaled, take_step
 
 from . import reference
 from .problems import (
     ALPHA,
     ETA,
     GAMMA,
-    assert_summary_equal,
     batch_of,
     begin,
     documents_of_visit,
@@ -51,21 +50,6 @@ def test_steps_shrink_by_the_power_law_from_the_first_on():
     np.testing.assert_allclose([rule.size(1), rule.size(5)], [4.0**-0.7, 8.0**-0.7])
     assert StepRule().size(1) == pytest.approx(2**-0.5)
     assert StepRule(offset=0.0).size(1) == 1.0
-
-
-def test_visit_is_the_local_step_of_the_memoized_schedule():
-    """Only the rows of the batch's words are looked up; nothing else changes."""
-    corpus = ragged_corpus(3)
-    made, _ = schedule(corpus)
-    parameters = random_parameters(corpus.n_words, 4)
-    state = StreamState.from_parameters(parameters, made.model)
-    summary, visited = infer(batch_of(corpus), state, made.model, made.settings, made.executor)
-    found, expected = found_in(corpus, parameters, made.executor)
-    np.testing.assert_array_equal(summary.words, expected.words)
-    np.testing.assert_array_equal(visited.sweeps, found.sweeps)
-    np.testing.assert_allclose(summary.S, expected.S, rtol=1e-7, atol=1e-9)
-    twin = reference.statistics(documents_of_visit(found), responsibilities(found), thetas(found), corpus.n_words)
-    assert_summary_equal(summary, twin, rtol=1e-7)
 
 
 @pytest.mark.parametrize("sticks", ["interpolate", "natural"])
@@ -138,22 +122,6 @@ def test_step_of_size_one_is_the_first_lap_of_the_memoized_schedule():
     assert info.n_topics == 5
 
 
-def test_scaled_statistics_average_to_those_of_the_corpus():
-    """Weighted by their sizes: each batch stands for the corpus with s = D / |M|."""
-    corpus = ragged_corpus(5, n_documents=17)
-    made, rows = schedule(corpus, 4)
-    state = StreamState.from_parameters(random_parameters(corpus.n_words, 4), made.model)
-    total, mean = Summary.zeros(corpus.n_words, 4), Summary.zeros(corpus.n_words, 4)
-    for load, selection in zip(made.batches, rows, strict=True):
-        summary, _ = infer(load(), state, made.model, made.settings, made.executor)
-        total.add(summary)
-        whole = scaled(summary, 17)
-        assert whole.n_documents == 17
-        mean.add(whole, len(selection) / 17)
-    for name in ("S", "N", "H", "T", "G", "Q", "Q0"):
-        np.testing.assert_allclose(getattr(mean, name), getattr(total, name), rtol=1e-10, atol=1e-12, err_msg=name)
-
-
 def test_objective_of_a_lap_is_that_of_its_factors_and_the_globals_at_its_end():
     corpus = ragged_corpus(6, n_documents=15)
     made, _ = schedule(corpus, 3)
@@ -211,19 +179,6 @@ def test_order_of_batches_is_drawn_anew_each_lap_and_by_the_seed():
     assert sorted(order(0, 0)) == list(range(8))
     assert order(0, 0) == order(0, 0)
     assert len({tuple(order(0, 0)), tuple(order(0, 1)), tuple(order(1, 0))}) == 3
-
-
-def test_batch_of_empty_documents_takes_no_step():
-    counts = np.zeros((6, 5))
-    counts[:3] = np.random.default_rng(0).poisson(3.0, (3, 5)) + 1
-    corpus = Corpus.from_counts(counts)
-    made, _ = schedule(corpus)
-    loads = [lambda rows=rows: batch_of(corpus[rows]) for rows in (np.arange(3), np.arange(3, 6))]
-    made = type(made)(made.model, loads, made.settings, made.executor)
-    state = StreamState.from_parameters(begin(corpus, 2), made.model)
-    (info,) = run(made, state, StepRule(), 1, corpus)
-    assert state.n_steps == 1
-    assert np.isfinite(info.objective)
 
 
 def test_topics_are_sorted_where_the_objective_rises_by_it():

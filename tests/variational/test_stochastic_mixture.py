@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from sklearn.utils.estimator_checks import check_estimator
 
-from stickbreak import GaussianDPMixture, GaussianHDP
+from stickbreak import GaussianDPMixture
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.likelihoods import Gaussian
 from stickbreak.variational.global_step import STICK_RULES, precondition
@@ -139,15 +138,3 @@ def test_objective_is_that_of_the_factors_of_the_lap_under_the_globals_at_its_en
     globals_ = (found.statistics_, found.counts_), *sticks
     direct = direct_objective(model, [batch], [dense_r(result)], globals_) / 200
     assert found.objective_ == pytest.approx(direct, rel=1e-9)
-
-
-@pytest.mark.parametrize("estimator", [GaussianHDP, GaussianDPMixture])
-def test_steps_have_the_size_and_rule_that_are_given(estimator):
-    given = {"learning_decay": 0.7, "learning_offset": 3.0}
-    if estimator is GaussianHDP:
-        assert estimator(stick_rule="natural", **given)._rule() == StepRule(0.7, 3.0, "natural")
-    assert estimator(**given)._rule() == StepRule(0.7, 3.0, "interpolate")
-
-
-def test_stochastic_mixture_passes_the_checks_of_scikit_learn():
-    check_estimator(GaussianDPMixture(n_components=4, n_laps=3, schedule="stochastic", random_state=0), on_skip=None)

@@ -13,12 +13,13 @@ from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.hdp import HDP
 from stickbreak.variational.local_step import LocalSettings, summarise, track_pairs
 from stickbreak.variational.model import Piece, Schedule
-from stickbreak.variational.moves import Delete, Merge, Move, Reorder, base, merge, run_move
+from stickbreak.variational.moves import Delete, Merge, Reorder, base, merge, run_move
 from stickbreak.variational.objective import expected_log_normaliser, stick_term
 from stickbreak.variational.state import GlobalParameters, expected_beta
 from stickbreak.variational.vectors import DPMixture, VectorBatch, expected_log_weights
 
-from .problems import Seeing, shown
+from .following import Holding
+from .problems import Recorder, shown
 
 FAMILIES = [ZeroMeanGaussian, Gaussian, DiagonalGaussian]
 MODELS = ["hdp", "dp"]
@@ -188,29 +189,6 @@ def test_a_vector_that_no_component_of_its_group_explains_brings_its_own():
     np.testing.assert_allclose(dense_r(result), R, atol=1e-6)
 
 
-class Recorder(Move):
-    """Keeps the latest visit of every batch and never proposes anything."""
-
-    name = "recorder"
-
-    def __init__(self):
-        self.visits = {}
-
-    def observer(self):
-        return Seeing()
-
-    def note(self, index, observed):
-        self.visits[index] = observed
-
-    def candidates(self, state):
-        return ()
-
-    def evaluate(self, state, standing, schedule, candidate):
-        raise AssertionError("nothing was proposed")
-
-    apply = evaluate
-
-
 def begun(kind, family, n_components=6, n_batches=2, seed=2, sizes=(20, 0, 14, 1, 30, 25), settings=None):
     """A schedule over vectors, and globals to start from."""
     values, offsets = vectors(seed, sizes)
@@ -269,7 +247,7 @@ def test_state_after_a_move_has_the_objective_that_was_promised(family, make, ki
     state, _ = memoized.first_lap(made, start)
     move = make() if make is not Delete else Delete(None)
     next(memoized.laps(made, state, [], 1))
-    further = memoized.laps(made, state, [_Held(move)], 2)
+    further = memoized.laps(made, state, [Holding(move)], 2)
     next(further)
     next(further)  # deletes come in the second lap with the same components
     with pytest.MonkeyPatch.context() as patch:
@@ -288,24 +266,6 @@ def test_state_after_a_move_has_the_objective_that_was_promised(family, make, ki
     before = state.objective
     next(memoized.laps(made, state, [], 3))
     assert state.objective >= before - 1e-9 * abs(before)
-
-
-class _Held(Move):
-    """Another move that gathers and tracks, but proposes nothing."""
-
-    name = "held"
-
-    def __init__(self, move):
-        self._move = move
-        self.begin, self.observer, self.note = move.begin, move.observer, move.note
-
-    def candidates(self, state):
-        return ()
-
-    def evaluate(self, state, standing, schedule, candidate):
-        raise AssertionError("nothing was proposed")
-
-    apply = evaluate
 
 
 def test_float32_differs_by_rounding_alone():

@@ -43,21 +43,6 @@ def test_planted_topics_and_their_weights_are_found(how):
     np.testing.assert_allclose(model.topic_shares_, theta.mean(axis=0), atol=0.03)
 
 
-def test_fit_that_is_resumed_or_continued_is_that_of_one_go(how, small, tmp_path):
-    def unfitted(n_laps):
-        return LDA(n_topics=5, n_laps=n_laps, tolerance=None, learn=("alpha", "eta"), random_state=2, **how)
-
-    whole, half = unfitted(22).fit(small), unfitted(12).fit(small, checkpoint=tmp_path / "cut")
-    half.save(tmp_path / "model")
-    loaded = stickbreak.load(tmp_path / "model")
-    assert (loaded.transform(small) == half.transform(small)).all()
-    resumed = unfitted(22).fit(small, checkpoint=tmp_path / "cut", resume=True)
-    for other in (resumed, loaded.continue_fit(small, n_laps=10)):
-        np.testing.assert_array_equal(other.components_, whole.components_)
-        np.testing.assert_array_equal(other.topic_prior_, whole.topic_prior_)
-        np.testing.assert_array_equal(other.trace_["objective"], whole.trace_["objective"])
-
-
 def test_fit_ends_where_it_no_longer_rises(small):
     model = LDA(n_topics=5, n_laps=1000, tolerance=1e-3, random_state=0).fit(small)
     assert model.converged_

@@ -12,7 +12,6 @@ from tests.steered_problems import WORDS, documents, matched
 
 import stickbreak
 from stickbreak.corpus import Corpus, planted_lda
-from stickbreak.exceptions import InputError
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.sparse_gibbs.priors import Priors
 from stickbreak_baselines import LDA
@@ -100,17 +99,6 @@ def test_a_planted_topic_is_found_under_the_number_of_its_seed(corpus: Corpus, h
     assert set(model.joined([[0, 2]]).labels_.values()) == {"war", "law"}
 
 
-def test_a_stream_begins_with_seeds_and_keeps_them(corpus: Corpus) -> None:
-    seeds = {**SEEDS, "none": ["f0", "f1"]}  # whose words hardly occur
-    model = LDA(n_topics=6, seeds=seeds, random_state=0)
-    for begin in range(0, 300, 100):
-        model.partial_fit(corpus[begin : begin + 100])
-    assert model.labels_ == {0: "law", 1: "war", 2: "none"}
-    assert matched(model, 5)[:2] == [3, 2]
-    own = model.components_[2, [WORDS.index(word) for word in ("f0", "f1")]]
-    assert (own > 50.0).all()
-
-
 @pytest.mark.parametrize("how", HOW)
 def test_a_table_says_what_seeds_say_and_a_row_what_a_number_says(corpus: Corpus, how: str, tmp_path: Path) -> None:
     def fitted(n_laps: int = 12, **given: Any) -> LDA:
@@ -121,21 +109,3 @@ def test_a_table_says_what_seeds_say_and_a_row_what_a_number_says(corpus: Corpus
     every = np.random.default_rng(1).gamma(1.0, 0.2, (5, len(WORDS))) + 0.01
     for name, eta in {"row": BY_WORD, "table": every}.items():
         check_fits_go_on(fitted, corpus, {"eta": eta}, 5, tmp_path / name)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"n_topics": 1, "seeds": SEEDS}, "seeds are 2, but the fit has 1 topic, with theirs"),
-        ({"n_topics": 2, "eta": np.full((3, 96), 0.1)}, "rows of eta are 3, but the fit has 2 topics, with theirs"),
-        ({"eta": BY_WORD[:5]}, "the documents have 96 words"),
-        ({"eta": BY_WORD, "learn": ["eta"]}, "not learned"),
-        ({"eta": np.full(96, 1e-3)}, "eta is 0.001, for which"),
-        ({"eta": np.full((1, 96), 0.1), "seeds": SEEDS}, "seeds and eta of shape"),
-        ({"seeds": {"space": ["orbit"]}}, "none of its words"),
-    ],
-)
-def test_what_cannot_be_is_refused(corpus: Corpus, parameters: dict[str, Any], message: str) -> None:
-    for call in ("fit", "partial_fit"):
-        with pytest.raises(InputError, match=message):
-            getattr(LDA(**{"n_topics": 5, **parameters}), call)(corpus)

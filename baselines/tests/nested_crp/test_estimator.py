@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 
 import stickbreak
-from stickbreak.corpus import Corpus, planted_lda
-from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError
-from stickbreak.report import build_report
-from stickbreak.storage import persistence
+from stickbreak.corpus import planted_lda
+from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak_baselines import NestedCRP
 
 
@@ -47,22 +45,6 @@ def test_planted_tree_is_found():
     assert sure.mean() > 0.5
     found = of_node[np.array(first)[weights[sure].argmax(axis=1)]].argmax(axis=1)
     assert (found == 1 + leaf[sure] // 3).mean() > 0.98
-
-
-def test_fit_that_is_resumed_or_continued_is_that_of_one_go(small, tmp_path):
-    def unfitted(n_laps):
-        return NestedCRP(n_laps=n_laps, learn=("gamma",), random_state=2)
-
-    whole, half = unfitted(22).fit(small), unfitted(12).fit(small, checkpoint=tmp_path / "cut")
-    half.save(tmp_path / "model")
-    loaded = stickbreak.load(tmp_path / "model")
-    assert (loaded.transform(small) == half.transform(small)).all()
-    assert loaded.tree_ == half.tree_
-    resumed = unfitted(22).fit(small, checkpoint=tmp_path / "cut", resume=True)
-    for other in (resumed, loaded.continue_fit(small, n_laps=10)):
-        for name in ("components_", "topic_parents_", "topic_documents_", "gamma_"):
-            np.testing.assert_array_equal(getattr(other, name), getattr(whole, name))
-        np.testing.assert_array_equal(other.trace_["objective"], whole.trace_["objective"])
 
 
 def test_nodes_documents_and_tokens_belong_together(small):
@@ -106,40 +88,6 @@ def test_eta_of_each_word_is_that_of_nodes_scores_and_saved_models(small, tmp_pa
     assert seeded.topic_tokens_.sum() == small.n_tokens
 
 
-def test_eta_of_each_word_that_is_alike_is_that_of_a_number(small):
-    fits = [NestedCRP(eta=eta, n_laps=5, random_state=0).fit(small) for eta in (0.1, np.full(30, 0.1))]
-    np.testing.assert_allclose(fits[0].components_, fits[1].components_, rtol=1e-12)
-    np.testing.assert_allclose(fits[0].transform(small), fits[1].transform(small), rtol=1e-9)
-
-
-def test_as_many_numbers_as_levels_are_those_of_levels():
-    model = NestedCRP(eta=(1.0, 0.5, 0.2), n_laps=2, random_state=0).fit(np.array([[1, 2, 0], [0, 1, 3]]))
-    assert (model.eta_levels_.tolist(), model.eta_words_) == ([1.0, 0.5, 0.2], None)
-
-
-@pytest.mark.parametrize("damage", [lambda a: -a, lambda a: a[1:], lambda a: 2 * a, lambda a: a * np.nan])
-def test_damaged_eta_of_words_is_refused(small, tmp_path, damage):
-    NestedCRP(eta=np.linspace(0.1, 0.5, 30), n_laps=3, random_state=0).fit(small).save(tmp_path / "m")
-    arrays, meta = persistence.read_folder(tmp_path / "m", kind="NestedCRP")
-    arrays["value.eta_words_"] = damage(arrays["value.eta_words_"])
-    persistence.write_folder(tmp_path / "m", kind="NestedCRP", arrays=arrays, meta=meta, overwrite=True)
-    with pytest.raises(ModelFormatError, match="pseudo-counts"):
-        stickbreak.load(tmp_path / "m")
-
-
-def test_report_shows_the_tree(small):
-    model = NestedCRP(n_laps=10, random_state=0).fit(small)
-    tree = build_report(model, small).tree
-    assert (tree.branching, tree.n_levels, tree.n_topics) == ((), 2, model.n_topics_)
-    assert {node.topic for node in tree.nodes} == set(range(model.n_topics_))
-
-
-def test_threads_do_not_change_the_numbers(small):
-    model = NestedCRP(n_laps=3, random_state=0).fit(small)
-    one, three = (model.set_params(n_jobs=n).transform(small) for n in (1, 3))
-    np.testing.assert_array_equal(one, three)
-
-
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -155,29 +103,6 @@ def test_threads_do_not_change_the_numbers(small):
 def test_parameters_that_make_no_sense_are_refused(parameters, message, small):
     with pytest.raises((InputError, ValueError), match=message):
         NestedCRP(**parameters).fit(small)
-
-
-def test_counts_that_are_not_whole_are_refused(small):
-    with pytest.raises(InvalidCorpus, match="a sampler assigns each"):
-        NestedCRP(n_laps=2).fit(small.counts * 0.5)
-
-
-def test_empty_documents_and_single_words_do_not_spoil_a_fit():
-    corpus = Corpus.from_counts(np.array([[2, 0, 1], [0, 0, 0], [1, 1, 0]]))
-    model = NestedCRP(n_laps=10, random_state=0).fit(corpus)
-    assert np.isfinite(model.components_).all()
-    assert np.isfinite(model.score(corpus))
-    assert NestedCRP(n_laps=2).fit(np.array([[0, 1]])).topic_word_[0].shape == (2,)
-
-
-@pytest.mark.parametrize("name", ["topic_parents_", "topic_levels_", "topic_documents_", "eta_levels_"])
-def test_damaged_files_are_refused(small, tmp_path, name):
-    NestedCRP(n_laps=3, random_state=0).fit(small).save(tmp_path / "model")
-    arrays, meta = persistence.read_folder(tmp_path / "model", kind="NestedCRP")
-    arrays[name] = -arrays[name] - 3
-    persistence.write_folder(tmp_path / "model", kind="NestedCRP", arrays=arrays, meta=meta, overwrite=True)
-    with pytest.raises(ModelFormatError):
-        stickbreak.load(tmp_path / "model")
 
 
 @pytest.mark.parametrize("wrong", ["two levels", "two parents", "beyond"])

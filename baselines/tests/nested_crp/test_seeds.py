@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 from tests.sampling.laws import ALARM, chi_square
-from tests.steered_problems import WORDS, documents, matched
+from tests.steered_problems import documents, matched
 
 import stickbreak
 from stickbreak.corpus import Corpus, planted_lda
-from stickbreak.exceptions import InputError
 from stickbreak.numerics.streams import key_of
 from stickbreak_baselines import NestedCRP
 from stickbreak_baselines.nested_crp.documents import Routes
@@ -120,27 +119,3 @@ def test_a_planted_topic_is_found_under_the_number_of_its_seed(corpus: Corpus, t
     loaded = stickbreak.load(tmp_path / "model")
     assert loaded.labels_ == model.labels_
     np.testing.assert_array_equal(loaded.transform(corpus[:20]), model.transform(corpus[:20]))
-    half = NestedCRP(n_laps=10, **fit).fit(corpus, checkpoint=tmp_path / "c")
-    half.save(tmp_path / "half")
-    resumed = NestedCRP(n_laps=20, **fit).fit(corpus, checkpoint=tmp_path / "c", resume=True)
-    for other in (resumed, stickbreak.load(tmp_path / "half").continue_fit(corpus, n_laps=10)):
-        np.testing.assert_array_equal(other.components_, model.components_)
-        np.testing.assert_array_equal(other.topic_documents_, model.topic_documents_)
-
-
-def test_a_seed_without_documents_keeps_its_node() -> None:
-    few = documents(8, [0, 1], 1)
-    seeds = {"none": ["h0", "h1"], "law": ["a0", "a1"]}
-    model = NestedCRP(seeds=seeds, seed_tokens=1e4, n_laps=15, random_state=0).fit(few)
-    assert model.labels_ == {1: "none", 2: "law"}
-    assert model.topic_documents_[1] == 0
-    assert model.topic_weights_.sum() <= 1 + 1e-12
-    assert [WORDS.index(word) for word in ("h0", "h1")] == sorted(model.components_[1].argsort()[-2:].tolist())
-
-
-@pytest.mark.parametrize(
-    ("seeds", "message"), [({"space": ["orbit"]}, "none of its words"), ({}, "give words by the name")]
-)
-def test_seeds_that_cannot_be_are_refused(corpus: Corpus, seeds: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        NestedCRP(seeds=seeds).fit(corpus)

@@ -56,19 +56,6 @@ def test_batch_objective_never_falls_and_ends_the_fit(corpus):
     assert (np.diff(model.trace_["objective"]) >= -1e-10).all()
 
 
-@pytest.mark.parametrize("batch_size", [None, 20])
-def test_threads_and_pauses_change_nothing(corpus, batch_size, tmp_path, monkeypatch):
-    monkeypatch.setattr("stickbreak_baselines.minibatch.SHARD_COUNTS", 100)
-    given = {"branching": (4, 2), "batch_size": batch_size, "tolerance": None, "random_state": 0}
-    whole = NestedHDP(n_laps=4, n_jobs=3, **given).fit(corpus)
-    half = NestedHDP(n_laps=2, **given).fit(corpus)
-    half.save(tmp_path / "half")
-    half = stickbreak.load(tmp_path / "half").continue_fit(corpus, n_laps=2)
-    np.testing.assert_array_equal(half.components_, whole.components_)
-    np.testing.assert_array_equal(half.trace_["objective"], whole.trace_["objective"])
-    np.testing.assert_array_equal(half.transform(corpus), whole.transform(corpus))
-
-
 def test_stream_learns_and_goes_on_after_a_file(corpus, tmp_path):
     model = NestedHDP(branching=(4, 2), total_documents=600, random_state=0)
     for _ in range(5):
@@ -99,15 +86,6 @@ def test_nodes_come_level_by_level_the_largest_child_first_and_an_empty_document
 
 def _down(parent, p):
     return [k for child in np.flatnonzero(parent == p) for k in [int(child), *_down(parent, child)]]
-
-
-def test_new_documents_are_predicted_better_than_by_one_topic(corpus):
-    new = planted_tree(40, 30, seed=1)
-    model = NestedHDP(branching=(4, 3), batch_size=20, n_laps=10, random_state=0).fit(corpus)
-    flat = np.asarray(corpus.counts.sum(axis=0)).ravel() + 0.1
-    alone = float(np.asarray(new.counts.sum(axis=0)).ravel() @ np.log(flat / flat.sum())) / new.n_tokens
-    assert model.score(new) > alone + 0.5
-    assert model.left_to_right(new[:5], n_particles=10).unbiased > alone + 0.3
 
 
 @pytest.mark.parametrize(

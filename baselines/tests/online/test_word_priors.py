@@ -12,7 +12,6 @@ from tests.steered_problems import WORDS, documents, matched
 
 import stickbreak
 from stickbreak.corpus import Corpus
-from stickbreak.exceptions import InputError
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak_baselines import OnlineHDP, SplitMergeOnlineHDP
 from stickbreak_baselines.minibatch import Minibatch
@@ -241,30 +240,3 @@ def test_a_table_says_what_seeds_say_and_fits_go_on(corpus: Corpus, name: str, t
     uneven = np.random.default_rng(0).gamma(0.5, 0.3, len(WORDS)) + 0.02
     for label, how in {"row": {"eta": uneven}, "seeds": {"seeds": SEEDS}}.items():
         check_fits_go_on(model, corpus, how, 2, tmp_path / label)
-
-
-@pytest.mark.parametrize("name", FAMILIES)
-def test_a_stream_begins_with_seeds_and_keeps_them(corpus: Corpus, name: str) -> None:
-    family, given = FAMILIES[name]
-    model = family(**given, seeds=SEEDS, random_state=0)
-    for begin in range(0, 300, 60):
-        model.partial_fit(corpus[begin : begin + 60])
-    assert model.labels_ == {0: "law", 1: "war"}
-    assert matched(model, 5)[:2] == [3, 2]
-
-
-@pytest.mark.parametrize("name", FAMILIES)
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"eta": np.full(5, 0.1)}, "the documents have 96 words"),
-        ({"seeds": SEEDS, "init": "documents"}, "seeds and init both say"),
-        ({"eta": np.full((1, 96), 0.1), "seeds": SEEDS}, "seeds and eta of shape"),
-        ({"seeds": {"space": ["orbit"]}}, "none of its words"),
-    ],
-)
-def test_what_cannot_be_is_refused(corpus: Corpus, name: str, parameters: dict[str, Any], message: str) -> None:
-    family, given = FAMILIES[name]
-    for call in ("fit", "partial_fit"):
-        with pytest.raises(InputError, match=message):
-            getattr(family(**given, **parameters), call)(corpus)

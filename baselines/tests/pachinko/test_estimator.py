@@ -4,11 +4,8 @@ import numpy as np
 import pytest
 from baselines.tests.lda.test_estimator import distance
 
-import stickbreak
 from stickbreak.corpus import Corpus, planted_lda
-from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError
-from stickbreak.report import build_report
-from stickbreak.storage import persistence
+from stickbreak.exceptions import InputError
 from stickbreak_baselines import HierarchicalPachinko, Pachinko
 
 KINDS = [Pachinko, HierarchicalPachinko]
@@ -70,22 +67,6 @@ def test_words_of_all_documents_are_found_at_the_root_and_others_below():
     assert distance(model.topic_word_[1:], np.vstack([fields, below])) < 0.1
 
 
-def test_fit_that_is_resumed_or_continued_is_that_of_one_go(kind, small, tmp_path):
-    def unfitted(n_laps):
-        learn = ("alpha", "sub_alpha", "eta")
-        return kind(n_super=3, n_topics=5, n_laps=n_laps, tolerance=None, learn=learn, random_state=2)
-
-    whole, half = unfitted(62).fit(small), unfitted(52).fit(small, checkpoint=tmp_path / "cut")
-    half.save(tmp_path / "model")
-    loaded = stickbreak.load(tmp_path / "model")
-    assert (loaded.transform(small) == half.transform(small)).all()
-    resumed = unfitted(62).fit(small, checkpoint=tmp_path / "cut", resume=True)
-    for other in (resumed, loaded.continue_fit(small, n_laps=10)):
-        for name in ("components_", "super_prior_", "sub_prior_", "path_tokens_"):
-            np.testing.assert_array_equal(getattr(other, name), getattr(whole, name))
-        np.testing.assert_array_equal(other.trace_["objective"], whole.trace_["objective"])
-
-
 def test_shapes_shares_and_weights_belong_together(kind, small):
     model = kind(n_super=3, n_topics=5, n_laps=15, random_state=0).fit(small)
     assert model.super_topics_.shape == model.path_tokens_.shape == model.sub_prior_.shape
@@ -125,18 +106,6 @@ def test_tree_has_the_super_topics_and_the_topics_below_them(kind, small):
         root.descend((9,))
 
 
-def test_report_shows_the_tree(kind, small):
-    model = kind(n_super=3, n_topics=5, n_laps=15, random_state=0).fit(small)
-    tree = build_report(model, small).tree
-    assert (tree.branching, tree.n_levels, tree.n_topics) == ((), 2, model.n_topics_)
-    assert tree.n_nodes == len(tree.nodes) == model.tree_.n_nodes
-
-
-def test_counts_that_are_not_whole_are_refused(kind, small):
-    with pytest.raises(InvalidCorpus, match="a sampler assigns each"):
-        kind(n_topics=3, n_laps=2).fit(small.counts * 0.5)
-
-
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -153,20 +122,3 @@ def test_parameters_that_make_no_sense_are_refused(kind, parameters, message):
     corpus = Corpus.from_counts(np.full((4, 30), 1000))
     with pytest.raises((InputError, ValueError), match=message):
         kind(**parameters).fit(corpus)
-
-
-def test_topics_without_tokens_do_not_spoil_a_fit(kind):
-    corpus = Corpus.from_counts(np.array([[2, 0, 1], [0, 0, 0], [1, 1, 0]]))
-    model = kind(n_super=4, n_topics=5, n_laps=25, random_state=0).fit(corpus)
-    assert np.isfinite(model.components_).all()
-    assert np.isfinite(model.score(corpus))
-
-
-@pytest.mark.parametrize("name", ["super_prior_", "sub_prior_", "path_tokens_"])
-def test_damaged_files_are_refused(kind, small, tmp_path, name):
-    kind(n_super=3, n_topics=5, n_laps=3, random_state=0).fit(small).save(tmp_path / "model")
-    arrays, meta = persistence.read_folder(tmp_path / "model", kind=kind.__name__)
-    arrays[name] = -arrays[name]
-    persistence.write_folder(tmp_path / "model", kind=kind.__name__, arrays=arrays, meta=meta, overwrite=True)
-    with pytest.raises(ModelFormatError):
-        stickbreak.load(tmp_path / "model")

@@ -133,7 +133,7 @@ class BackoffTreeTopics(TopicEstimator):
     leaf_word_ : scipy.sparse.csr_array of shape (K, W)
         Number of tokens, and pseudo-tokens, of each word at each of these leaves. It stands for `components_` of the
         other families, which a tree does not have: a dense table of topics and words would be too large for a million
-        leaves.
+        leaves. For the same reason there is no `expected_weights`: `transform` returns a sparse table.
     topic_word_ : ndarray of shape (K, W)
         Word distributions of these leaves, if the table takes at most half a gigabyte (else use `word_distributions`).
     alpha_levels_, eta_levels_ : ndarray of shape (levels,)
@@ -577,10 +577,6 @@ class BackoffTreeTopics(TopicEstimator):
             for found, probability in self._ranked(check_whole("n_words", n_words, 1), leaves)
         ]
         return ShownTopics(leaves, self.topic_shares_[order], self.topic_shares_[order], words)
-
-    def expected_weights(self, X: Any) -> Float:
-        """Raise an InputError: a dense table of documents and leaves is what a tree of this size avoids."""
-        raise InputError("a tree has no dense weights of documents; call transform for its sparse weights.")
 
     def transform(self, X: Any) -> Any:
         """Return the shares of the tokens of documents at each leaf.                                 docs/math (T10)

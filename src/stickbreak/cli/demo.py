@@ -1,7 +1,6 @@
 """`stickbreak demo`: the main job on text that every machine has."""
 
 import textwrap
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -13,36 +12,12 @@ from stickbreak.cli.options import Force, Json, Quiet, RandomState, option
 from stickbreak.cli.output import say
 from stickbreak.exceptions import StickbreakError, WriteError
 
-__all__ = ["DOCSTRING_STOP_WORDS", "demo", "english_and"]
+__all__ = ["demo"]
 
 _WHAT_NEXT = """
 Then with documents of your own (a .jsonl, .csv or .parquet file, a folder of text files, ...):
     stickbreak fit mine.csv --out my-topics --held-out 0.1"""
 _FORMAT = "demo"  # how what a model remembers says that it came from here
-
-DOCSTRING_STOP_WORDS = tuple(
-    """
-    allow allows arg args argument arguments associated attribute attributeerror attributes available bar
-    bool boolean call called calling calls class classes cls contain containing contains corresponding
-    create created creates current currently def default defaults define defined defines dict different
-    does example false following foo func function functions given gives implement implementation
-    implemented implements instance instances instead int just keyerror keyword keywords kwargs like list
-    lists make makes means method methods needed new non none note number numbers obj object objects
-    optional optionally override param parameter parameters pass passed possible provide provided
-    provides python raise raised raises result results return returned returning returns self set sets
-    simple specific specified specify standard str subclass subclasses support supported supports true
-    tuple tuples typ type typeerror types use used useful user uses using usually value valueerror values
-    want way work works
-    """.split()
-)
-"""Words of nearly every documentation string of Python code, whatever it is about."""
-
-
-def english_and(words: Iterable[str]) -> tuple[str, ...]:
-    """Join words to the English stop words."""
-    from stickbreak.corpus import stop_words_of
-
-    return tuple(sorted(stop_words_of("english") | set(words)))
 
 
 def demo(
@@ -85,7 +60,11 @@ def demo(
     )
     job.check()
     from stickbreak.corpus import TextOptions, count_texts
-    from stickbreak.corpus.examples.standard_library import standard_library_docstrings
+    from stickbreak.corpus.examples.standard_library import (
+        DOCSTRING_STOP_WORDS,
+        english_and,
+        standard_library_docstrings,
+    )
 
     _tell(quiet, "1. Collecting the documentation strings of Python's standard library ...")
     names, texts = standard_library_docstrings()
@@ -102,7 +81,11 @@ def demo(
     corpus = count_texts(texts, options, names)
     _tell(quiet, f"   {corpus.n_words:,} different words, {corpus.n_tokens:,} words in all")
     _tell(quiet, "3. Learning topics from nine tenths of them; the rest are for the score")
-    result = job.run(Documents(corpus, {"settings": {"format": _FORMAT}, "suffix": None}, texts=texts))
+    result = job.run(
+        Documents(
+            corpus, {"settings": {"format": _FORMAT}, "suffix": None}, texts=lambda rows: [texts[row] for row in rows]
+        )
+    )
     result.show(as_json=as_json)
     _tell(quiet, _WHAT_NEXT)
     if open_report:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from stickbreak.cli.output import MOST_LEAVES, TopicLine, describe_topics
+from stickbreak.cli.output import MOST_LEAVES
 from stickbreak.cli.scores import Score, Told, completion_score, scores_of_words
 from stickbreak.cli.settings import limits_of, named_tokenizer
 from stickbreak.cli.tables import WeightTable, document_weights
@@ -31,7 +31,7 @@ __all__ = [
     "suffix_of",
 ]
 
-Texts = Callable[[Sequence[int]], list[str]] | Sequence[str]
+Texts = Callable[[Sequence[int]], list[str]]
 Callback = Callable[[dict[str, Any]], None]
 
 FOR_VECTORS = {"group_field": "--group-field", "patch_size": "--patch-size", "n_patches": "--patches"}
@@ -111,7 +111,7 @@ def _read(path: Location, reading: Mapping[str, Any], keep: Any, metadata: Locat
     return with_columns(read(path, keep=beside, **arguments), table, metadata)
 
 
-def _texts(path: Location, reading: Mapping[str, Any]) -> Callable[[Sequence[int]], list[str]] | None:
+def _texts(path: Location, reading: Mapping[str, Any]) -> Texts | None:
     """Return the function that reads texts by their rows; None where the input holds counts."""
     from stickbreak.corpus import read_texts
     from stickbreak.corpus.reading.formats import detect_format
@@ -134,8 +134,8 @@ class Documents:
         How the documents of the fit were read: what a model remembers.
     n_outside : int, float or None
         Tokens of words that the model does not know; None where they were passed over uncounted.
-    texts : callable, sequence of str or None
-        Function from rows to texts, or the texts, if the input holds texts.
+    texts : callable or None
+        Function from rows to texts, if the input holds texts.
     path : Location or None
         What was read; None where the documents were made.
     reading : dict
@@ -145,8 +145,6 @@ class Documents:
     topic: ClassVar[str] = "topic"
     row: ClassVar[str] = "document"
     unit: ClassVar[str] = "token"
-    columns: ClassVar[tuple[str, ...]] = ("topic", "share", "words")
-    expert_columns: ClassVar[tuple[str, ...]] = ("topic", "share", "corpus weight", "words")
 
     corpus: Corpus
     record: dict[str, Any] = field(default_factory=dict)
@@ -258,9 +256,23 @@ class Documents:
         return counts if counts.size == self.corpus.n_words else None  # the words of a stream may have changed
 
     @staticmethod
-    def lines(model: Any, n: int, most: int = MOST_LEAVES) -> Sequence[TopicLine]:
-        """Describe the topics of a model, the largest first, by n words each."""
-        return describe_topics(model, n, most)
+    def topics(model: Any, n: int, most: int = MOST_LEAVES) -> list[dict[str, Any]]:
+        """Describe topics by n words each, as JSON has them: those of seeds, then the largest; of a tree leaves."""
+        shown, labels, of_seeds = model.shown_topics(n, most=most), model.labels_, set(model.seed_topics_.values())
+        found = []
+        for k, share, weight, words in zip(shown.numbers, shown.shares, shown.weights, shown.words, strict=True):
+            label = {"label": labels[int(k)]} if int(k) in labels else {}
+            named = [{"word": word, "probability": probability} for word, probability in words]
+            found.append({"id": int(k), **label, "share": float(share), "corpus_weight": float(weight), "words": named})
+        return sorted(found, key=lambda topic: (topic["id"] not in of_seeds, -topic["share"]))
+
+    @staticmethod
+    def cells(topic: Mapping[str, Any], *, verbose: bool = False) -> dict[str, str]:
+        """Return what a table has of a topic: the label that was given stands before the words."""
+        words = " ".join(word["word"] for word in topic["words"])
+        weight = {"corpus weight": f"{topic['corpus_weight']:.2%}"} if verbose else {}
+        label = f"{topic['label']}: " if "label" in topic else ""
+        return {"topic": str(topic["id"]), "share": f"{topic['share']:.2%}", **weight, "words": label + words}
 
     @staticmethod
     def n_topics(model: Any) -> int:
@@ -312,6 +324,14 @@ class Documents:
             return {"n_documents": n_documents, "n_tokens": n_tokens, **outside}
         n_fitted, n_words = fitted.corpus.n_documents, self.corpus.n_words
         return {"n_documents": n_documents, "n_documents_fitted": n_fitted, "n_words": n_words, "n_tokens": n_tokens}
+
+    def only(self, rows: np.ndarray) -> Self:
+        """Return some of the documents; those without names keep their numbers."""
+        names, texts = self.corpus.document_names, self.texts
+        corpus = replace(self.corpus[rows], names=tuple(names[row] for row in rows))
+        if texts is None:
+            return replace(self, corpus=corpus)
+        return replace(self, corpus=corpus, texts=lambda chosen: texts([int(rows[row]) for row in chosen]))
 
     def split(self, held_out: float, seed: int) -> tuple[Self, Self]:
         """Hold out some of the documents."""

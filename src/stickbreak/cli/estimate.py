@@ -127,7 +127,8 @@ def print_estimate(
     began = time.process_time()
     sample, texts, extent = read_sample(path, SAMPLE, text=text, keep=keep, **read_arguments(reading))
     seconds_read = time.process_time() - began
-    train = Documents(sample, {}, 0, texts, path, reading)
+    of_rows = None if texts is None else lambda rows: [texts[row] for row in rows]
+    train = Documents(sample, {}, 0, of_rows, path, reading)
     if not job.quiet:
         say(f"making {PASSES} passes over {train.size_of_fit} ...")
     whole, times = _Whole.of(sample, extent), extent.n_counts / max(sample.counts.nnz, 1)

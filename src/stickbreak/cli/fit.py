@@ -1,10 +1,11 @@
 """`stickbreak fit`: its options, and what they ask for."""
 
+import inspect
 import textwrap
 from collections.abc import Collection, Mapping
 from copy import copy
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
@@ -14,7 +15,7 @@ from stickbreak.cli.documents import Documents, check_input
 from stickbreak.cli.job import FitJob
 from stickbreak.cli.methods import DEFAULT, GROUPS_OF_METHODS, METHODS
 from stickbreak.cli.models import KINDS, check_separator, kept_fields, workers_of
-from stickbreak.cli.output import TOPICS_SHOWN, check_output, say
+from stickbreak.cli.output import TOPICS_SHOWN, say
 from stickbreak.cli.settings import (
     Settings,
     counting_names,
@@ -27,36 +28,16 @@ from stickbreak.cli.settings import (
 )
 from stickbreak.exceptions import InputError, ReadError
 from stickbreak.storage.plain_files import read_json, read_toml
-
-if TYPE_CHECKING:
-    pass
+from stickbreak.storage.urls import Location
 
 __all__ = ["FitCommand", "fit"]
 
-LABELLED = ("topics", "gibbs")  # methods that take labels of documents
 _TEXT = ("stop_words", "min_df", "max_df", "phrases", "strip")  # options that mean nothing to vectors
-_FIRST = {
-    "input": "A file, a folder or a URL.",
-    "out": "Folder to write the model to.",
-    "text_field": "Column or JSON field of the text.",
-    "method": "topics, tree, ... Default: topics.",
-    "topics": "Their number. Default: found.",
-    "held_out": "Hold out and score: 0.1 or 500.",
-    "stop_words": "Language, none, a file, english+FILE.",
-    "min_df": "Drop words in fewer documents: 5.",
-    "max_df": "Drop words in more documents: 0.5.",
-    "dates": "Column of dates, for the report.",
-    "labels": "Column of known labels: topics of it.",
-    "seeds": "TOML of words of expected topics.",
-    "set_": "Any other parameter: --help-all.",
-    "random_state": "Seed of random numbers. Default: 0.",
-    "jobs": "Threads. Default: all cores.",
-    "no_report": "Do not write a report.",
-    "estimate": "Only say what time and memory it takes.",
-    "force": "Replace an existing model.",
-    "help_all": "Show all options, methods, parameters.",
-}
-"""The options on the first screen of the help, in this order, with what it says of them."""
+_FIRST = (
+    "input out text_field method topics held_out stop_words min_df max_df dates labels seeds set_ random_state jobs "
+    "no_report estimate force help_all"
+).split()
+"""The options on the first screen of the help, in this order."""
 
 _ALL = "stickbreak.help_all"
 _SETTING, _OUTPUT, _WHERE = "The model", "What is written and printed", "Where and how long it runs"
@@ -70,16 +51,15 @@ class FitCommand(TyperCommand):
         shown = copy(self)
         if not ctx.meta.get(_ALL):
             known = {param.name: param for param in self.params}
-            shown.params = [_brief(known[name], text) for name, text in _FIRST.items()]
+            shown.params = [_brief(known[name]) for name in _FIRST]
         super(FitCommand, shown).format_help(ctx, formatter)
 
 
-def _brief(param: Any, text: str) -> Any:
-    """Return an option with another text, without its panel, range, default and second name."""
+def _brief(param: Any) -> Any:
+    """Return an option without its panel, range and default."""
     param = copy(param)
     param.rich_help_panel = param.min = param.max = None
-    param.help, param.show_default = text, False
-    param.opts = [option for option in param.opts if option == param.opts[0] or not option.startswith("--")]
+    param.show_default = False
     return param
 
 
@@ -111,13 +91,13 @@ def fit(
     ctx: typer.Context,
     input: o.InputPath,
     reading: dict[str, Any],
-    out: Annotated[Path | None, o.option("--out -o", "FOLDER", "Folder to write model and report to.")] = None,
+    out: Annotated[Path | None, o.option("--out -o", "FOLDER", "Folder to write to. Default: INPUT-topics.")] = None,
     method: Annotated[
         str,
         o.option(
             "--method",
             "METHOD",
-            "topics or tree; --help-all has the others.",
+            "topics, tree or another: see --help-all.",
             panel=_SETTING,
             callback=_check_method,
             is_eager=True,
@@ -132,7 +112,7 @@ def fit(
     ] = None,
     seeds: Annotated[
         Path | None,
-        o.option("--seeds", "FILE", 'Words of topics that you expect. TOML: space = ["orbit"]', panel=_SETTING),
+        o.option("--seeds", "FILE", "TOML or JSON of words of expected topics.", panel=_SETTING),
     ] = None,
     labels: o.Labels = None,
     label_separator: o.LabelSeparator = None,
@@ -147,9 +127,7 @@ def fit(
     metadata: o.Metadata = None,
     dates: o.Dates = None,
     date_format: o.DateFormat = None,
-    held_out: Annotated[
-        float | None, o.option("--held-out", "NUMBER", "Documents to hold out and score: number or share.")
-    ] = None,
+    held_out: Annotated[float | None, o.option("--held-out", "NUMBER", "Hold out and score: number or share.")] = None,
     report: Annotated[
         Path | None, o.option("--report", "FILE", "The HTML report. Default: in the model's folder.", panel=_OUTPUT)
     ] = None,
@@ -163,7 +141,7 @@ def fit(
     topics_shown: o.TopicsShown = TOPICS_SHOWN,
     verbose: o.Verbose = False,
     estimate: Annotated[
-        bool, o.option("--estimate", None, "Only say what time and memory the fit takes.", panel=_WHERE)
+        bool, o.option("--estimate", None, "Only say what time and memory it takes.", panel=_WHERE)
     ] = False,
     jobs: o.Jobs = None,
     workers: o.Workers = None,
@@ -177,7 +155,7 @@ def fit(
     json: o.Json = False,
     help_all: Annotated[
         bool,
-        o.option("--help-all", None, "Show all options, methods and parameters.", is_eager=True, callback=_show_all),
+        o.option("--help-all", None, "Show all options, methods, parameters.", is_eager=True, callback=_show_all),
     ] = False,
 ) -> None:
     """Learn the topics of a collection, and how many there are.
@@ -189,18 +167,11 @@ def fit(
     if estimate:
         unused = {"--checkpoint": checkpoint, "--resume": resume, "--held-out": held_out, "--metadata": metadata}
         _check_estimate(method, unused | {"--workers": workers})
-        out = out or Path("model")  # which is not written
-    if out is None:
-        raise InputError(
-            "Missing option '--out': the folder of the model; --estimate alone needs none (see stickbreak fit --help)"
-        )
+    out = out or Path(f"{_name_of(input)}-topics")
     if date_format is not None and dates is None:
         raise InputError("--date-format says how a column of dates is written; name the column with --dates")
     if report is not None and no_report:
         raise InputError("--report and --no-report contradict each other; give one of them")
-    if labels is not None and method not in LABELLED:
-        wanted = joined(LABELLED, "or")
-        raise InputError(f"--labels is for --method {wanted}, but --method is {method}; leave it out")
     check_separator(labels, label_separator)
     settings = Settings.of(values_set(set_ or ()), method)
     reading = {**settings.reading, **o.given(reading)}
@@ -234,8 +205,6 @@ def fit(
     )
     check_input(input)
     if not estimate:
-        if job.report is not None:
-            check_output(job.report, input)
         job.check()
     kind: Any = KINDS[METHODS[method].data]
     columns = kept_fields(keep)
@@ -266,6 +235,12 @@ def fit(
     with on_workers:
         result = job.run(material)
     result.show(topics_shown, as_json=json, verbose=verbose)
+
+
+def _name_of(path: Location) -> str:
+    """Return the name of an input without its endings: reviews of reviews.csv.gz."""
+    name = path.name or Path(str(path)).resolve().name
+    return name.removeprefix(".").partition(".")[0] or "documents"
 
 
 def _is_given(ctx: typer.Context, argument: str) -> bool:
@@ -312,13 +287,16 @@ def _number_of_topics(method: str, number: int | None) -> dict[str, int]:
     return {name: number}
 
 
+def _takes(method: str, name: str) -> bool:
+    """Tell whether the estimator of a method has a parameter."""
+    return name in inspect.signature(METHODS[method].load()).parameters
+
+
 def _seeds(method: str, path: Path | None) -> dict[str, Any]:
     """Return the parameter `seeds` that a file holds; nothing without a file."""
     if path is None:
         return {}
-    import inspect
-
-    if "seeds" not in inspect.signature(METHODS[method].load()).parameters:
+    if not _takes(method, "seeds"):
         raise InputError(f"--seeds is for methods of words, but --method is {method}; leave it out")
     try:
         seeds = read_json(path) if path.suffix.lower() == ".json" else read_toml(path)
@@ -336,13 +314,9 @@ def _seeds(method: str, path: Path | None) -> dict[str, Any]:
 
 def _scratch(method: str, workers: str | None, scratch: Path | None) -> dict[str, Path]:
     """Return the parameter of the estimator that --scratch sets, unless the folder is that of workers alone."""
-    if scratch is None:
-        return {}
-    import inspect
-
-    if "scratch" in inspect.signature(METHODS[method].load()).parameters:
+    if scratch is not None and _takes(method, "scratch"):
         return {"scratch": scratch}
-    if workers is None:
+    if scratch is not None and workers is None:
         raise InputError(
             "--scratch needs --method topics, variational, tree or a model of vectors, or --workers ADDRESS: other "
             "methods fit in memory"

@@ -1,10 +1,9 @@
 """The main job as `fit` and `demo` run it: fit, write, score, report, and say what was found."""
 
-import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,17 +13,18 @@ from stickbreak.cli.models import TAKEN_CHECKPOINT, check_resumed, labels_of
 from stickbreak.cli.output import (
     MOST_LEAVES,
     TOPICS_SHOWN,
-    Line,
+    check_output,
     next_lines,
     print_json,
-    print_topics,
     say,
     show,
     show_rest,
     tell_notice,
 )
 from stickbreak.cli.scores import Score
-from stickbreak.exceptions import InputError, WriteError
+from stickbreak.cli.settings import joined
+from stickbreak.cli.tables import print_topics
+from stickbreak.exceptions import InputError
 from stickbreak.fitting.progress import explained
 
 if TYPE_CHECKING:
@@ -108,10 +108,14 @@ class FitJob:
                     "written; give a folder outside it"
                 )
             check_target(self.checkpoint, overwrite=self.resume or self.force, advice=TAKEN_CHECKPOINT)
-        if self.report is not None and self.report.absolute().parent != self.out.absolute():
-            _check_file(self.report)
+        if self.report is not None:
+            check_output(self.report, *([] if self.input is None else [self.input]), made=self.out)
         if self.labels is not None:
-            self.estimator()._check_labelled_fit()
+            estimator = self.estimator()
+            if not _takes_labels(estimator):
+                able = joined([name for name, method in METHODS.items() if _takes_labels(method.load())], "or")
+                raise InputError(f"--labels is for --method {able}, but --method is {self.method}; leave it out")
+            estimator._check_labelled_fit()
 
     def run(self, material: Any) -> "FitResult":
         """Fit what was read; write the model, then score it, then write the report."""
@@ -201,17 +205,8 @@ class FitJob:
             say(text)
 
 
-def _check_file(path: Path) -> None:
-    """Refuse a file that could not be written."""
-    parent = path.absolute().parent
-    if path.is_dir():
-        raise WriteError(f"cannot write {path}: it is a folder; give the name of a file")
-    if path.exists() and not path.is_file():
-        raise WriteError(f"cannot write {path}: it is a device or a pipe; give the name of a file")
-    if not parent.is_dir():
-        raise WriteError(f"cannot write {path}: its parent folder does not exist; create it first")
-    if not os.access(parent, os.W_OK | os.X_OK):
-        raise WriteError(f"cannot write {path}: permission denied; choose a place that you may write to")
+def _takes_labels(estimator: Any) -> bool:
+    return getattr(estimator, "_takes_labels", False)  # those of vectors and of plug-ins may know no labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,20 +240,19 @@ class FitResult:
     def show(self, topics_shown: int = TOPICS_SHOWN, *, as_json: bool = False, verbose: bool = False) -> None:
         """Print the largest topics, and below them what was found and what to do next."""
         material = self.material
-        lines = material.lines(self.model, _WORDS, max(topics_shown, MOST_LEAVES))
+        topics = material.topics(self.model, _WORDS, max(topics_shown, MOST_LEAVES))
         if as_json:
-            print_json(self._as_json(lines))
+            print_json(self._as_json(topics))
             return
         if topics_shown:
-            columns = material.expert_columns if verbose else material.columns
-            print_topics(lines[:topics_shown], columns, verbose=verbose)
-            show_rest(material.n_topics(self.model) - min(topics_shown, len(lines)), self.job.out)
+            print_topics([material.cells(topic, verbose=verbose) for topic in topics[:topics_shown]])
+            show_rest(material.n_topics(self.model) - min(topics_shown, len(topics)), self.job.out)
             show("")
         if verbose:
             show("\n".join([*_expert_lines(self), ""]))
         show("\n".join(_result_lines(self)))
 
-    def _as_json(self, topics: Sequence[Line]) -> dict[str, Any]:
+    def _as_json(self, topics: list[dict[str, Any]]) -> dict[str, Any]:
         model, material, trace = self.model, self.material, self.model.trace_
         return {
             "model": str(self.job.out),
@@ -279,7 +273,7 @@ class FitResult:
             "seconds": float(sum(trace["seconds"])),
             "held_out": None if self.score is None else self.score.values,
             "path": _path_as_json(self.path),
-            f"{material.topic}s": [topic.as_json() for topic in topics],
+            f"{material.topic}s": topics,
         }
 
 

@@ -18,10 +18,8 @@ from stickbreak.cli.output import (
     MOST_LEAVES,
     TOPICS_SHOWN,
     check_output,
-    describe_topics,
+    next_lines,
     print_json,
-    print_rows,
-    print_topics,
     printable,
     say,
     show,
@@ -29,21 +27,20 @@ from stickbreak.cli.output import (
 )
 from stickbreak.cli.settings import joined
 from stickbreak.cli.tables import (
-    SparseWeightTable,
+    WEIGHT_FORMATS,
     check_table_file,
-    check_weight_file,
-    csv_lines,
-    jsonl_lines,
+    print_rows,
+    print_topics,
     tell_table,
     with_notes,
     write_weights,
 )
 from stickbreak.cli.vectors import SingleVectors, Vectors
 from stickbreak.exceptions import InputError, NoDocuments, ReadError
+from stickbreak.storage.urls import location_of
 
 if TYPE_CHECKING:
-    from stickbreak.comparison import Alignment
-    from stickbreak.questions.labels import LabelledTopics
+    from stickbreak.model.naming import AskedName
 
 __all__ = [
     "KINDS", "check_resumed", "check_separator", "compare", "evaluate", "kept_fields", "label", "labels_of",
@@ -60,8 +57,8 @@ KINDS: dict[str, type[Documents] | type[Vectors]] = {
 TAKEN_CHECKPOINT = "Add --resume to continue from it, or --force to replace it."
 _NUMBERS = {"overview": "overview", "best": "best", "within-one-error": "smallest_within_one_error"}
 _ENDS = {"split": "split", "joined": "joined", "part": "part of another", "changed": "changed", "gone": "gone"}
-_MOST_TOLD = 3  # topics that are gone, or new, below the table of a comparison
 _WORDS = 10  # of each new topic
+_EXCERPTS = 3  # documents of a topic that a language model is shown
 
 
 def load_model(path: Path) -> tuple[Any, Any]:
@@ -195,14 +192,14 @@ def topics(
         tell_table(fitted.topics_table(n_words=words), as_json=False, as_csv=as_csv, out=out, rows=n_topics)
         return
     wanted = n_topics if all_topics else topics_shown
-    lines = kind.lines(fitted, words, max(wanted, MOST_LEAVES))
+    described = kind.topics(fitted, words, max(wanted, MOST_LEAVES))
     score = kind.told_score(fitted)
     if as_json:
         noun, held_out = f"{kind.topic}s", None if score is None else score.values
-        print_json({f"n_{noun}": n_topics, noun: [line.as_json() for line in lines], "held_out": held_out})
+        print_json({f"n_{noun}": n_topics, noun: described, "held_out": held_out})
         return
-    print_topics(lines[:wanted], kind.expert_columns if verbose else kind.columns, verbose=verbose)
-    show_rest(n_topics - min(wanted, len(lines)), model)
+    print_topics([kind.cells(topic, verbose=verbose) for topic in described[:wanted]])
+    show_rest(n_topics - min(wanted, len(described)), model)
     if score is not None:
         numbers = [f"{label:<12}{text}" for label, text in score.lines] if verbose else []
         show("\n".join(["", score.sentence, *numbers]))
@@ -236,9 +233,7 @@ def transform(
     """
     on_workers = workers_of(workers, scratch)
     check_input(documents)
-    if out is not None:
-        check_weight_file(out)
-        check_output(out, documents)
+    check_table_file(out, documents, formats=WEIGHT_FORMATS)
     if labels and (as_json or (out is not None and out.suffix not in (".csv", ".parquet"))):
         raise InputError(
             "--labels names columns, which only CSV and Parquet have; give --out FILE.csv, or leave it out"
@@ -253,11 +248,11 @@ def transform(
     with on_workers:
         table = read.weights(fitted)
     if labels:
-        if isinstance(table, SparseWeightTable):
+        if table.columns is None:
             raise InputError("--labels names columns of topics, but the topics of a tree are rows; leave it out")
         table = replace(table, columns=load_words_model(model).labelled_topics().labels)
     if out is None:
-        for line in (jsonl_lines if as_json else csv_lines)(table):
+        for line in table.jsonl() if as_json else table.csv():
             typer.echo(line, nl=False)
         return
     write_weights(table, out)
@@ -325,7 +320,9 @@ def report(
     documents: o.InputPath,
     days: dict[str, Any],
     reading: dict[str, Any],
-    out: Annotated[Path, o.option("--out -o", None, "HTML file to write.")],
+    out: Annotated[
+        Path | None, o.option("--out -o", "FILE", "HTML file to write. Default: report.html in the model's folder.")
+    ] = None,
     title: Annotated[str | None, o.option("--title", None, "Heading of the report.")] = None,
     by: Annotated[
         str | None, o.option("--by", "PERIOD", "day, week, month, quarter or year. Default: one that makes 60 at most.")
@@ -372,6 +369,7 @@ def report(
         raise InputError("--map writes no shares over time or by class; give --map without options for these")
     Span.of(days["since"], days["until"], "--")
     check_input(documents)
+    out = out or model / "report.html"
     check_output(out, documents)
     for other in others or ():
         check_model(other)
@@ -406,7 +404,9 @@ def update(
     model: o.ModelPath,
     documents: o.InputPath,
     reading: dict[str, Any],
-    out: Annotated[Path, o.option("--out -o", "FOLDER", "Folder to write the model to.")],
+    out: Annotated[
+        Path | None, o.option("--out -o", "FOLDER", "Folder to write the model to. Default: MODEL-updated.")
+    ] = None,
     labels: o.Labels = None,
     label_separator: o.LabelSeparator = None,
     batch_size: Annotated[
@@ -455,6 +455,7 @@ def update(
 
     check_separator(labels, label_separator)
     check_input(documents)
+    out = out or _beside(model, "updated")
     check_target(out, overwrite=force)
     check_resumed(checkpoint, resume=resume)
     if checkpoint is not None:
@@ -514,13 +515,18 @@ def update(
         else:
             say(f"{told['n_topics']} topics after {fitted.n_steps_} steps ({before} before), written to {out}")
         return
-    new = [line for line in describe_topics(fitted, _WORDS, fitted.n_topics_) if line.id >= before]
+    new = [topic for topic in Documents.topics(fitted, _WORDS, fitted.n_topics_) if topic["id"] >= before]
     if as_json:
-        print_json({**told, "new_topics": [line.as_json() for line in new]})
+        print_json({**told, "new_topics": new})
         return
-    if new:
-        print_topics(new, Documents.columns, verbose=False)
+    print_topics([Documents.cells(topic) for topic in new])
     say(f"{len(new)} new topics after the {before} of before, written to {out}")
+
+
+def _beside(model: Path, suffix: str) -> Path:
+    """Return the folder of a model that is made of another one, beside it."""
+    folder = model if model.name not in ("", "..") else model.resolve()
+    return folder.with_name(f"{folder.name}-{suffix}")
 
 
 def _takes_steps(fitted: Any) -> bool:
@@ -549,7 +555,10 @@ def _add_counts(fitted: Any, read: Documents) -> None:
 
 def reduce(
     model: o.ModelPath,
-    out: Annotated[Path, o.option("--out -o", "FOLDER", "Folder to write the model to.")],
+    out: Annotated[
+        Path | None,
+        o.option("--out -o", "FOLDER", "Folder to write the model to. Default: MODEL-20, with the number of topics."),
+    ] = None,
     topics: Annotated[
         str | None,
         o.option(
@@ -586,7 +595,8 @@ def reduce(
     if by_hand and topics is not None:
         raise InputError("--topics is given with --merge or --drop; give a number, or name topics")
     fitted, kind = load_model(model)
-    check_target(out, overwrite=force)
+    if out is not None:
+        check_target(out, overwrite=force)
     if kind is not Documents:
         name = type(fitted).__name__
         raise InputError(f"the components of a {name} cannot be joined: they are not counts of words")
@@ -601,6 +611,7 @@ def reduce(
         number = _number("overview" if topics is None else topics)
         reduced = fitted.reduced(getattr(fitted.path_, number) if isinstance(number, str) else number)
     reduced._reading = fitted._reading
+    out = out or _beside(model, str(reduced.n_topics_))
     reduced.save(out, overwrite=force)
     before, n_after = fitted.n_topics_, reduced.n_topics_
     if as_json:
@@ -636,8 +647,10 @@ def _number(text: str) -> Any:
     return int(text)
 
 
+@o.spread(reading=o.READING)
 def label(
     model: o.ModelPath,
+    reading: dict[str, Any],
     labels: Annotated[
         list[str] | None,
         typer.Argument(metavar="NUMBER=LABEL...", help="Labels to give; NUMBER= takes one away. Without: print them."),
@@ -651,6 +664,19 @@ def label(
             "words stay so.",
         ),
     ] = None,
+    server: o.Server = None,
+    server_model: o.ServerModel = None,
+    documents: Annotated[
+        Path | None,
+        typer.Option(
+            "--documents",
+            parser=location_of,
+            metavar="INPUT",
+            help="With --with: also send the beginnings of some documents of each topic.",
+        ),
+    ] = None,
+    again: Annotated[bool, o.option("--again", None, "With --with: also name what has a label.")] = False,
+    timeout: o.Timeout = None,
     as_json: o.Json = False,
 ) -> None:
     """Give labels to topics, or print those that were given.
@@ -658,24 +684,82 @@ def label(
     They are kept in the model, and take the place of words in all tables. For
     example: stickbreak label MODEL 3=encryption "5=mail and news". Labels of a
     file that are empty are taken away.
+
+    --with URL --model NAME lets a language model name all topics without a label,
+    and the groups that they join to. It is sent the words of each, and with --documents
+    the beginnings of three documents. What is sent, and where, is printed before. A
+    key is taken from the variable STICKBREAK_API_KEY. Where an answer is not a name,
+    the old label stays.
     """
+    namer = o.chat_model(server, server_model, timeout)
+    if namer is None and (documents is not None or again or o.given(reading)):
+        raise InputError("--documents, --again and options for reading need --with, the server of a language model")
+    if namer is not None and (labels or file is not None):
+        raise InputError("--with names topics by itself; give labels by NUMBER=LABEL or --file in another call")
+    if documents is not None:
+        check_input(documents)
     fitted = load_words_model(model)
     given = ({} if file is None else _labels_in(file, fitted)) | dict(_label(text) for text in labels or [])
+    rows = [] if namer is None else _asked_names(fitted, namer, documents, o.given(reading), again=again)
+    given |= {row.number: row.name for row in rows if row.name is not None}
     if given:
         from stickbreak.model.labels import save_labels
 
         save_labels(fitted.label(given), model)
         page = model / "report.html"
         if page.is_file():
-            again = shlex.join(["stickbreak", "report", str(model), "INPUT", "--out", str(page)])
-            say(f"{page} is older than these labels; make it again with the documents as INPUT: {again}")
-    known = fitted.labels_
+            again_made = shlex.join(["stickbreak", "report", str(model), "INPUT"])
+            say(f"{page} is older than these labels; make it again with the documents as INPUT: {again_made}")
+    known, groups = fitted.labels_, fitted.group_labels_
+    kept = {row.number: row.reason for row in rows if row.name is None}
     if as_json:
-        print_json({"labels": {str(k): text for k, text in known.items()}})
-    elif not known:
+        values = {"labels": known, "groups": groups, **({} if namer is None else {"unnamed": kept})}
+        print_json({name: {str(k): text for k, text in numbers.items()} for name, numbers in values.items()})
+    elif not known and not groups and namer is None:
         say(f"no topic has a label; give one: {shlex.join(['stickbreak', 'label', str(model), '0=NAME'])}")
     else:
-        print_rows(("topic", "label"), [(str(k), printable(text)) for k, text in known.items()], left=(1,))
+        _print_labels(fitted, known, groups, kept)
+    if namer is not None:
+        rest = "; the others keep the labels that they had" if kept else ""
+        say(f"{len(rows) - len(kept):,} of {len(rows):,} named by {namer.model}{rest}")
+
+
+def _asked_names(fitted: Any, namer: Any, path: Any, reading: dict[str, Any], *, again: bool) -> "list[AskedName]":
+    """Say what is sent to a language model, and ask it for names of topics and groups."""
+    from stickbreak.fitting.progress import StageProgress
+    from stickbreak.model.labels import ask_for_names, unnamed
+    from stickbreak.model.naming import EXCERPT
+
+    known = {} if again else {**fitted.labels_, **fitted.group_labels_}
+    numbers = unnamed(fitted, groups=True, known=known)
+    examples: dict[str, Any] = {}
+    what = "their words alone, and nothing of the documents"
+    if path is not None:
+        read = Documents.read_for(path, fitted, reading)
+        if read.texts is None:
+            raise InputError(f"--documents {path} holds counts, not texts; give the texts, or leave it out")
+        examples = {"X": read.corpus, "texts": read.texts}
+        what = f"their words, and excerpts of documents: the first {EXCERPT} characters of {_EXCERPTS} for each"
+    n_groups = sum(k >= fitted.n_topics_ for k in numbers) if fitted.joins_topics else 0
+    groups = f" and {n_groups:,} groups of topics" if n_groups else ""
+    if not numbers:
+        say("all topics and groups have a label; --again names them anew. Nothing is sent.")
+        return []
+    say(f"Sent to {namer.told}: {len(numbers) - n_groups:,} topics{groups}; {what}.")
+    with StageProgress(sys.stderr.isatty()) as progress:
+        return ask_for_names(fitted, namer, numbers, **examples, n_texts=_EXCERPTS, callback=progress.update)
+
+
+def _print_labels(fitted: Any, known: dict[int, str], groups: dict[int, str], kept: dict[int, str]) -> None:
+    """Print the labels of topics and groups, and why some got none."""
+    if known or groups:
+        rows = [(str(k), printable(text)) for k, text in {**known, **groups}.items()]
+        print_rows(("topic", "label"), rows, left=(1,))
+    if groups:
+        n = fitted.n_topics_
+        show(f"Numbers from {n} on are groups of the path: {n} is what its first join makes, {n + 1} the second.")
+    for number, reason in kept.items():
+        show(f"{'Topic' if number < fitted.n_columns_ else 'Group'} {number} has no new name: {reason}")
 
 
 def _label(text: str) -> tuple[int, str | None]:
@@ -688,24 +772,21 @@ def _label(text: str) -> tuple[int, str | None]:
 
 def _labels_in(path: Path, fitted: Any) -> dict[int, str | None]:
     """Return the labels that a CSV file gives to topics; labels that the model makes of words are left out."""
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, ValueError) as error:
+    import pandas as pd
+
+    try:  # without a delimiter: spreadsheets of some countries write semicolons
+        rows = pd.read_csv(path, sep=None, engine="python", dtype=str, keep_default_na=False, encoding="utf-8-sig")
+    except (OSError, ValueError, csv.Error) as error:
         raise ReadError(f"--file: {path} cannot be read ({error}); give a CSV file in UTF-8") from error
-    head = lines[0] if lines else ""
-    rows = csv.DictReader(lines, delimiter=max(",;\t", key=head.count))  # spreadsheets of some countries: semicolons
-    if not {"topic", "label"} <= set(rows.fieldnames or ()):
+    if not {"topic", "label"} <= set(rows.columns):
         raise InputError(f"--file: {path} needs columns topic and label; stickbreak topics --out FILE.csv writes them")
     asked, known = fitted.labelled_topics(), fitted.labels_
     made = {str(k): label for k, label in zip(asked.numbers, asked.labels, strict=True) if int(k) not in known}
-    labels: dict[int, str | None] = {}
-    for row in rows:
-        topic, label = (row["topic"] or "").strip(), (row["label"] or "").strip()
+    pairs = [(topic.strip(), label.strip()) for topic, label in zip(rows["topic"], rows["label"], strict=True)]
+    for row, (topic, _) in enumerate(pairs, start=1):
         if not topic.isdecimal():
-            raise InputError(f"--file: line {rows.line_num} of {path} has the topic {topic!r}; give its number")
-        if label != made.get(topic):
-            labels[int(topic)] = label or None
-    return labels
+            raise InputError(f"--file: row {row} of {path} has the topic {topic!r}; give its number")
+    return {int(topic): label or None for topic, label in pairs if label != made.get(topic)}
 
 
 def compare(
@@ -750,27 +831,9 @@ def compare(
         f"{n_new:,} of b {'is' if n_new == 1 else 'are'} new. Partners have {found.agreement:.0%} of the tokens in "
         "common."
     )
-    lines = [closing, *without_partner(found, first.labelled_topics(), second.labelled_topics())]
     if page is None:
         drawn = ["stickbreak", "compare", str(model), str(other), "--page", "compared.html"]
-        lines.append(f"Next   draw it: {shlex.join(drawn)}")
+        closing = "\n".join([closing, *next_lines([("draw it", drawn)])])
     values = {"agreement": found.agreement, "n_same": n_same, "n_new": n_new}
-    noted = with_notes(table, heading=f"a: {model}, b: {other}", closing="\n".join(lines), values=values)
+    noted = with_notes(table, heading=f"a: {model}, b: {other}", closing=closing, values=values)
     tell_table(noted, as_json=as_json, as_csv=as_csv, out=out, rows=rows)
-
-
-def without_partner(found: "Alignment", first: "LabelledTopics", second: "LabelledTopics") -> Iterator[str]:
-    """Yield a line for each of the largest topics that are gone, or new, with the nearest topic of the other model."""
-    for what, side, ours, others, shared in (
-        ("gone", "a", first, second, found.shared),
-        ("new", "b", second, first, found.shared.T),
-    ):
-        rows = found.table[found.table["what"] == what].nlargest(_MOST_TOLD, f"share_{side}")
-        for number, label, size in rows[[f"topic_{side}", f"label_{side}", f"share_{side}"]].itertuples(index=False):
-            of_topic = shared[ours.numbers.tolist().index(number)]
-            nearest = int(of_topic.argmax())
-            if of_topic[nearest] > 0:
-                yield (
-                    f"{what.capitalize()}: {number} ({label}); nearest is {others.numbers[nearest]} "
-                    f"({others.labels[nearest]}), with {of_topic[nearest] / size:.0%} of its tokens."
-                )

@@ -4,16 +4,22 @@ import inspect
 from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from stickbreak.exceptions import InputError
+from stickbreak.storage.places import without_secrets
 from stickbreak.storage.urls import location_of
+
+if TYPE_CHECKING:
+    from stickbreak.model.naming import ChatModel
 
 __all__ = [
     "ALL_CORES", "DATES", "READING", "DateFormat", "Dates", "Force", "InputPath", "Jobs", "Json", "LabelSeparator",
-    "Labels", "MaxDf", "Metadata", "MinDf", "ModelPath", "Quiet", "RandomState", "Scratch", "Set", "StopWords", "Strip",
-    "TableFile", "TopicsShown", "Verbose", "Workers", "given", "option", "set_signature", "spread",
+    "Labels", "MaxDf", "Metadata", "MinDf", "ModelPath", "Quiet", "RandomState", "Scratch", "Server", "ServerModel",
+    "Set", "StopWords", "Strip", "TableFile", "Timeout", "TopicsShown", "Verbose", "Workers", "chat_model", "given",
+    "option", "set_signature", "spread",
 ]  # fmt: skip
 
 ALL_CORES = -1
@@ -35,9 +41,7 @@ def _number(names: str, help: str, most: int | None = None) -> Any:
 
 InputPath = Annotated[  # or a UrlPath: typer knows no unions
     Path,
-    typer.Argument(
-        parser=location_of, metavar="INPUT", help="Documents: a file, a folder, a URL, or - for standard input."
-    ),
+    typer.Argument(parser=location_of, metavar="INPUT", help="A file, a folder, a URL, or - (standard input)."),
 ]
 ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="Folder of a model, written by fit.")]
 Json = Annotated[bool, option("--json", None, "Print the result as JSON.")]
@@ -49,7 +53,7 @@ TableFile = Annotated[Path | None, option("--out -o", "FILE", "File to write ins
 RandomState = Annotated[int, option("--random-state", "NUMBER", "Seed of the random numbers.", min=0)]
 Jobs = Annotated[
     int | None,
-    option("--jobs", "NUMBER", "Threads. Default: all cores. The result is the same.", min=1),
+    option("--jobs", "NUMBER", "Threads. Default: all cores.", min=1),
 ]
 Workers = _text(
     "--workers",
@@ -66,6 +70,14 @@ Scratch = Annotated[
         "Folder for what does not fit in memory. With the address of a scheduler: one that all its machines see.",
     ),
 ]
+Server = Annotated[
+    str | None,
+    option("--with", "URL", "Server of a language model that speaks OpenAI's chat protocol: llama.cpp, Ollama, vLLM."),
+]
+ServerModel = Annotated[str | None, option("--model", "NAME", "With --with: the model, as the server knows it.")]
+Timeout = Annotated[
+    float | None, option("--timeout", "SECONDS", "With --with: how long an answer may take. Default: 60.")
+]
 Metadata = Annotated[
     Path | None,
     option(
@@ -74,24 +86,24 @@ Metadata = Annotated[
         "CSV, TSV or Parquet file with a row for each document, in their order: dates and categories.",
     ),
 ]
-Labels = _text("--labels", "COLUMN", "Column of known labels of the documents. Each label becomes a topic.", None)
+Labels = _text("--labels", "COLUMN", "Column of known labels; each is a topic.", None)
 LabelSeparator = _text("--label-separator", "TEXT", "What stands between several labels of a document: ';'.", None)
 StopWords = Annotated[
     str,
-    option("--stop-words", "WORDS", "Words to drop: a language, none, a file, or english+FILE."),
+    option("--stop-words", "WORDS", "Language, none, a file, english+FILE."),
 ]
-MinDf = Annotated[str, option("--min-df", "NUMBER", "Drop words in fewer documents: number or share.")]
-MaxDf = Annotated[str, option("--max-df", "NUMBER", "Drop words in more documents: number or share.")]
+MinDf = Annotated[str, option("--min-df", "NUMBER", "Drop words in fewer documents: 5.")]
+MaxDf = Annotated[str, option("--max-df", "NUMBER", "Drop words in more documents: 0.5.")]
 Strip = _text("--strip", "html,urls", "Leave out tags, addresses, or none. Default: what a tenth of texts have.", None)
-Dates = _text("--dates", "COLUMN", "Column of the dates. Default: the only one that holds dates.", None)
+Dates = _text("--dates", "COLUMN", "Column of dates. Default: the only one.", None)
 DateFormat = _text("--date-format", "TEXT", "How dates are written: %d.%m.%Y. Default: 2026-11-23 (ISO 8601).", None)
 Set = Annotated[
     list[str] | None,
-    option("--set", "NAME=VALUE", "Set any other parameter; may be given again. See --help-all."),
+    option("--set", "NAME=VALUE", "Any other parameter: see --help-all."),
 ]
 
 READING: dict[str, tuple[Any, Any]] = {
-    "text_field": (_text("--text --text-field", "NAME", "Column or JSON field of the text."), None),
+    "text_field": (_text("--text", "NAME", "Column or JSON field of the text."), None),
     "name_field": (_text("--name-field", "NAME", "Column or JSON field of the documents' names."), None),
     "format": (
         _text(
@@ -148,6 +160,19 @@ DATES: dict[str, tuple[Any, Any]] = {
 def given(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that were given."""
     return {name: value for name, value in options.items() if value is not None}
+
+
+def chat_model(server: str | None, model: str | None, timeout: float | None) -> "ChatModel | None":
+    """Return the language model that --with and --model name; None where they are not given."""
+    if server is None and (model is not None or timeout is not None):
+        raise InputError("--model and --timeout are given without --with; add --with URL, the address of the server")
+    if server is None:
+        return None
+    if model is None:
+        raise InputError(f"--with {without_secrets(server):.100} needs --model NAME, a model that the server has")
+    from stickbreak.model.naming import ChatModel
+
+    return ChatModel(server, model, timeout=60.0 if timeout is None else timeout)
 
 
 def spread(**groups: Mapping[str, tuple[Any, Any]]) -> Callable[[Callable[..., None]], Callable[..., None]]:

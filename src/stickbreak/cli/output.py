@@ -3,14 +3,13 @@
 import json
 import logging
 import math
+import os
 import re
 import shlex
-import sys
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import typer
 
@@ -20,15 +19,10 @@ from stickbreak.storage.urls import Location
 __all__ = [
     "MOST_LEAVES",
     "TOPICS_SHOWN",
-    "Line",
-    "TopicLine",
     "check_output",
     "complain",
-    "describe_topics",
     "next_lines",
     "print_json",
-    "print_rows",
-    "print_topics",
     "printable",
     "say",
     "show",
@@ -36,7 +30,6 @@ __all__ = [
     "strict_json",
     "tell_notice",
     "tell_notices",
-    "words_as_json",
 ]
 
 
@@ -45,115 +38,6 @@ MOST_LEAVES = 100  # of a tree, unless more are asked for
 _STEERING = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _UNREADABLE = "\ufffd"
 _PARTS_OF_A_MODEL = ("model.json", "arrays.safetensors")
-
-
-class Line(Protocol):
-    """A topic or component as it is printed."""
-
-    @property
-    def id(self) -> int:
-        """Its row in the model."""
-
-    @property
-    def size(self) -> float:
-        """Its share of the tokens; of a component, its weight."""
-
-    @property
-    def cells(self) -> tuple[str, ...]:
-        """What a table has beside number and size."""
-
-    @property
-    def expert_cells(self) -> tuple[str, ...]:
-        """The same of a table with all numbers."""
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it for `print_json`."""
-
-
-@dataclass(frozen=True, slots=True)
-class TopicLine:
-    """A topic as it is printed: row, share of the tokens, corpus weight, top words with probabilities, given label."""
-
-    id: int
-    size: float
-    weight: float
-    words: tuple[str, ...]
-    probabilities: tuple[float, ...]
-    label: str | None = None
-
-    @property
-    def cells(self) -> tuple[str, ...]:
-        """What a table has beside number and share: the words, after the label that was given."""
-        words = " ".join(self.words)
-        return (words if self.label is None else f"{self.label}: {words}",)
-
-    @property
-    def expert_cells(self) -> tuple[str, ...]:
-        """The corpus weight, too."""
-        return f"{self.weight:.2%}", *self.cells
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the topic for `print_json`."""
-        words = words_as_json(zip(self.words, self.probabilities, strict=True))
-        label = {} if self.label is None else {"label": self.label}
-        return {"id": self.id, **label, "share": self.size, "corpus_weight": self.weight, "words": words}
-
-
-def words_as_json(words: Iterable[tuple[str, float]]) -> list[dict[str, Any]]:
-    """Return words and their probabilities for `print_json`."""
-    return [{"word": word, "probability": probability} for word, probability in words]
-
-
-def describe_topics(model: Any, n_words: int, most: int = MOST_LEAVES) -> list[TopicLine]:
-    """Return the topics of a fitted model, those of seeds first, then the largest; of a tree its largest leaves."""
-    shown, labels = model.shown_topics(n_words, most=most), model.labels_
-    lines = [
-        TopicLine(
-            int(number),
-            float(share),
-            float(weight),
-            tuple(word for word, _ in words),
-            tuple(probability for _, probability in words),
-            labels.get(int(number)),
-        )
-        for number, share, weight, words in zip(shown.numbers, shown.shares, shown.weights, shown.words, strict=True)
-    ]
-    of_seeds = set(model.seed_topics_.values())
-    return sorted(lines, key=lambda line: (line.id not in of_seeds, -line.size))
-
-
-def print_topics(topics: Sequence[Line], columns: Sequence[str], *, verbose: bool = False) -> None:
-    """Print a table of topics: ruled and folded on a terminal, one line a topic elsewhere."""
-    rows = [(str(t.id), f"{t.size:.2%}", *map(printable, t.expert_cells if verbose else t.cells)) for t in topics]
-    print_rows(columns, rows, left=(len(columns) - 1,), least=(5, 7))
-
-
-def print_rows(
-    columns: Sequence[str], rows: Sequence[Sequence[str]], *, left: Sequence[int], least: Sequence[int] = ()
-) -> None:
-    """Print a table: ruled and folded on a terminal, one line a row elsewhere."""
-    if not sys.stdout.isatty():
-        lines = [tuple(columns), *rows]
-        widths = [max(len(line[j]) for line in lines) for j in range(len(columns))]
-        widths[: len(least)] = map(max, least, widths)
-        for line in lines:
-            cells = (
-                f"{cell:<{w}}" if j in left else f"{cell:>{w}}"
-                for j, (cell, w) in enumerate(zip(line, widths, strict=True))
-            )
-            show("  ".join(cells).rstrip())
-        return
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for j, name in enumerate(columns):
-        table.add_column(name, justify="left" if j in left else "right", overflow="fold", style=None if j else "bold")
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))  # Text: words are no markup
-    Console().print(table)
 
 
 def show_rest(n_more: int, folder: Path) -> None:
@@ -241,10 +125,24 @@ def tell_notice(text: str) -> None:
     say("Note: " + " ".join(text.split()))
 
 
-def check_output(path: Path, *inputs: Location) -> None:
-    """Refuse a file that would take the place of what is read, or of a part of a model."""
+def check_output(path: Path, *inputs: Location, made: Path | None = None) -> None:
+    """Refuse, before the work, a file that could not be written, or would replace what is read or a part of a model.
+
+    The folder `made` is one that the work will make.
+    """
+    parent = path.absolute().parent
     for source in inputs:
         if isinstance(source, Path) and path.exists() and source.exists() and path.samefile(source):
             raise WriteError(f"cannot write {path}: it is also the input; choose another name")
     if path.name in _PARTS_OF_A_MODEL:
         raise WriteError(f"cannot write {path}: {path.name} is the name of a part of a model; choose another name")
+    if path.is_dir():
+        raise WriteError(f"cannot write {path}: it is a folder; give the name of a file")
+    if path.exists() and not path.is_file():
+        raise WriteError(f"cannot write {path}: it is a device or a pipe; give the name of a file")
+    if made is not None and parent == made.absolute():
+        return
+    if not parent.is_dir():
+        raise WriteError(f"cannot write {path}: its parent folder does not exist; create it first")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise WriteError(f"cannot write {path}: permission denied; choose a place that you may write to")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,29 +13,29 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from stickbreak.cli.output import check_output, print_json, print_rows, printable, say, show, strict_json
+from stickbreak.cli.output import check_output, print_json, printable, say, show, strict_json
 from stickbreak.exceptions import InputError
 from stickbreak.storage.atomic import replace_file
 from stickbreak.storage.urls import Location
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
 
     from stickbreak.corpus import Corpus
 
 __all__ = [
-    "SparseWeightTable", "WeightTable", "check_table_file", "check_weight_file", "csv_lines", "document_weights",
-    "jsonl_lines", "tell_table", "with_notes", "write_weights",
+    "WEIGHT_FORMATS", "WeightTable", "check_table_file", "csv_text", "document_weights", "print_rows", "print_topics",
+    "tell_table", "with_notes", "write_weights",
 ]  # fmt: skip
 
 TABLE_FORMATS = (".csv", ".json", ".parquet")
-_SHARES = frozenset("share share_a share_b share_of_word mean_weight corpus_weight weight low high probability".split())
-_POINTS = frozenset(("change", "difference"))  # differences of shares, in percentage points
-_DIGITS = {
-    "npmi": ".3f", "c_v": ".3f", "umass": ".1f", "exclusivity": ".2f", "coherence": ".3f", "p": ".2g", "lift": ".1f",
-    "relevance": ".2f", "distance": ".3f", "similarity": ".2f",
-}  # fmt: skip
+WEIGHT_FORMATS = (".csv", ".jsonl", ".npz", ".parquet")
+_SHARES = "share share_a share_b share_of_word mean_weight corpus_weight weight low high probability"
+_FORMATS = {
+    **dict.fromkeys(_SHARES.split(), ".2%"),
+    **{"npmi": ".3f", "c_v": ".3f", "umass": ".1f", "exclusivity": ".2f", "coherence": ".3f", "p": ".2g"},
+    **{"lift": ".1f", "relevance": ".2f", "distance": ".3f", "similarity": ".2f"},
+}
 _HEADS = {
     "npmi": "NPMI",
     "umass": "UMass",
@@ -45,14 +46,15 @@ _HEADS = {
 _LEAST_P = 0.001  # of which a person is told that it is less
 _WITHOUT_PARTNER = -1  # the number of a topic that is in one of two models only
 _MOST_CHARACTERS = 200  # of a cell that is shown to a person
+_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # how formulas of spreadsheets begin
 
 
-def check_table_file(path: Path | None, *inputs: Location) -> None:
+def check_table_file(path: Path | None, *inputs: Location, formats: Sequence[str] = TABLE_FORMATS) -> None:
     """Refuse a file name whose ending names no format, or that is an input."""
     if path is None:
         return
-    if path.suffix not in TABLE_FORMATS:
-        raise InputError(f"--out {path} has no known ending; use {', '.join(TABLE_FORMATS)}")
+    if path.suffix not in formats:
+        raise InputError(f"--out {path} has no known ending; use {', '.join(formats)}")
     check_output(path, *inputs)
 
 
@@ -63,6 +65,7 @@ def with_notes(
     closing: str = "",
     values: Mapping[str, Any] | None = None,
     ends: bool = False,
+    picture: str = "",
 ) -> pd.DataFrame:
     """Return a table with what is said of all its rows.
 
@@ -75,180 +78,211 @@ def with_notes(
         What JSON has beside the rows.
     ends : bool
         Of a long table print the first and the last rows.
+    picture : str
+        What a person sees in place of the rows.
     """
     noted = frame.copy()
-    noted.attrs = {"heading": heading, "closing": closing, "values": dict(values or {}), "ends": ends}
+    told = {"heading": heading, "closing": closing, "ends": ends, "picture": picture}
+    noted.attrs = {**told, "values": dict(values or {})}
     return noted
 
 
 def tell_table(frame: pd.DataFrame, *, as_json: bool, as_csv: bool, out: Path | None, rows: int) -> None:
     """Print a table, at most some rows of it for a person, or write all of it to a file."""
     notes = frame.attrs
-    plain = frame.assign(
-        **{name: frame[name].dt.strftime("%Y-%m-%d") for name in frame.columns if frame[name].dtype.kind == "M"}
-    )
     if out is not None:
-        _write(frame, plain, out)
+        _write(frame, out)
         say(f"{len(frame):,} rows written to {out}")
     elif as_json:
-        print_json({**notes.get("values", {}), "rows": _records(plain)})
+        print_json({**notes.get("values", {}), "rows": _records(frame)})
     elif as_csv:
-        for line in _csv_lines(plain):
-            typer.echo(line, nl=False)
+        typer.echo(csv_text(frame), nl=False)
+    elif notes.get("picture"):
+        show(notes["picture"])
     else:
         if notes.get("heading"):
             show(notes["heading"])
-        last = rows // 2 if notes.get("ends") and len(plain) > rows else 0
-        _print(plain.drop(plain.index[rows - last : len(plain) - last]))
-        if len(plain) > rows:
-            show(
-                f"and {len(plain) - rows:,} {'rows between' if last else 'more rows'}: --csv prints all, "
-                "--rows NUMBER more"
-            )
+        last = rows // 2 if notes.get("ends") and len(frame) > rows else 0
+        _print(_with_days(frame.drop(frame.index[rows - last : len(frame) - last])))
+        if len(frame) > rows:
+            left_out = f"{len(frame) - rows:,} {'rows between' if last else 'more rows'}"
+            show(f"and {left_out}: --csv prints all, --rows NUMBER more")
         if notes.get("closing"):
             show(notes["closing"])
 
 
 def _print(frame: pd.DataFrame) -> None:
     """Print rows for a person: shares in percent, changes and their intervals in percentage points."""
-    points = _POINTS | {"low", "high"} if "change" in frame else _POINTS
-    columns = [_cells(name, frame[name], points=name in points) for name in frame.columns]
+    points = {"change", "difference"} | ({"low", "high"} if "change" in frame else set())
+    cells = [[_cell(name, value, points=name in points) for value in frame[name].tolist()] for name in frame.columns]
     left = [j for j, name in enumerate(frame.columns) if frame[name].dtype.kind not in "biufcmM"]
-    print_rows(
-        [_HEADS.get(name, name.replace("_", " ")) for name in frame.columns],
-        list(zip(*columns, strict=True)),
-        left=left,
-    )
+    heads = [_HEADS.get(name, name.replace("_", " ")) for name in frame.columns]
+    print_rows(heads, list(zip(*cells, strict=True)), left=left)
 
 
-def _cells(name: str, column: pd.Series, *, points: bool) -> list[str]:
-    """Return what a column shows."""
-    if name in ("topic_a", "topic_b"):
-        return ["none" if number == _WITHOUT_PARTNER else str(number) for number in column.tolist()]
-    if column.dtype.kind != "f":
-        texts = [printable(" ".join(("" if _is_missing(v) else str(v)).split())) for v in column]
-        return [text if len(text) <= _MOST_CHARACTERS else text[:_MOST_CHARACTERS] + "..." for text in texts]
+def _cell(name: str, value: Any, *, points: bool) -> str:
+    """Return what a cell shows."""
+    import pandas as pd
+
+    if pd.isna(value):
+        return ""
+    if name in ("topic_a", "topic_b") and value == _WITHOUT_PARTNER:
+        return "none"
+    if not isinstance(value, float):
+        text = printable(" ".join(str(value).split()))
+        return text if len(text) <= _MOST_CHARACTERS else text[:_MOST_CHARACTERS] + "..."
     if points:
-        return ["" if value != value else f"{100 * value:+.2f}" for value in column.tolist()]
-    form = ".2%" if name in _SHARES else _DIGITS.get(name, ",.12g")
-    texts = ["" if value != value else format(value, form) for value in column.tolist()]  # NaN is not itself
-    if name == "p":
-        return [f"<{_LEAST_P}" if p < _LEAST_P else text for p, text in zip(column.tolist(), texts, strict=True)]
-    return texts
+        return f"{100 * value:+.2f}"
+    if name == "p" and value < _LEAST_P:
+        return f"<{_LEAST_P}"
+    return format(value, _FORMATS.get(name, ",.12g"))
+
+
+def print_rows(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], *, left: Sequence[int], least: Sequence[int] = ()
+) -> None:
+    """Print a table: ruled and folded on a terminal, one line a row elsewhere."""
+    if not sys.stdout.isatty():
+        lines = [tuple(columns), *rows]
+        widths = [max(len(line[j]) for line in lines) for j in range(len(columns))]
+        widths[: len(least)] = map(max, least, widths)
+        for line in lines:
+            cells = (
+                f"{cell:<{w}}" if j in left else f"{cell:>{w}}"
+                for j, (cell, w) in enumerate(zip(line, widths, strict=True))
+            )
+            show("  ".join(cells).rstrip())
+        return
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for j, name in enumerate(columns):
+        table.add_column(name, justify="left" if j in left else "right", overflow="fold", style=None if j else "bold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))  # Text: words are no markup
+    Console().print(table)
+
+
+def print_topics(topics: Sequence[Mapping[str, str]]) -> None:
+    """Print topics, each as the names of its columns and what is in them; words are in the last one."""
+    if topics:
+        rows = [tuple(map(printable, topic.values())) for topic in topics]
+        print_rows(tuple(topics[0]), rows, left=(len(topics[0]) - 1,), least=(5, 7))
+
+
+def _with_days(frame: pd.DataFrame) -> pd.DataFrame:
+    """Write days as 2026-11-28."""
+    days = [name for name in frame.columns if frame[name].dtype.kind == "M"]
+    return frame.assign(**{name: frame[name].dt.strftime("%Y-%m-%d") for name in days})
 
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return rows for `print_json`; what is missing becomes null."""
-    columns = {
-        name: [None if _is_missing(value) else value for value in frame[name].tolist()] for name in frame.columns
-    }
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    """Return rows for JSON; what is missing becomes None."""
+    plain = _with_days(frame).astype(object)
+    rows: list[dict[str, Any]] = plain.where(plain.notna(), None).to_dict("records")
+    return rows
 
 
-def _csv_lines(frame: pd.DataFrame) -> Iterator[str]:
-    """Yield a header and a line for each row, with their line ends; a missing number is empty."""
-    yield csv_line(list(frame.columns))
-    for row in zip(*(frame[name].tolist() for name in frame.columns), strict=True):
-        yield csv_line([_csv_value(value) for value in row])
+def csv_text(frame: pd.DataFrame, *, header: bool = True) -> str:
+    """Return a table as CSV; what is missing is empty.
+
+    A spreadsheet takes no text for a formula: what would be one gets a single quote in front. Control characters
+    become U+FFFD, but for line ends and tabs. Where a text has what separates cells in some countries, all texts are
+    quoted.
+    """
+    plain = frame.copy()
+    for j, kind in enumerate(frame.dtypes):
+        if kind.kind == "O":
+            plain.isetitem(j, [_csv_cell(cell) for cell in frame.iloc[:, j].tolist()])
+    plain.columns = [_csv_cell(name) for name in frame.columns]  # two labels may be alike
+    texts = (cell for j, kind in enumerate(plain.dtypes) if kind.kind == "O" for cell in plain.iloc[:, j].tolist())
+    apart = any(isinstance(cell, str) and (";" in cell or "\t" in cell) for cell in (*plain.columns, *texts))
+    quoting = csv.QUOTE_NONNUMERIC if apart else csv.QUOTE_MINIMAL
+    text = io.StringIO()
+    plain.to_csv(text, index=False, header=header, quoting=quoting, date_format="%Y-%m-%d", lineterminator="\n")
+    return text.getvalue()
 
 
-def _csv_value(value: Any) -> Any:
-    if isinstance(value, str):
-        return csv_cell(value)
-    return "" if _is_missing(value) else value
+def _csv_cell(value: Any) -> Any:
+    """Return a text as a spreadsheet takes it: never as a formula."""
+    if not isinstance(value, str):
+        return value
+    text = printable(value.replace("\r\n", "\n"), keep="\n\t")
+    is_formula = value[:1] in ("\t", "\r", "\n") or text.lstrip()[:1] in _FORMULA
+    return "'" + text if is_formula else text
 
 
-def _is_missing(value: Any) -> bool:
-    """Whether a cell is None, NaN, NaT or NA."""
-    import pandas as pd
-
-    return value is None or value is pd.NA or bool(value != value)  # NaN is not itself
-
-
-def _write(frame: pd.DataFrame, plain: pd.DataFrame, path: Path) -> None:
+def _write(frame: pd.DataFrame, path: Path) -> None:
     """Write a table in the format that the file's name says, complete or not at all."""
     with replace_file(path) as temporary:
         if path.suffix == ".parquet":
             frame.to_parquet(temporary, index=False)
-            return
-        with open(temporary, "w", encoding="utf-8", newline="", errors="backslashreplace") as file:
-            if path.suffix == ".csv":
-                file.writelines(_csv_lines(plain))
-            else:
-                json.dump({"rows": _records(plain)}, file, allow_nan=False, indent=1)
-                file.write("\n")
+        elif path.suffix == ".csv":
+            _write_lines([csv_text(frame)], temporary)
+        else:
+            _write_lines([json.dumps({"rows": _records(frame)}, allow_nan=False, indent=1), "\n"], temporary)
 
 
-WEIGHT_FORMATS = (".csv", ".jsonl", ".npz", ".parquet")
-_FORMULA, _SEPARATORS = "=+-@\uff1d\uff0b\uff0d\uff20", ";\t"  # with the wide forms of the four
-
-Blocks = Iterator[tuple[Sequence[str], "list[np.ndarray]"]]
+def _write_lines(lines: Iterator[str] | Sequence[str], path: Path) -> None:
+    with open(path, "w", encoding="utf-8", newline="", errors="backslashreplace") as file:
+        file.writelines(lines)
 
 
 @dataclass(frozen=True, slots=True)
 class WeightTable:
-    """Weights of topics, a row for each document, group or vector.
+    """Weights of topics, a row for each document, group or vector; of a tree for each document and leaf.
 
     Attributes
     ----------
     row : str
         What a row is: "document", "group", "vector".
-    columns : tuple of str
-        "topic_0", ...
-    n_rows : int
-    names : callable
-        From a slice of rows to their names.
+    names : sequence of str
+        Of the rows.
+    columns : tuple of str or None
+        "topic_0", ...; None where a document has few of very many topics. Then each has a row.
     of_rows : callable
-        From a slice of rows to their weights, (n, K).
+        From a slice of rows to their weights: (n, K), or a sparse array where `columns` is None.
     """
 
     row: str
-    columns: tuple[str, ...]
-    n_rows: int
-    names: Callable[[slice], Sequence[str]]
+    names: Sequence[str]
+    columns: tuple[str, ...] | None
     of_rows: Callable[[slice], Any]
 
-    def blocks(self) -> Blocks:
-        """Yield the names and the columns of consecutive rows, in blocks that need little memory."""
+    def frames(self) -> Iterator[pd.DataFrame]:
+        """Yield the names and the weights of consecutive rows, in blocks that need little memory; one at the least."""
+        import pandas as pd
+
         from stickbreak.prediction.words import document_blocks
 
-        for block in document_blocks(self.n_rows, len(self.columns)):
-            yield self.names(block), list(self.of_rows(block).T)
+        if self.columns is None:
+            entries = self.of_rows(slice(0, len(self.names))).tocoo()
+            names = pd.Series([self.names[d] for d in entries.row.tolist()], dtype="string")
+            yield pd.DataFrame({self.row: names, "topic": entries.col.astype("int64"), "weight": entries.data})
+            return
+        for rows in list(document_blocks(len(self.names), len(self.columns))) or [slice(0, 0)]:
+            frame = pd.DataFrame(self.of_rows(rows), columns=list(self.columns), dtype="float64")
+            frame.insert(0, self.row, pd.Series(self.names[rows], dtype="string"), allow_duplicates=True)
+            yield frame
 
-    def record(self, name: str, row: Sequence[float]) -> dict[str, Any]:
-        """Return a line of JSON lines."""
-        return {self.row: name, "weights": list(row) if row[0] == row[0] else None}  # NaN: without weights
+    def csv(self) -> Iterator[str]:
+        """Yield the table as CSV, block by block."""
+        for i, frame in enumerate(self.frames()):
+            yield csv_text(frame, header=i == 0)
 
-    def arrays(self) -> dict[str, np.ndarray]:
-        """Return what an .npz file holds beside the names."""
-        import numpy as np
-
-        blocks = (np.stack(columns, axis=1) for _, columns in self.blocks())
-        return {"weights": np.concatenate([np.empty((0, len(self.columns))), *blocks])}
-
-
-@dataclass(frozen=True, slots=True)
-class SparseWeightTable(WeightTable):
-    """Weights of the leaves of a tree: a row for each document and leaf, as a document has few of many."""
-
-    def blocks(self) -> Blocks:
-        """Yield the names, the leaves and their weights."""
-        rows, names = self.of_rows(slice(0, self.n_rows)).tocoo(), self.names(slice(0, self.n_rows))
-        yield [names[row] for row in rows.row.tolist()], [rows.col, rows.data]
-
-    def record(self, name: str, row: Sequence[float]) -> dict[str, Any]:
-        """Return a line of JSON lines."""
-        return dict(zip((self.row, *self.columns), (name, *row), strict=True))
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """Return the members of a file that `scipy.sparse.load_npz` reads."""
-        import numpy as np
-
-        rows = self.of_rows(slice(0, self.n_rows))
-        return {
-            "format": np.array(b"csr"), "data": rows.data, "indices": rows.indices, "indptr": rows.indptr,
-            "shape": np.array(rows.shape),
-        }  # fmt: skip
+    def jsonl(self) -> Iterator[str]:
+        """Yield the table as JSON lines: {"document": name, "weights": [...]}; of a tree "topic" and "weight"."""
+        for frame in self.frames():
+            if self.columns is None:
+                rows: Any = _records(frame)
+            else:
+                weights = frame.iloc[:, 1:].to_numpy().tolist()  # NaN, which is not itself: without weights
+                weights = [row if row[0] == row[0] else None for row in weights]
+                rows = ({self.row: n, "weights": row} for n, row in zip(frame.iloc[:, 0], weights, strict=True))
+            yield from (strict_json(row) + "\n" for row in rows)
 
 
 def document_weights(model: Any, corpus: Corpus) -> WeightTable:
@@ -256,102 +290,55 @@ def document_weights(model: Any, corpus: Corpus) -> WeightTable:
     import numpy as np
     from scipy.sparse import issparse
 
-    names = corpus.document_names
     nothing = model.transform(corpus[:0])  # the weights of no document: how those of any come
     if issparse(nothing):
-        return SparseWeightTable(
-            "document",
-            ("topic", "weight"),
-            len(corpus),
-            lambda rows: names[rows],
-            lambda rows: model.transform(corpus[rows]),
-        )
-    columns = tuple(f"topic_{k}" for k in range(nothing.shape[1]))
+        return WeightTable("document", corpus.document_names, None, lambda rows: model.transform(corpus[rows]))
 
     def of_rows(rows: slice) -> Any:
         weights = np.array(model.transform(corpus[rows]))
         weights[corpus[rows].document_lengths == 0] = float("nan")
         return weights
 
-    return WeightTable("document", columns, len(corpus), lambda rows: names[rows], of_rows)
-
-
-def check_weight_file(path: Path | None) -> None:
-    """Refuse a file name whose ending names no format."""
-    if path is not None and path.suffix not in WEIGHT_FORMATS:
-        raise InputError(f"--out {path} has no known ending; use {', '.join(WEIGHT_FORMATS)}")
-
-
-def csv_lines(table: WeightTable) -> Iterator[str]:
-    """Yield the table as CSV: a header, then a line for each row.
-
-    A spreadsheet takes no name for a formula: those that would be one get a single quote in front. Control characters
-    become U+FFFD, but for line ends and tabs inside a name.
-    """
-    yield csv_line([table.row, *map(csv_cell, table.columns)])
-    for name, row in _rows(table):
-        yield csv_line([csv_cell(name), *(weight if weight == weight else "" for weight in row)])  # NaN: empty
-
-
-def jsonl_lines(table: WeightTable) -> Iterator[str]:
-    """Yield the table as JSON lines: {"document": name, "weights": [...]}; of a tree "topic" and "weight"."""
-    for name, row in _rows(table):
-        yield strict_json(table.record(name, row)) + "\n"
-
-
-def _rows(table: WeightTable) -> Iterator[tuple[str, Sequence[float]]]:
-    for names, columns in table.blocks():
-        cells = (column.tolist() for column in columns)
-        yield from ((name, row) for name, *row in zip(names, *cells, strict=True))
+    columns = tuple(f"topic_{k}" for k in range(nothing.shape[1]))
+    return WeightTable("document", corpus.document_names, columns, of_rows)
 
 
 def write_weights(table: WeightTable, path: Path) -> None:
     """Write weights of topics in the format that the file's name says, complete or not at all."""
-    check_weight_file(path)
     with replace_file(path) as temporary:
         if path.suffix == ".npz":
             _write_npz(table, temporary)
         elif path.suffix == ".parquet":
             _write_parquet(table, temporary)
         else:
-            lines = csv_lines if path.suffix == ".csv" else jsonl_lines
-            with open(temporary, "w", encoding="utf-8", newline="", errors="backslashreplace") as file:
-                file.writelines(lines(table))
+            _write_lines(table.csv() if path.suffix == ".csv" else table.jsonl(), temporary)
 
 
 def _write_npz(table: WeightTable, file: Path) -> None:
+    """Write names and weights; those of a tree as `scipy.sparse.load_npz` reads them."""
     import numpy as np
 
-    names = np.array(table.names(slice(0, table.n_rows)), dtype=np.str_)
+    if table.columns is None:
+        rows = table.of_rows(slice(0, len(table.names)))
+        arrays = {name: getattr(rows, name) for name in ("data", "indices", "indptr", "shape")}
+        arrays["format"] = np.array(b"csr")
+    else:
+        arrays = {"weights": np.concatenate([frame.iloc[:, 1:].to_numpy() for frame in table.frames()])}
     with open(file, "wb") as handle:  # savez would change a name that does not end in .npz
-        np.savez_compressed(handle, allow_pickle=False, names=names, **table.arrays())
+        np.savez_compressed(handle, allow_pickle=False, names=np.array(table.names, dtype=np.str_), **arrays)
 
 
 def _write_parquet(table: WeightTable, file: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    kinds = [pa.int64() if name == "topic" else pa.float64() for name in table.columns]
-    schema = pa.schema([(table.row, pa.string()), *zip(table.columns, kinds, strict=True)])
-    with pq.ParquetWriter(file, schema) as writer:
-        for names, columns in table.blocks():
-            cells = (pa.array(column, kind, from_pandas=True) for column, kind in zip(columns, kinds, strict=True))
-            arrays = [pa.array(names, pa.string()), *cells]
-            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
-
-
-def csv_cell(name: str) -> str:
-    """Return a name as a spreadsheet takes it: as text, never as a formula."""
-    text = printable(name.replace("\r\n", "\n"), keep="\n\t")
-    is_formula = name[:1] in ("\t", "\r", "\n") or text.lstrip()[:1] in tuple(_FORMULA)
-    return "'" + text if is_formula else text
-
-
-def csv_line(row: list[Any]) -> str:
-    """Return a line; a name with what separates cells in some countries is quoted, too."""
-    line = io.StringIO()
-    if any(separator in cell for cell in row if isinstance(cell, str) for separator in _SEPARATORS):
-        csv.writer(line, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC).writerow(row)
-    else:
-        csv.writer(line, lineterminator="\n").writerow(row)
-    return line.getvalue()
+    writer = None
+    try:
+        for frame in table.frames():
+            columns = [pa.array(frame.iloc[:, j], from_pandas=True) for j in range(frame.shape[1])]
+            part = pa.table(columns, names=list(frame.columns))
+            writer = writer or pq.ParquetWriter(file, part.schema)
+            writer.write_table(part)
+    finally:
+        if writer is not None:
+            writer.close()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -17,7 +17,6 @@ from stickbreak.storage.urls import Location, UrlPath
 
 if TYPE_CHECKING:
     from stickbreak.corpus import GroupedVectors, PatchShape
-    from stickbreak.variational.vector_model import ShownComponent
 
 __all__ = ["SingleVectors", "Vectors"]
 
@@ -28,50 +27,6 @@ FOR_WORDS = {
 }  # fmt: skip
 _DIRECTIONS = 3  # of a component, in the table
 _PATCH_SIZE, _MOST_PATCHES = 8, 1000  # of images
-
-
-@dataclass(frozen=True, slots=True)
-class ComponentLine:
-    """A component as it is printed: weight, shares of its directions, and the coordinates that tell it from others."""
-
-    shown: ShownComponent
-    coordinates: tuple[str, ...]
-    telling: tuple[int, ...]
-
-    @property
-    def id(self) -> int:
-        """Its row in the model."""
-        return self.shown.number
-
-    @property
-    def size(self) -> float:
-        """Its expected weight."""
-        return self.shown.weight
-
-    @property
-    def cells(self) -> tuple[str, ...]:
-        """Spread of a coordinate (root mean square), shares of the directions, means of coordinates."""
-        spread = float((self.shown.spread**2).mean() ** 0.5)
-        directions = " ".join(f"{share:.0%}" for share in self.shown.shares)
-        means = [f"{self.coordinates[j]} {self.shown.mean[j]:.3g} ± {self.shown.spread[j]:.2g}" for j in self.telling]
-        return f"{spread:.4g}", directions, ", ".join(means)
-
-    @property
-    def expert_cells(self) -> tuple[str, ...]:
-        """The same: it has no other number."""
-        return self.cells
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the component for JSON."""
-        return {
-            "id": self.id,
-            "weight": self.size,
-            "n_vectors": self.shown.count,
-            "mean": self.shown.mean.tolist(),
-            "spread": self.shown.spread.tolist(),
-            "variance_shares": self.shown.shares.tolist(),
-            "telling": [self.coordinates[j] for j in self.telling],
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +45,6 @@ class Vectors:
     topic: ClassVar[str] = "component"
     row: ClassVar[str] = "group"
     unit: ClassVar[str] = "vector"
-    columns: ClassVar[tuple[str, ...]] = ("component", "weight", "spread", "directions", "mean")
-    expert_columns: ClassVar[tuple[str, ...]] = columns
     needs_groups: ClassVar[bool] = True
     dated: ClassVar[bool] = False
 
@@ -162,12 +115,39 @@ class Vectors:
         return self.record
 
     @staticmethod
-    def lines(model: Any, n: int, most: int = MOST_LEAVES) -> Sequence[ComponentLine]:
-        """Describe the components of a model by the coordinates that tell them from the others."""
+    def topics(model: Any, n: int, most: int = MOST_LEAVES) -> list[dict[str, Any]]:
+        """Describe the components of a model, as JSON has them, by the coordinates that tell them from the others."""
         shown = model.shown_components(_DIRECTIONS)
-        coordinates = _coordinates(model._reading, model.n_features_in_)
+        names = _coordinates(model._reading, model.n_features_in_)
         centre = sum(component.weight * component.mean for component in shown)
-        return [ComponentLine(component, coordinates, tuple(component.telling(n, centre))) for component in shown]
+        return [
+            {
+                "id": component.number,
+                "weight": component.weight,
+                "n_vectors": component.count,
+                "mean": component.mean.tolist(),
+                "spread": component.spread.tolist(),
+                "variance_shares": component.shares.tolist(),
+                "telling": [
+                    {"coordinate": names[j], "mean": float(component.mean[j]), "spread": float(component.spread[j])}
+                    for j in component.telling(n, centre)
+                ],
+            }
+            for component in shown
+        ]
+
+    @staticmethod
+    def cells(topic: Mapping[str, Any], *, verbose: bool = False) -> dict[str, str]:
+        """Return what a table has of a component: its spread is the root mean square of those of the coordinates."""
+        spread = (sum(of**2 for of in topic["spread"]) / len(topic["spread"])) ** 0.5
+        means = (f"{one['coordinate']} {one['mean']:.3g} ± {one['spread']:.2g}" for one in topic["telling"])
+        return {
+            "component": str(topic["id"]),
+            "weight": f"{topic['weight']:.2%}",
+            "spread": f"{spread:.4g}",
+            "directions": " ".join(f"{share:.0%}" for share in topic["variance_shares"]),
+            "mean": ", ".join(means),
+        }
 
     @staticmethod
     def n_topics(model: Any) -> int:
@@ -239,14 +219,9 @@ class Vectors:
 
     def weights(self, model: Any) -> WeightTable:
         """Return the weights of the components in the groups."""
-        groups, names = self.vectors, self.vectors.group_names
-        return WeightTable(
-            "group",
-            _weight_columns(model),
-            groups.n_groups,
-            lambda rows: names[rows],
-            lambda rows: model.transform(groups[rows]),
-        )
+        groups = self.vectors
+        columns = _weight_columns(model)
+        return WeightTable("group", groups.group_names, columns, lambda rows: model.transform(groups[rows]))
 
     def write_report(
         self,
@@ -314,13 +289,8 @@ class SingleVectors(Vectors):
     def weights(self, model: Any) -> WeightTable:
         """Return the responsibilities of the components for the vectors."""
         values = self.vectors.values
-        return WeightTable(
-            "vector",
-            _weight_columns(model),
-            len(values),
-            lambda rows: [str(n) for n in range(rows.start, rows.stop)],
-            lambda rows: model.predict_proba(values[rows]),
-        )
+        names = [str(n) for n in range(len(values))]
+        return WeightTable("vector", names, _weight_columns(model), lambda rows: model.predict_proba(values[rows]))
 
 
 def _weight_columns(model: Any) -> tuple[str, ...]:

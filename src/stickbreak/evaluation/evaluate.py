@@ -10,7 +10,7 @@ from scipy import sparse
 from stickbreak.corpus import Corpus
 from stickbreak.evaluation.coherence import check_options, coherence_of_words
 from stickbreak.evaluation.measures import DIVERSITY_WORDS, diversity_of_words, mean_defined
-from stickbreak.exceptions import InvalidCorpus
+from stickbreak.exceptions import InputError, InvalidCorpus
 from stickbreak.model.documents import counted_for
 from stickbreak.prediction.completion import Completion, scored_documents
 from stickbreak.prediction.left_to_right import LeftToRight
@@ -100,20 +100,23 @@ def evaluate(
     InputError
         If the corpus does not have the words of the model, or no document can be completed.
     """
-    corpus = counted_for(model, corpus)
+    check_options(n_words)
+    topics, corpus, sequential = as_topics(model), counted_for(model, corpus), None
+    if n_particles is not None:
+        left_to_right = getattr(model, "left_to_right", None)
+        if left_to_right is None:
+            raise InputError(
+                f"a {type(model).__name__} has no left_to_right; give its topics and prior to "
+                "stickbreak.evaluation.left_to_right."
+            )
+        words = _only(corpus, seen)
+        sequential = left_to_right(words, n_particles=n_particles, resample=resample, random_state=seed)
     observed, held_out = corpus.halves(seed=seed)
     completion = document_completion(model, observed, held_out, seen=seen)
-    topics = as_topics(model)
-    check_options(n_words)
     where = corpus if reference is None else counted_for(model, reference)
     check_same_words(topics, where)
     top = topics.top_word_indices(n_words)
     values = coherence_of_words(top, where)
-    sequential = None
-    if n_particles is not None:
-        sequential = topics.left_to_right(
-            _only(corpus, seen), n_particles=n_particles, resample=resample, random_state=seed
-        )
     return Evaluation(
         completion,
         values,

@@ -19,6 +19,7 @@ _STAGES = {
     "count": "counting, jobs",
     "write": "writing, parts",
     "join": "joins",
+    "name": "names",
     "report": "documents",
 }
 

@@ -146,11 +146,10 @@ def sample_parts(
 
     def run(share: tuple[int, tuple[int, int]]) -> tuple[Int, bool]:
         (i, rows), found = share, np.zeros(n_topics, np.int64)
+        how, scratch = (sweeps.burn_in, sweeps.saved, sweeps.sampler == "sparse"), Scratch.of(n_topics, longest)
         reached = kernels.sample_documents(
-            *rows, parts[i].start, parts[i].word, alpha, weights.of_topics, weights.of_words, factors,
-            (sweeps.burn_in, sweeps.saved), sweeps.sampler == "sparse", parts[i].key, Scratch.of(n_topics, longest),
-            z[i], found, score[i],
-        )  # fmt: skip
+            *rows, parts[i], alpha, weights, factors, how, scratch, (z[i], found, score[i])
+        )
         return found, bool(reached == rows[1])
 
     factors, done = tables.for_documents(longest), False

@@ -198,6 +198,11 @@ class WordTopics:
         return cls.from_pairs(size, topics.astype(np.int32), found, counts.shape[1])
 
     @property
+    def lists(self) -> word_kernels.Lists:
+        """The lists as kernels take them."""
+        return word_kernels.Lists(self.first, self.size, self.room, self.topic, self.count, self.holders)
+
+    @property
     def n_words(self) -> int:
         """Number of words W."""
         return self.size.size
@@ -314,8 +319,8 @@ class WordTopics:
         lost, done = np.zeros(self.n_topics), 0
         while True:
             done, self.end = word_kernels.add_tokens(
-                done, words, start, tokens, z, amount / self.scale, least / self.scale, key, self.end,
-                self.first, self.size, self.room, self.topic, self.count, self.holders, lost,
+                done, self.end, (words, start, tokens), z, amount / self.scale, least / self.scale, key, self.lists,
+                lost,
             )  # fmt: skip
             if done == words.size:
                 return self.scale * lost

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -47,8 +46,7 @@ class WordWeights(NamedTuple):
     log_unit: Float  # (B,)  log of the unit of `mean` and `mean_delta`
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
+class Weights(NamedTuple):
     """All that the documents of a minibatch are sampled under."""
 
     of_topics: TopicWeights
@@ -134,12 +132,10 @@ def weigh(
     rooms = tables.take(words.size, int(column.max()) + 1, two=mean_field)
     found = WordWeights(*rooms, start, *entries, own, mean, log_unit)
     mean_e = priors.alpha * state.corpus_weights(priors.gamma)
-    stored = pairs.first, pairs.size, pairs.topic, pairs.count, pairs.scale
+    topics, weights = (inverse, mean_e, inverse_mean), Weights(of_topics, found)
 
     def fill(rows: tuple[int, int]) -> None:
-        word_kernels.weigh_words(
-            *rows, words, stored, eta, by_word, mean_field, of_topics, inverse, mean_e, inverse_mean, found
-        )
+        word_kernels.weigh_words(*rows, words, pairs.lists, pairs.scale, eta, by_word, mean_field, topics, weights)
 
     executor.map(fill, shards(np.diff(start), _SHARD_PAIRS))
-    return Weights(of_topics, found)
+    return weights

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -89,6 +89,7 @@ class DiagonalGaussian(VectorLikelihood):
     b: Float
     m: Float
     kappa: float
+    _: KW_ONLY
     scale: float = 1.0
 
     def __post_init__(self) -> None:
@@ -137,7 +138,7 @@ class DiagonalGaussian(VectorLikelihood):
         variances = np.maximum(np.diag(covariance), floor * np.diag(covariance).max())
         nu = 4.0 if nu is None else nu
         checked_nu(nu, 0.0)
-        return cls(nu, (nu - 2 if nu > 2 else 1.0) * variances, mean, kappa, scale)
+        return cls(nu, (nu - 2 if nu > 2 else 1.0) * variances, mean, kappa, scale=scale)
 
     @property
     def dim(self) -> int:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -33,7 +34,62 @@ from stickbreak.numerics.arrays import Float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ZeroMeanGaussian(VectorLikelihood):
+class _WishartGaussian(VectorLikelihood):
+    """What a Gaussian asks of its Wishart prior alone, whatever is known of its mean."""
+
+    nu: float
+    B: Float
+    _: KW_ONLY
+    scale: float = 1.0
+
+    @property
+    def dim(self) -> int:
+        """Dimensions of a vector."""
+        return len(self.B)
+
+    @property
+    @abstractmethod
+    def prior(self) -> WishartPosterior:
+        """The prior, as of one component."""
+
+    @abstractmethod
+    def _scatter(self, S: Float, N: Float) -> Float:
+        """Return B_k - B, (K, dim, dim)."""
+
+    def evidence(self, S: Float, N: Float) -> Float:
+        """Return log Z_k - log Z - N_k (dim / 2) log 2 pi, (K,).                            docs/math (E2), (E3)"""
+        constant = N * self.dim / 2 * np.log(2 * np.pi)
+        return self.posterior(S, N).log_normaliser - self.prior.log_normaliser - constant
+
+    def predictive_log(self, posterior: WishartPosterior, X: NDArray) -> Float:
+        """Return log p(x_n | q_k), (n, K): a Student t distribution.                                 docs/math (E7)"""
+        return student_log(posterior.forms(as_vectors(X)), posterior)
+
+    def covariance(self, posterior: WishartPosterior) -> Float:
+        """Return B_k / nu_k, the inverse of the expected precision, (K, dim, dim)."""
+        return posterior.B / posterior.nu[:, None, None]
+
+    def sample(self, posterior: WishartPosterior, k: int, n: int, rng: np.random.Generator) -> Float:
+        """Draw n vectors of component k from its predictive distribution, (n, dim)."""
+        return sample_student(posterior, k, n, rng)
+
+    @property
+    def hyperparameters(self) -> dict[str, float]:
+        """The factor of B."""
+        return {"scale": self.scale}
+
+    def with_hyperparameters(self, values: Mapping[str, float]) -> Self:
+        """Return the family with another factor of B."""
+        return replace(self, scale=values["scale"])
+
+    def learned(self, S: Float, N: Float) -> Self:
+        """Return the family with the factor of B under which the evidence is largest.                docs/math (E9)"""
+        eigenvalues = relative_eigenvalues(self._scatter(S, N), self.B)
+        return replace(self, scale=learned_scale(self.nu, N, eigenvalues, self.scale))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ZeroMeanGaussian(_WishartGaussian):
     """x ~ Normal(0, Lambda_k^-1), Lambda_k ~ Wishart(nu, scale B) with E Lambda_k = nu (scale B)^-1.
 
     Statistics: the upper triangle of sum_n r_nk x_n x_n', dim (dim + 1) / 2 rows.
@@ -56,10 +112,6 @@ class ZeroMeanGaussian(VectorLikelihood):
     >>> likelihood.evidence(S, N).round(3)  # the log marginal likelihood of both vectors
     array([-3.866])
     """
-
-    nu: float
-    B: Float
-    scale: float = 1.0
 
     def __post_init__(self) -> None:
         checked_positive(scale=self.scale)
@@ -94,12 +146,7 @@ class ZeroMeanGaussian(VectorLikelihood):
         dim = len(covariance)
         nu = dim + 2.0 if nu is None else nu
         checked_nu(nu, dim - 1)
-        return cls(nu, (nu - dim - 1 if nu > dim + 1 else 1.0) * floored(covariance, floor), scale)
-
-    @property
-    def dim(self) -> int:
-        """Dimensions of a vector."""
-        return len(self.B)
+        return cls(nu, (nu - dim - 1 if nu > dim + 1 else 1.0) * floored(covariance, floor), scale=scale)
 
     @property
     def n_rows(self) -> int:
@@ -117,12 +164,11 @@ class ZeroMeanGaussian(VectorLikelihood):
 
     def posterior(self, S: Float, N: Float) -> WishartPosterior:
         """Return nu_k = nu + N_k, B_k = B + S_k.                                            docs/math (E2)"""
-        return WishartPosterior(self.nu + N, posterior_B(self.scale * self.B, unpacked(S, self.dim)))
+        return WishartPosterior(self.nu + N, posterior_B(self.scale * self.B, self._scatter(S, N)))
 
-    def evidence(self, S: Float, N: Float) -> Float:
-        """Return log Z(nu_k, B_k) - log Z(nu, B) - N_k (dim / 2) log 2 pi, (K,).            docs/math (E2)"""
-        constant = N * self.dim / 2 * np.log(2 * np.pi)
-        return self.posterior(S, N).log_normaliser - self.prior.log_normaliser - constant
+    def _scatter(self, S: Float, N: Float) -> Float:
+        """Return B_k - B, (K, dim, dim): sum r x x'."""
+        return unpacked(S, self.dim)
 
     def objective(self, S: Float, N: Float, posterior: WishartPosterior) -> Float:
         """Return L_data of each component at any parameters, (K,).                          docs/math (E2)
@@ -143,42 +189,16 @@ class ZeroMeanGaussian(VectorLikelihood):
         out += (posterior.expected_log_det - self.dim * np.log(2 * np.pi)) / 2
         return out
 
-    def predictive_log(self, posterior: WishartPosterior, X: NDArray) -> Float:
-        """Return log p(x_n | q_k), (n, K): a Student t distribution.                                 docs/math (E7)"""
-        return student_log(posterior.forms(as_vectors(X)), posterior)
-
     def mean(self, posterior: WishartPosterior) -> Float:
         """Return zeros, (K, dim)."""
         return np.zeros(posterior.B.shape[:2])
-
-    def covariance(self, posterior: WishartPosterior) -> Float:
-        """Return B_k / nu_k, the inverse of the expected precision, (K, dim, dim)."""
-        return posterior.B / posterior.nu[:, None, None]
-
-    def sample(self, posterior: WishartPosterior, k: int, n: int, rng: np.random.Generator) -> Float:
-        """Draw n vectors of component k from its predictive distribution, (n, dim)."""
-        return sample_student(posterior, k, n, rng)
-
-    @property
-    def hyperparameters(self) -> dict[str, float]:
-        """The factor of B."""
-        return {"scale": self.scale}
-
-    def with_hyperparameters(self, values: Mapping[str, float]) -> Self:
-        """Return the family with another factor of B."""
-        return replace(self, scale=values["scale"])
-
-    def learned(self, S: Float, N: Float) -> Self:
-        """Return the family with the factor of B under which the evidence is largest.                docs/math (E9)"""
-        eigenvalues = relative_eigenvalues(unpacked(S, self.dim), self.B)
-        return replace(self, scale=learned_scale(self.nu, N, eigenvalues, self.scale))
 
 
 KAPPA = 0.01  # vectors that the prior mean weighs as; means may lie far apart, seen from narrow components
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Gaussian(VectorLikelihood):
+class Gaussian(_WishartGaussian):
     """x ~ Normal(mu_k, Lambda_k^-1), mu_k ~ Normal(m, (kappa Lambda_k)^-1), Lambda_k ~ Wishart(nu, scale B).
 
     Statistics: the upper triangle of sum_n r_nk (x_n - m)(x_n - m)', then sum_n r_nk (x_n - m): dim (dim + 1) / 2 +
@@ -199,11 +219,8 @@ class Gaussian(VectorLikelihood):
         Factor of B, which `learned` learns.
     """
 
-    nu: float
-    B: Float
     m: Float
     kappa: float
-    scale: float = 1.0
 
     def __post_init__(self) -> None:
         checked_positive(kappa=self.kappa, scale=self.scale)
@@ -249,12 +266,8 @@ class Gaussian(VectorLikelihood):
         dim = len(mean)
         nu = dim + 2.0 if nu is None else nu
         checked_nu(nu, dim - 1)
-        return cls(nu, (nu - dim - 1 if nu > dim + 1 else 1.0) * floored(covariance, floor), mean, kappa, scale)
-
-    @property
-    def dim(self) -> int:
-        """Dimensions of a vector."""
-        return len(self.B)
+        B = (nu - dim - 1 if nu > dim + 1 else 1.0) * floored(covariance, floor)
+        return cls(nu, B, mean, kappa, scale=scale)
 
     @property
     def n_rows(self) -> int:
@@ -286,11 +299,6 @@ class Gaussian(VectorLikelihood):
         B = posterior_B(self.scale * self.B, self._scatter(S, N))
         return NormalWishartPosterior(self.nu + N, B, kappa, self._parts(S)[1] / kappa[:, None], self.m)
 
-    def evidence(self, S: Float, N: Float) -> Float:
-        """Return log Z_k - log Z - N_k (dim / 2) log 2 pi, (K,).                            docs/math (E3)"""
-        constant = N * self.dim / 2 * np.log(2 * np.pi)
-        return self.posterior(S, N).log_normaliser - self.prior.log_normaliser - constant
-
     def objective(self, S: Float, N: Float, posterior: NormalWishartPosterior) -> Float:
         """Return L_data of each component at any parameters, (K,).                          docs/math (E3)
 
@@ -315,35 +323,9 @@ class Gaussian(VectorLikelihood):
         out += (posterior.expected_log_det - self.dim * np.log(2 * np.pi) - self.dim / posterior.kappa) / 2
         return out
 
-    def predictive_log(self, posterior: NormalWishartPosterior, X: NDArray) -> Float:
-        """Return log p(x_n | q_k), (n, K): a Student t distribution.                                 docs/math (E7)"""
-        return student_log(posterior.forms(as_vectors(X)), posterior)
-
     def mean(self, posterior: NormalWishartPosterior) -> Float:
         """Return the means m_k, (K, dim)."""
         return posterior.m
-
-    def covariance(self, posterior: NormalWishartPosterior) -> Float:
-        """Return B_k / nu_k, the inverse of the expected precision, (K, dim, dim)."""
-        return posterior.B / posterior.nu[:, None, None]
-
-    def sample(self, posterior: NormalWishartPosterior, k: int, n: int, rng: np.random.Generator) -> Float:
-        """Draw n vectors of component k from its predictive distribution, (n, dim)."""
-        return sample_student(posterior, k, n, rng)
-
-    @property
-    def hyperparameters(self) -> dict[str, float]:
-        """The factor of B."""
-        return {"scale": self.scale}
-
-    def with_hyperparameters(self, values: Mapping[str, float]) -> Self:
-        """Return the family with another factor of B."""
-        return replace(self, scale=values["scale"])
-
-    def learned(self, S: Float, N: Float) -> Self:
-        """Return the family with the factor of B under which the evidence is largest.                docs/math (E9)"""
-        eigenvalues = relative_eigenvalues(self._scatter(S, N), self.B)
-        return replace(self, scale=learned_scale(self.nu, N, eigenvalues, self.scale))
 
     @property
     def origin(self) -> Float:

@@ -22,13 +22,13 @@ from stickbreak.corpus.mistakes import Mistake
 from stickbreak.corpus.sources import Source, Stored
 from stickbreak.corpus.validation import checked_sparse
 from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError
-from stickbreak.fitting.bases import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from stickbreak.fitting.checkpoint import FREE, check_end, identity_of, identity_of_corpus, require, whole_number
 from stickbreak.fitting.engine import engine, workers_now
 from stickbreak.fitting.laps import Callback, Laps
 from stickbreak.fitting.loop import Trace, logger
 from stickbreak.fitting.requirements import adapted_topics, check_start, check_tokens
 from stickbreak.fitting.run import Identity, Run
+from stickbreak.fitting.sklearn_bases import ClassNamePrefixFeaturesOutMixin, TransformerMixin, available_if
 from stickbreak.model.document_labels import (
     DocumentLabels,
     GivenLabels,
@@ -40,7 +40,7 @@ from stickbreak.model.document_labels import (
 )
 from stickbreak.model.documents import checked_table, count_for_fit, counted
 from stickbreak.model.estimator import Estimator, KeptState, all_or_nothing, cached
-from stickbreak.model.labels import checked_labels, label, labels_kept, refuse_alike
+from stickbreak.model.labels import checked_labels, group_labels, label, labels_kept, refuse_alike
 from stickbreak.model.pictures import TopicPictures, topics_as_html
 from stickbreak.model.saved_values import names_in
 from stickbreak.model.seeds import Seeds, check_seeds, columns_of_seeds, known_words, outcome_of_seeds, plain_seeds
@@ -126,6 +126,9 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
     label_names_: list[str]
     label_curve_: list[float]
     _path: TopicPath | None = None
+    _prior: Callable[
+        [], Float
+    ]  # the concentrations a of topics in a document, that of the inactive rest last, (K + 1,)
     left_out_: tuple[str, ...] = ()  # what the reading of the documents left out, in sentences
     _pseudo: sparse.csr_array | None = None  # (W, n)  pseudo-counts of the first n topics of the fit
     _fitted_seeds: tuple[str, ...] = ()  # names of the seeds of the fit
@@ -267,6 +270,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
 
     # Weights of documents, and scores.
 
+    @available_if(lambda model: hasattr(model, "_prior"))
     @on_workers
     def expected_weights(self, X: Any) -> Float:
         """Return the expected topic weights of documents with the inactive rest last.
@@ -290,10 +294,6 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
     def _words_in_topics(self) -> Float | WordRows:
         """Return the word distributions of the topics, (K, W), or what returns them for some words, (n, K)."""
         return self.topic_word_
-
-    def _prior(self) -> Float:
-        """Return the concentrations a of topics in a document, that of the inactive rest last, (K + 1,)."""
-        raise NotImplementedError  # of a family whose weights of documents do not come from them
 
     def active_weights(self, X: Any) -> Any:
         """Return what `transform` does, as an array whatever scikit-learn's `set_output` says, (D, K)."""
@@ -499,6 +499,12 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         """The labels that were given, by the number of the topic."""
         check_is_fitted(self)
         return dict(self._labels or {})
+
+    @property
+    def group_labels_(self) -> dict[int, str]:
+        """The labels of groups of the path: group K + i is what join i makes, as in `hierarchy_`."""
+        check_is_fitted(self)
+        return group_labels(self)
 
     @property
     def plot(self) -> TopicPictures:

@@ -1,9 +1,8 @@
 """`njit` as the kernels use it: Numba's, with Numba's cache of machine code, which never stops a fit.
 
 Compiled kernels are kept in the folder that NUMBA_CACHE_DIR names; if it names none, in ``__pycache__`` of the package,
-or where that may not be written, in the user's folder for caches. A folder must take some megabytes, else the next one
-is tried; without any, every process compiles for itself. A damaged file of the cache ends a fit with an error of
-Numba's: then remove the folder.
+or where that may not be written, in the user's folder for caches. Where a kernel cannot be kept, as on a full disk,
+every process compiles it again. A damaged file of the cache is written again.
 
 Numba sees only changes of the file that a kernel is in, not of the kernels that it calls. So the folder has a name of
 its own for each state of the source.
@@ -15,7 +14,6 @@ import functools
 import hashlib
 import logging
 import os
-import shutil
 import sys
 import tempfile
 from collections.abc import Callable
@@ -23,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core.caching import FunctionCache
 
 __all__ = ["KERNELS", "counts", "folder_of_kernels", "njit"]
 
@@ -31,7 +30,6 @@ __all__ = ["KERNELS", "counts", "folder_of_kernels", "njit"]
 _OWN: dict[str, Any] = {"fastmath": False, "error_model": "python"}
 # Numba also makes a way for C to call each kernel. Nobody does, and it is compiled like the rest.
 _LEFT_OUT: dict[str, Any] = {"no_cfunc_wrapper": True}
-_ROOM, _PROBE = 1 << 28, 1 << 20  # bytes that must be free; bytes that are written to see whether that works
 _SOURCE = Path(__file__).parents[1]
 
 _log = logging.getLogger("stickbreak")
@@ -65,13 +63,50 @@ def njit(*, cache: bool, **options: Any) -> Callable[[Callable[..., Any]], Any]:
         else:
             numba.config.CACHE_DIR = folder  # type: ignore[attr-defined]
             try:
-                kernel = numba.njit(cache=True, **settings)(function)
+                kernel = numba.njit(**settings)(function)
+                if hasattr(kernel, "enable_caching"):  # without: NUMBA_DISABLE_JIT
+                    kernel._cache = _Cache(function)
             finally:
                 numba.config.CACHE_DIR = given  # type: ignore[attr-defined]
         KERNELS.append(kernel)
         return kernel
 
     return compiled
+
+
+class _Cache(FunctionCache):
+    """Numba's cache of one kernel, in which a file that cannot be read or written counts as missing."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return what was compiled for some types; None where that is not there, or damaged."""
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception as error:  # any: it depends on which byte of a file is damaged
+            _log.info("a compiled kernel in %s is damaged (%s); it is compiled again", self.cache_path, error)
+            self._keep(self.flush)
+        return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep what was compiled for some types, where there is space."""
+        self._keep(super().save_overload, sig, data)
+
+    def _keep(self, write: Callable[..., None], *arguments: Any) -> None:
+        """Write a file of the cache; keep nothing of this kernel where that does not work."""
+        try:
+            write(*arguments)
+        except OSError as error:
+            self.disable()
+            _say_not_kept(f"{self.cache_path} ({error.strerror})")
+
+
+@functools.cache
+def _say_not_kept(place: str) -> None:
+    """Warn, once for each place."""
+    _log.warning(
+        "compiled kernels cannot be kept in %s, so every process compiles them again; set NUMBA_CACHE_DIR to a folder "
+        "with space that you may write to",
+        place,
+    )
 
 
 def counts() -> tuple[int, int]:
@@ -90,22 +125,18 @@ def folder_of_kernels(package: str = str(_SOURCE)) -> str | None:
     for place in places:
         if place.is_absolute() and _takes_files(place / name):
             return str(place / name)
-    _log.warning(
-        "compiled kernels cannot be kept in %s, so every process compiles them again; set NUMBA_CACHE_DIR to a folder "
-        "with space that you may write to",
-        " or ".join(map(str, places)),
-    )
+    _say_not_kept(" or ".join(map(str, places)))
     return None
 
 
 def _takes_files(folder: Path) -> bool:
-    """Tell whether a folder may be written and has space: Numba ends with an error where a kernel cannot be kept."""
+    """Tell whether a folder may be written: Numba ends with an error where it may not."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
-            return file.write(bytes(_PROBE)) == _PROBE and shutil.disk_usage(folder).free > _ROOM
+        tempfile.TemporaryFile(dir=folder).close()
     except OSError:
         return False
+    return True
 
 
 def _state_of(packages: set[str]) -> str:

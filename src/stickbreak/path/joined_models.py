@@ -115,7 +115,8 @@ def described_path(model: Any, n_words: int = 10) -> DescribedPath | None:
         phi = (counts[a : a + 1] + eta) / (counts[a].sum() + total_of(eta, counts.shape[1]))
         (top,) = top_word_indices(relevance(phi, log_shares), check_whole("n_words", n_words, 1))
         words.append([str(model.vocabulary_[w]) for w in top])
-    return DescribedPath(path.linkage(), words, path.scores, path.standard_errors, path.best, path.overview)
+    values = path.scores, path.standard_errors, path.best, path.overview
+    return DescribedPath(path.linkage(), words, *values, path.labels)
 
 
 def reduced(model: Model, n_topics: int) -> Model:
@@ -135,8 +136,13 @@ def reduced(model: Model, n_topics: int) -> Model:
         If there is no path (`find_path`), or it has no such number of topics.
     """
     path = path_of(model)
-    smaller, number = _with_groups(model, path.groups(n_topics))
+    groups = path.groups(n_topics)
+    smaller, number = _with_groups(model, groups)
     smaller._path = path.below(n_topics, number)
+    group_of = {tuple(topics): g for g, topics in enumerate(groups)}
+    for i, topics in enumerate(path.members()[: path.scores.size - n_topics]):
+        if i in path.labels and tuple(topics) in group_of:
+            smaller._labels[int(number[group_of[tuple(topics)]])] = path.labels[i]
     return smaller
 
 

@@ -222,7 +222,7 @@ class JoinedPart(ScoredPart):
         """Return what the joins of pairs of rows, (n, 2), gain, (n,).                                docs/math (J2)"""
         tokens, out = self.tokens, np.empty(len(pairs))
         settings = (self.inverse, self.theta, self.tau, self.mass, self.eta, self.total_eta, LEAST_WEIGHT)
-        join_kernels.gains(tokens.indptr, tokens.word, tokens.count, *settings, pairs, out)
+        join_kernels.gains((tokens.indptr, tokens.word, tokens.count), *settings, pairs, out)
         return out
 
     def refresh(self, kept: Int) -> None:

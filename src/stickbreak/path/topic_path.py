@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +13,7 @@ from stickbreak.exceptions import InputError
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.numerics.arrays import Float, Int
+from stickbreak.questions.labels import is_label
 
 OVERVIEW = 20  # topics that can be read at a glance
 BETTER = 2.0  # standard errors by which fewer topics have to predict better than all
@@ -38,6 +39,8 @@ class TopicPath:
         Tokens that were held out.
     n_documents : int
         Documents that they are from.
+    labels : mapping of int to str
+        Labels of groups, by the row of `joins` that makes the group.
     """
 
     joins: Int
@@ -46,6 +49,7 @@ class TopicPath:
     best: int
     n_tokens: float
     n_documents: int
+    labels: Mapping[int, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, joins: Int, by_document: Float, lengths: Float) -> Self:
@@ -99,6 +103,22 @@ class TopicPath:
             group[group == b] = a
         return [np.flatnonzero(group == first).tolist() for first in np.unique(group)]
 
+    def members(self) -> list[list[int]]:
+        """Return the topics of the group that each join makes."""
+        inside = {k: [k] for k in range(self.scores.size)}
+        made = []
+        for a, b in self.joins.tolist():
+            inside[a] = sorted(inside[a] + inside.pop(b))
+            made.append(inside[a])
+        return made
+
+    def joins_of_overview(self) -> list[int]:
+        """Return the joins that make the groups of the overview, and all groups of fewer."""
+        first = self.scores.size - self.overview
+        latest = {a: i for i, (a, _) in enumerate(self.joins[:first].tolist())}
+        alive = {topics[0] for topics in self.groups(self.overview)}
+        return sorted(i for a, i in latest.items() if a in alive) + list(range(first, self.scores.size - 1))
+
     def linkage(self) -> Float:
         """Return the joins as SciPy's hierarchical clustering does, (K - 1, 4).
 
@@ -117,21 +137,24 @@ class TopicPath:
 
     def below(self, n_topics: int, number: Int) -> Self:
         """Return the rest of the path from `n_topics` on, where group k of `groups` is called number[k]."""
-        first = np.array([topics[0] for topics in self.groups(n_topics)])
-        called = dict(zip(first.tolist(), number.tolist(), strict=True))
+        names = [topics[0] for topics in self.groups(n_topics)]
+        called = dict(zip(names, number.tolist(), strict=True))
         joins = []
         for a, b in self.joins[self.scores.size - n_topics :].tolist():
             joins.append(sorted((called[a], called[b])))
             called[a] = joins[-1][0]
-        kept = slice(self.scores.size - n_topics, None)
+        first = self.scores.size - n_topics
+        kept = slice(first, None)
         pairs = np.array(joins, dtype=np.int64).reshape(-1, 2)
         scores, errors, best = self.scores[kept], self.standard_errors[kept], min(self.best, n_topics)
-        return type(self)(pairs, scores, errors, best, self.n_tokens, self.n_documents)
+        labels = {i - first: text for i, text in self.labels.items() if i >= first}
+        return type(self)(pairs, scores, errors, best, self.n_tokens, self.n_documents, labels)
 
     def packed(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
         """Return everything as arrays and plain values."""
         arrays = {"joins": self.joins, "scores": self.scores, "standard_errors": self.standard_errors}
-        return arrays, {"best": self.best, "n_tokens": self.n_tokens, "n_documents": self.n_documents}
+        values = {"best": self.best, "n_tokens": self.n_tokens, "n_documents": self.n_documents}
+        return arrays, {**values, "labels": {str(i): text for i, text in self.labels.items()}}
 
     @classmethod
     def unpacked(cls, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> Self:
@@ -155,4 +178,7 @@ class TopicPath:
         require(1 <= best <= K, "the best number of topics is not on its path")
         n_tokens = float(values["n_tokens"])
         require(np.isfinite(n_tokens) and n_tokens > 0, "its path has no tokens")
-        return cls(joins, scores, errors, best, n_tokens, n_documents)
+        labels = {int(i): text for i, text in values["labels"].items()}
+        require(all(0 <= i < K - 1 for i in labels), "a label of its path is of a join that is not there")
+        require(all(is_label(text) for text in labels.values()), "a label of its path is not a line of text")
+        return cls(joins, scores, errors, best, n_tokens, n_documents, labels)

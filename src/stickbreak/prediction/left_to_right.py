@@ -70,7 +70,7 @@ class Sequences(NamedTuple):
     """Documents as sequences of words, in the order in which they are predicted."""
 
     start: Int  # (D + 1,)  document d has the words start[d] .. start[d + 1] - 1
-    word: NDArray[np.int32]  # (N,)
+    word: NDArray[np.integer]  # (N,)
     content: NDArray[np.uint64]  # (D,)  what random numbers of a document go by
 
 
@@ -118,10 +118,8 @@ class TopicRule:
         by_word = np.ascontiguousarray(self._topic_word[:, words].T)
         running = np.cumsum(by_word * self._prior, axis=1)
         printed, unbiased = (np.empty(documents.content.size) for _ in range(2))
-        sequence_kernels.score_documents(
-            documents.start, row.ravel(), documents.content, particles.key, particles.n, particles.resample, by_word,
-            running, float(self._prior.sum()), printed, unbiased,
-        )  # fmt: skip
+        documents, total = documents._replace(word=row.ravel()), float(self._prior.sum())
+        sequence_kernels.score_documents(documents, particles, by_word, running, total, printed, unbiased)
         return printed, unbiased
 
 

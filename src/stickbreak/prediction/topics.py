@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,7 +20,6 @@ from stickbreak.prediction.completion import (
     completion_log_likelihood,
     scored_documents,
 )
-from stickbreak.prediction.left_to_right import LeftToRight
 from stickbreak.prediction.words import (
     check_same_words,
     document_blocks,
@@ -129,6 +128,8 @@ class DescribedPath:
         Of K, K - 1, ..., 1 topics.
     best, overview : int
         Numbers of topics: the one that predicts best, and one to read at a glance.
+    labels : mapping of int to str
+        Labels that groups were given, by the row of `linkage` that makes the group.
     """
 
     linkage: Float
@@ -137,6 +138,7 @@ class DescribedPath:
     standard_errors: Float
     best: int
     overview: int
+    labels: Mapping[int, str] = field(default_factory=dict)
 
 
 class FlatTopics:
@@ -182,17 +184,6 @@ class FlatTopics:
     def active_weights(self, X: Any) -> Any:
         """Return what `transform` does, as an array, dense or sparse, whatever scikit-learn's `set_output` says."""
         return self.transform(X)
-
-    @abstractmethod
-    def left_to_right(
-        self,
-        X: Any,
-        *,
-        n_particles: int = 20,
-        resample: bool = True,
-        random_state: int | np.random.RandomState | None = 0,
-    ) -> LeftToRight:
-        """Estimate the probability of documents, each token given those before it."""
 
     @property
     def n_topics_(self) -> int:
@@ -415,13 +406,6 @@ class ForeignTopics(FlatTopics):
     def transform(self, X: Any) -> Any:
         """Ask the object."""
         return self.model.transform(X)
-
-    def left_to_right(self, X: Any, **options: Any) -> LeftToRight:
-        """Refuse: how the topic of a token follows from those before it is not known."""
-        raise InputError(
-            f"a {type(self.model).__name__} has no left_to_right; give its topics and prior to "
-            "stickbreak.evaluation.left_to_right."
-        )
 
 
 def shares_of(tokens: ArrayLike) -> Float:

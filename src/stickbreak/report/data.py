@@ -187,7 +187,7 @@ class JoinReport:
 
     left: int
     right: int
-    label: str  # the most relevant words of what it makes
+    label: str  # given by a reader, or the most relevant words of what it makes
     words: tuple[str, ...]  # its most probable ones
 
 

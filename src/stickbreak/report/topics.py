@@ -215,7 +215,7 @@ def describe_path(shown: ReportTopics, likeness: Float) -> PathReport | None:
     described = shown.model.described_path(_JOIN_WORDS)
     if described is None or not len(described.linkage):
         return joined_path(shown, likeness) if len(shown.numbers) > 2 else None
-    joins = _joins(shown, described.linkage, described.words)
+    joins = _joins(shown, described.linkage, described.words, described.labels)
     return PathReport(
         scores=tuple(described.scores.tolist()),
         standard_errors=tuple(described.standard_errors.tolist()),
@@ -245,15 +245,16 @@ def joined_path(shown: ReportTopics, likeness: Float) -> PathReport:
     return PathReport((), (), heights, _joins(shown, tree), best=K, overview=min(K, _AT_A_GLANCE))
 
 
-def _joins(shown: ReportTopics, tree: Float, words: list[list[str]] | None = None) -> tuple[JoinReport, ...]:
+def _joins(
+    shown: ReportTopics, tree: Float, words: list[list[str]] | None = None, labels: Mapping[int, str] | None = None
+) -> tuple[JoinReport, ...]:
     """Describe what each join makes: by the words that the model gives it, or the most relevant ones of the mixture."""
     ranked = words_of_joins(tree, shown.topic_word, shown.shares, shown.log_word_shares, _JOIN_WORDS)
-    told = [[shown.model.vocabulary_[w] for w in row] for row in ranked]
+    telling = [[shown.model.vocabulary_[w] for w in row] for row in ranked]
+    given, own = labels or {}, telling if words is None else words
     return tuple(
-        JoinReport(left, right, ", ".join(of_mixture[:_LABEL_WORDS]), tuple(own))
-        for (left, right), of_mixture, own in zip(
-            tree[:, :2].astype(int).tolist(), told, told if words is None else words, strict=True
-        )
+        JoinReport(left, right, given.get(i, ", ".join(telling[i][:_LABEL_WORDS])), tuple(own[i]))
+        for i, (left, right) in enumerate(tree[:, :2].astype(int).tolist())
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -247,7 +247,7 @@ class Chain:
         """
         numbers = {name: float(value) for name, value in values["concentrations"].items()}
         require(all(map(is_concentration, numbers.values())), "its concentrations are out of their range")
-        now = replace(self.concentrations, **numbers)
+        now = self.concentrations._replace(**numbers)
         n_topics = whole_number("n_topics", values["n_topics"])
         most = min(self.n_tokens + self.settings.n_known, self.settings.max_topics)
         require(0 <= n_topics <= most, "its number of topics cannot be")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -56,11 +55,11 @@ def resample(
     if "gamma" in learn:
         of_gamma = int(m[n_labels:].sum()) - of_others
         step = partial(resample_gamma_beside, n_known) if n_known else resample_gamma
-        now = replace(now, gamma=step(now.gamma, priors["gamma"], K, of_gamma, rng))
+        now = now._replace(gamma=step(now.gamma, priors["gamma"], K, of_gamma, rng))
     if "alpha" in learn:
-        now = replace(now, alpha=resample_alpha(now.alpha, priors["alpha"], M, lengths, rng))
+        now = now._replace(alpha=resample_alpha(now.alpha, priors["alpha"], M, lengths, rng))
     if "eta" in learn and not isinstance(now.eta, np.ndarray):
-        now = replace(now, eta=resample_eta(now.eta, priors["eta"], WordLikelihood.of(counts), rng, known))
+        now = now._replace(eta=resample_eta(now.eta, priors["eta"], WordLikelihood.of(counts), rng, known))
     return now
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -38,9 +37,8 @@ class Trials(NamedTuple):
         return self.splits_accepted + self.merges_accepted > 0
 
 
-@dataclass(frozen=True, slots=True)
-class TrialRules:
-    """How moves are tried."""
+class TrialRules(NamedTuple):
+    """How moves are tried; a tuple, so that kernels can take it."""
 
     trials: int  # one after the other
     key: int  # the random numbers depend on it and on the number of the trial, on nothing else
@@ -86,9 +84,7 @@ def split_merge(
     """
     if tables.topic.size < 2:
         return n_topics, Trials(0, 0, 0, 0)
-    bounds = n_topics, rules.n_kept, rules.max_topics
-    numbers = now.gamma, now.eta, n_words, rules.trials, scans, rules.key
-    n_topics, made = run_trials(tables.start, tables.word, tables.topic, *bounds, *numbers)
+    n_topics, made = run_trials(tables, n_topics, now, n_words, rules, scans)
     return int(n_topics), Trials(*map(int, made))
 
 
@@ -203,9 +199,8 @@ def subtopic_trials(
             continue
         made[0 if picked.splits else 2] += 1
         members, side = held.members(picked)
-        accepted, v, n, size = kernels.judge(
-            picked, members, side, words, n_k, weights, K, now.alpha, scale, now.gamma, now.eta, passes, rng
-        )
+        topics = n_k, weights, K
+        accepted, v, n, size = kernels.judge(picked, members, side, words, topics, now, scale, passes, rng)
         if not accepted:
             continue
         made[1 if picked.splits else 3] += 1

@@ -268,9 +268,8 @@ class TableIndicators(Representation):
             if topics.totals[RESUME]:  # it stopped in a document with more tables than they know
                 most = documents.m[tokens.start[first] : tokens.start[first] + documents.size[first]].max()
                 factors = factors_of(wide_enough(sweep.ratios, int(most)))
-            own = first, tokens.n_sampled, tokens.start, tokens.word, self.z, documents
-            numbers = now.alpha, now.gamma, now.eta, self._dense, key
-            return int(indicator_kernels.sweep(*own, counts.words, topics, factors, *numbers))
+            own = first, tokens.n_sampled, (tokens.start, tokens.word, self.z), documents
+            return int(indicator_kernels.sweep(*own, counts.words, topics, factors, now, self._dense, key))
 
         n, m = run_pass(tokens, counts, kernel, sweep.max_topics)
         alive = alive_in(n, tokens.n_given)
@@ -300,11 +299,11 @@ class Franchise(Representation):
         K, self.seating = seat_tokens(tokens, self.seating, counts, sweep, seated=True)
         self.take(self.seating, K)
         counts, seating = count_topics(tokens, self.z, self.documents, K), self.seating
-        order, table_start = _tokens_by_table(tokens.start, seating)
+        by_table = _tokens_by_table(tokens.start, seating)
 
         def kernel(first: int, topics: Topics) -> int:
-            own = first, tokens.n_sampled, tokens.start, tokens.word, seating, order, table_start
-            return int(franchise_kernels.serve_tables(*own, counts.words, topics, now.gamma, now.eta, key))
+            own = first, tokens.n_sampled, (tokens.start, tokens.word), by_table, seating
+            return int(franchise_kernels.serve_tables(*own, counts.words, topics, now, key))
 
         n, _ = run_pass(tokens, counts, kernel, sweep.max_topics)
         self.seating, K = _renumber_dishes(tokens, seating, n.size)
@@ -362,9 +361,8 @@ def seat_tokens(
     now, key = sweep.concentrations, sweep.key("tokens")
 
     def kernel(first: int, topics: Topics) -> int:
-        own = first, tokens.n_sampled, tokens.start, tokens.word, seating
-        numbers = now.alpha, now.gamma, now.eta, seated, key
-        return int(franchise_kernels.seat_tokens(*own, counts.words, topics, *numbers))
+        own = first, tokens.n_sampled, (tokens.start, tokens.word), seating
+        return int(franchise_kernels.seat_tokens(*own, counts.words, topics, now, seated, key))
 
     n, _ = run_pass(tokens, counts, kernel, sweep.max_topics)
     seating, n_topics = _renumber_dishes(tokens, seating, n.size)

@@ -77,8 +77,7 @@ class TopicCounts:
     words: WordTopics
 
 
-@dataclass(slots=True)
-class TableList:
+class TableList(NamedTuple):
     """All tables of all documents in one list: what split-merge moves work on (M tables, N tokens)."""
 
     start: Int  # (M + 1,)  table c has the words word[start[c]] .. word[start[c + 1] - 1]
@@ -86,9 +85,8 @@ class TableList:
     topic: Int32  # (M,)  dishes, numbered 0 .. K - 1
 
 
-@dataclass(slots=True)
-class Concentrations:
-    """Current hyperparameters."""
+class Concentrations(NamedTuple):
+    """Current hyperparameters; a tuple, so that kernels can take it."""
 
     alpha: float
     gamma: float

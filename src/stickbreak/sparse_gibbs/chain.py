@@ -22,11 +22,12 @@ from stickbreak.fitting.engine import engine_of
 from stickbreak.fitting.executor import Executor, ThreadExecutor
 from stickbreak.fitting.hyperparameters import opened
 from stickbreak.fitting.laps import Packed
-from stickbreak.numerics.arrays import Float, Int, Int32
+from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.ranges import are_sums
 from stickbreak.numerics.streams import key_of
 from stickbreak.sparse_gibbs.kernels import lists as list_kernels
 from stickbreak.sparse_gibbs.kernels import sweeps as sweep_kernels
+from stickbreak.sparse_gibbs.kernels.sweeps import Cell, Labels, Prior
 from stickbreak.sparse_gibbs.priors import STEPS, Priors, fixed_point, is_due, prior_of_words, tables_of
 from stickbreak.sparse_gibbs.tokens import ByWord, Lists, UInt32, number_of, put, store
 
@@ -40,16 +41,6 @@ class Past(NamedTuple):
 
     tables: Float  # (n,)  expected tables of the first topics
     opened: float
-
-
-class Labels(NamedTuple):
-    """What a sweep knows of documents with labels, which are the first topics.                       docs/math (L10)"""
-
-    start: Int  # (D + 1,)
-    topic: Int32  # (start[-1],)  document d has the labels topic[start[d]:start[d + 1]]
-    n_labels: int
-    own: float  # of the concentration of a document with labels, for these
-    scale: float  # of a_k of the other topics in such a document
 
 
 class Sweep(NamedTuple):
@@ -87,15 +78,20 @@ def swept(sweep: Sweep, job: Job) -> tuple[Any, Any, Int, float]:
     tuple
         What takes the place of z and of the lists, n after it, and the sum of the logarithms of the totals.
     """
-    (a, b), (eta, known, *of_topics), z, lists = job.words, sweep.of_words, job.z.load(), job.lists.load()
-    where, n, offset = job.where.load(), sweep.n.copy(), np.uint64(job.part * job.n_words + a)
-    prior = sweep.a, eta[a:b], known[a : b + 1], *of_topics
-    given = job.start, *job.cell, where, z, lists, sweep.bits, n, *prior, sweep.key, offset
+    (a, b), z, lists = job.words, job.z.load(), job.lists.load()
+    eta, known, topic, pseudo, total = sweep.of_words
+    cell, n, offset = (
+        Cell(job.start, *job.cell, job.where.load()),
+        sweep.n.copy(),
+        np.uint64(job.part * job.n_words + a),
+    )
+    prior = Prior(sweep.a, eta[a:b], known[a : b + 1], topic, pseudo, total)
+    state = z, lists, sweep.bits, n, prior, sweep.key, offset
     if sweep.labels is None:
-        log_total = sweep_kernels.sweep(*given)
+        log_total = sweep_kernels.sweep(cell, *state)
     else:
-        document = job.first + number_of(job.heads, lists.size)[where]
-        log_total = sweep_kernels.sweep_labelled(*given, document, *sweep.labels)
+        document = job.first + number_of(job.heads, lists.size)[cell.where]
+        log_total = sweep_kernels.sweep_labelled(cell, document, sweep.labels, *state)
     list_kernels.sort(job.heads, lists)
     return job.z.save(z), job.lists.save(lists), n, float(log_total)
 

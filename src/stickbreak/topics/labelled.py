@@ -18,7 +18,8 @@ from stickbreak.fitting.laps import Packed
 from stickbreak.model.document_labels import LABELLED, DocumentLabels
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.streams import stream
-from stickbreak.sparse_gibbs.chain import Chain, Labels, Topics
+from stickbreak.sparse_gibbs.chain import Chain, Topics
+from stickbreak.sparse_gibbs.kernels.sweeps import Labels
 from stickbreak.sparse_gibbs.priors import STEPS, Priors, is_due, tables_of
 
 

@@ -77,12 +77,12 @@ class Merger:
             prior = prior if self.are_counts else np.minimum(prior, 1.0)
             total[: priors.n_kept] += prior.sum(axis=0)
         tokens = TokensOfTopics.of(chain, place, chain.sizes()[used])
-        key, gains, scale = key_of(self.seed, number, "sides of merges"), np.empty(len(pairs)), chain.scale(priors)
+        known = kernels.MergePriors(a, chain.scale(priors), eta, prior, total)
+        key, gains = key_of(self.seed, number, "sides of merges"), np.empty(len(pairs))
 
         def look(first: int) -> None:
             some = slice(first, first + AT_ONCE)
-            known = counts, sizes, a, eta, prior, total, key
-            kernels.gains_of_pairs(pairs[some], *tokens.arrays, scale, *known, gains[some])
+            kernels.gains_of_pairs(pairs[some], tokens.arrays, counts, sizes, known, key, gains[some])
 
         list(self.executor.map(look, range(0, len(pairs), AT_ONCE)))
         return pairs, gains
@@ -114,7 +114,8 @@ class Merger:
         np.fill_diagonal(plain, -np.inf)
         of_token = plain / np.maximum(np.minimum(sizes[:, None], sizes), 1.0)  # of the smaller topic
         near = of_token >= np.sort(of_token, axis=1)[:, [max(0, K - NEAR)]]
-        return np.argwhere(np.triu((near | near.T) & (plain > 0.0), 1))
+        pairs = np.argwhere(np.triu((near | near.T) & (plain > 0.0), 1))
+        return np.ascontiguousarray(pairs)  # kernels are compiled for one order of arrays
 
 
 class TokensOfTopics:
@@ -122,16 +123,14 @@ class TokensOfTopics:
 
     Attributes
     ----------
-    arrays : tuple of ndarray
-        Where the tokens of each topic begin, (K + 1,); then of each token, (N,), its number document by document, its
-        word and its document.
+    arrays : TopicTokens
     """
 
     def __init__(self, begin: Int, scratch: Path | None) -> None:
         self._folder = None if scratch is None else OwnFolder(scratch, "stickbreak-fit")
         n_tokens = int(begin[-1])
         member, word, document = (self._room(name, n_tokens) for name in ("member", "word", "document"))
-        self.arrays = begin, member, word, document
+        self.arrays = kernels.TopicTokens(begin, member, word, document)
 
     def _room(self, name: str, n: int) -> NDArray[np.uint32]:
         """Return an array to be filled.

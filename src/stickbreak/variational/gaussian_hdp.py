@@ -14,11 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from stickbreak.corpus import GroupedVectors
 from stickbreak.corpus.mistakes import obvious_mistake
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.bases import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from stickbreak.fitting.constraints import CONCENTRATION, POSITIVES, one_of, whole
 from stickbreak.fitting.engine import engine
 from stickbreak.fitting.executor import one_blas_thread
 from stickbreak.fitting.requirements import check_names
+from stickbreak.fitting.sklearn_bases import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.numerics.arrays import Float
 from stickbreak.storage.places import PathLike

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from stickbreak.corpus import Corpus, GroupedVectors
 from stickbreak.corpus.mistakes import Mistake
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.bases import DensityMixin
+from stickbreak.fitting.sklearn_bases import DensityMixin
 from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.model.documents import checked_table
 from stickbreak.numerics.arrays import Float

@@ -19,6 +19,7 @@ from stickbreak.numerics.arrays import Float, Int
 from stickbreak.variational.documents import DocumentTopics
 from stickbreak.variational.kernels import ascent as ascent_kernels
 from stickbreak.variational.kernels import statistics as statistics_kernels
+from stickbreak.variational.kernels.statistics import Counts, Topics
 from stickbreak.variational.objective import rises
 from stickbreak.variational.state import GlobalParameters, PairStatistics, Summary
 
@@ -153,6 +154,12 @@ class LocalResult:
     sweeps: Int  # (D_b,)
     value: Float  # (D_b,) each document's part of the objective, up to constants: to compare visits
     restarts: Int  # (2,) tried, accepted
+
+    def factors(self, first: int = 0, last: int | None = None) -> tuple[Counts, Topics]:
+        """Return what the responsibilities of the documents first .. last - 1 are products of, as kernels take it."""
+        some = slice(first, None if last is None else last + 1)
+        counts = Counts(self.batch.indptr[some], self.batch.word, self.ratio, self.weights)
+        return counts, Topics(self.documents.indptr[some], self.documents.topic, self.weight)
 
 
 def ascend_documents(
@@ -330,13 +337,10 @@ class DirichletPrior:
 
     def track_pairs(self, result: LocalResult, rows: tuple[int, int], left: Int, right: Int) -> PairStatistics:
         """Return T, G, Q of the union of each pair and H' - H_l - H_m.                               docs/math (V12)"""
-        batch, docs, out = result.batch, result.documents, PairStatistics.zeros(left.size)
-        first, last = rows
+        n_dk, lengths, out = result.documents.n_dk, result.batch.lengths[slice(*rows)], PairStatistics.zeros(left.size)
         statistics_kernels.pair_statistics(
-            batch.indptr[first : last + 1], batch.word, result.ratio, result.weights, self.values,
-            batch.lengths[first:last], docs.indptr[first : last + 1], docs.topic, docs.n_dk, result.weight, left, right,
-            out.T, out.G, out.Q, out.H,
-        )  # fmt: skip
+            *result.factors(*rows), n_dk, self.values, lengths, (left, right), out.T, out.G, out.Q, out.H
+        )
         return out
 
 
@@ -363,12 +367,8 @@ class NoPrior:
 
     def track_pairs(self, result: LocalResult, rows: tuple[int, int], left: Int, right: Int) -> PairStatistics:
         """Return H' - H_l - H_m of the union of each pair; the rest is zero.                         docs/math (V12)"""
-        batch, docs, out = result.batch, result.documents, PairStatistics.zeros(left.size)
-        first, last = rows
-        statistics_kernels.pair_entropies(
-            batch.indptr[first : last + 1], batch.word, result.ratio, result.weights, docs.indptr[first : last + 1],
-            docs.topic, result.weight, left, right, out.H,
-        )  # fmt: skip
+        out = PairStatistics.zeros(left.size)
+        statistics_kernels.pair_entropies(*result.factors(*rows), (left, right), out.H)
         return out
 
 

@@ -142,10 +142,7 @@ class Piece:
         sizes = np.diff(counts.indptr) * np.diff(documents.indptr)
         share_ptr = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
         share = np.empty(int(share_ptr[-1]))
-        statistics_kernels.responsibilities(
-            of_result, result.batch.indptr, result.batch.word, result.ratio, result.documents.indptr,
-            result.documents.topic, result.weight, result.weights, share_ptr, share,
-        )  # fmt: skip
+        statistics_kernels.responsibilities(of_result, *result.factors(), share_ptr, share)
         return cls(batch, rows, counts, result.prior, result.weights.shape[1], documents, share_ptr, share)
 
     @property

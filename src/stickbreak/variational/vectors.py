@@ -157,15 +157,15 @@ class VectorBatch:
 
     def statistics(self, result: LocalResult, executor: Executor) -> tuple[Float, Float]:
         """Return S (rows, K) and sum_n r_nk log weights_nk (K,), a shard of vectors at a time.   docs/math (N2)"""
-        docs, n_components = result.documents, result.weights.shape[1]
+        n_components = result.weights.shape[1]
         document = np.repeat(np.arange(self.n_documents), np.diff(self.indptr))
+        _, topics = result.factors()
 
         def spread(rows: tuple[int, int]) -> tuple[Float, Float]:
             R, cross = np.zeros((rows[1] - rows[0], n_components)), np.zeros(n_components)
             statistics_kernels.spread_responsibilities(
-                *rows, document, result.ratio, docs.indptr, docs.topic, result.weight, result.weights, LEAST_SHARE,
-                R, cross,
-            )  # fmt: skip
+                *rows, document, result.ratio, topics, result.weights, LEAST_SHARE, R, cross
+            )
             return self.likelihood.statistics(self.values[slice(*rows)], R), cross
 
         S, cross = np.zeros((self.likelihood.n_rows, n_components)), np.zeros(n_components)

@@ -125,20 +125,18 @@ class Batch:
 
         Word by word, so that the sums do not depend on the number of threads.
         """
-        docs, n_topics = result.documents, result.weights.shape[1]
-        pointer, position = statistics_kernels.group_by_word(self.word, self.words.size)
+        n_topics = result.weights.shape[1]
+        by_word = statistics_kernels.group_by_word(self.word, self.words.size)
+        _, topics = result.factors()
         document = np.repeat(np.arange(self.n_documents), np.diff(self.indptr))
         S = np.zeros((self.words.size, n_topics))
 
         def spread(rows: tuple[int, int]) -> Float:
             cross = np.zeros(n_topics)
-            statistics_kernels.word_statistics(
-                *rows, pointer, position, document, result.ratio, docs.indptr, docs.topic, result.weight,
-                result.weights, S, cross,
-            )  # fmt: skip
+            statistics_kernels.word_statistics(*rows, by_word, document, result.ratio, topics, result.weights, S, cross)
             return cross
 
-        return S, sum(executor.map(spread, shards(np.diff(pointer), SHARD_COUNTS)), np.zeros(n_topics))
+        return S, sum(executor.map(spread, shards(np.diff(by_word[0]), SHARD_COUNTS)), np.zeros(n_topics))
 
     def gathered_statistics(
         self, documents: DocumentTopics, share_ptr: Int, share: Float, n_topics: int

@@ -1,7 +1,5 @@
 """Births: all topics found from the start, once, then each cut in two."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -10,11 +8,11 @@ from stickbreak.corpus import Corpus, toy_bars
 from stickbreak.initialization import StartSettings, make_start
 from stickbreak.variational import VariationalHDP
 from stickbreak.variational.memoized import first_lap, laps
-from stickbreak.variational.moves import Birth, Delete, Merge, Refine, Reorder, base, run_move, trials
+from stickbreak.variational.moves import Birth, Delete, base, run_move, trials
 from stickbreak.variational.words import WordBirths, starting_parameters
 
 from ..following import Holding
-from ..problems import ALPHA, ETA, GAMMA, begin, made_move, ragged_corpus, schedule
+from ..problems import ALPHA, ETA, GAMMA, begin, made_move, schedule
 from ..test_planted import distances
 from .trials import before_trial, small_bars
 
@@ -46,15 +44,6 @@ def test_topics_are_found_from_the_start_once_and_their_halves_wait_for_laps_wit
     np.testing.assert_array_equal(given.propose(state, made).names[:2], state.topic_ids)
 
 
-@pytest.mark.parametrize(("gain", "due"), [(0.9, [0]), (1.1, [])])
-def test_birth_of_halves_is_due_when_a_lap_gained_next_to_nothing(gain, due):
-    move = made_move(Birth)
-    _, state, _ = before_trial(move, small_bars(1), 3)
-    move.begin(state)
-    state.objective += gain * trials.STILL * abs(state.objective) / (1 + gain * trials.STILL)
-    assert move.candidates(state) == due
-
-
 def test_halves_keep_the_names_and_add_new_ones_for_all_tokens():
     move, again = made_move(Birth), made_move(Birth)
     made, state, _ = before_trial(move, small_bars(1), 3)
@@ -72,30 +61,6 @@ def test_halves_keep_the_names_and_add_new_ones_for_all_tokens():
     np.testing.assert_array_equal(same.parameters.expected_beta, found.parameters.expected_beta)
 
 
-@pytest.mark.parametrize("fresh", [None, 5])
-def test_birth_remembers_how_many_there_were_through_a_snapshot(fresh):
-    move = made_move(Birth, fresh=fresh)
-    made, state, _ = before_trial(move, small_bars(1), 3)
-    move.propose(state, made)
-    assert move.snapshot() == {"tired_of": None, "tries": 0, "seed": 1}
-    resumed = made_move(Birth, fresh=fresh)
-    resumed.restore(json.loads(json.dumps(move.snapshot())))
-    assert resumed.settled == move.settled == trials.STILL
-    one, two = move.propose(state, made), resumed.propose(state, made)
-    np.testing.assert_array_equal(one.names, two.names)
-    np.testing.assert_array_equal(one.parameters.tau, two.parameters.tau)
-
-
-def test_rejected_birth_rests_until_the_topics_change():
-    move = made_move(Birth)
-    _, state, _ = before_trial(move, small_bars(1), 3)
-    move.begin(state)
-    assert move.candidates(state) == [0]
-    move.reject(state, 0)
-    assert move.candidates(state) == []
-    assert not move.waiting(state)
-
-
 @pytest.mark.parametrize("fresh", [None, 4])
 def test_birth_without_tokens_proposes_nothing(monkeypatch, fresh):
     monkeypatch.setattr("stickbreak.variational.words.MOST_TOKENS", 1)  # one document of the batch, which is empty
@@ -105,28 +70,7 @@ def test_birth_without_tokens_proposes_nothing(monkeypatch, fresh):
     assert move.evaluate(state, standing, made, 0) is standing
 
 
-@pytest.mark.parametrize("fresh", [None, 6])
-@pytest.mark.parametrize("seed", range(6))
-def test_accepted_birth_raises_what_it_is_judged_by_on_random_corpora(seed, fresh):
-    """The objective as the state that is left has it, not as the trial said."""
-    corpus = ragged_corpus(seed, n_documents=16, fractional=seed % 2 == 1)
-    move = made_move(Birth, fresh=fresh)
-    made, state, following = before_trial(move, corpus, 1 + seed % 3, 2, learned=("alpha", "gamma", "eta"))
-    move.begin(state)
-    before, kept = state.objective, [batch.expanded() for batch in state.batches]
-    with following.watched():
-        tried, accepted = run_move(move, state, made)
-    assert tried == 1
-    if accepted:
-        following.assert_is(state)
-        assert state.objective > before
-    else:  # what was learned before the trial is not followed: all is as it was
-        assert state.objective == before
-        for batch, own in zip(state.batches, kept, strict=True):
-            np.testing.assert_array_equal(batch.expanded().S, own.S)
-            np.testing.assert_array_equal(batch.expanded().T, own.T)
-
-
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [0])
 def test_every_start_ends_at_the_same_objective_with_the_same_number_of_topics(seed):
     """Within 0.01 nats per token; without births they end up to 1.3 apart."""
@@ -145,6 +89,7 @@ def test_every_start_ends_at_the_same_objective_with_the_same_number_of_topics(s
     assert kept.n_topics_ == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("start", [{"n_topics": 1}, {}, {"init": "documents"}], ids=str)
 @pytest.mark.parametrize("words", ["one topic", "uniform"])
 def test_documents_without_topics_have_one(words, start):
@@ -179,35 +124,6 @@ def test_names_are_unique_and_never_used_again(monkeypatch):
         assert not new & ever
         assert state.next_id == max(now) + 1
         ever |= new
-
-
-@pytest.mark.parametrize("n_batches", [1, 4])
-@pytest.mark.parametrize("n_topics", [1, 2, 3])
-def test_births_find_the_planted_topics_from_few(n_topics, n_batches):
-    """Ten bars. Births and merges may end with a topic more, as no move here repairs a split one."""
-    corpus, truth = toy_bars(200, size=10, n_bars=10, tokens=80, seed=1)
-    made, _ = schedule(corpus, n_batches)
-    state, info = first_lap(made, begin(corpus, n_topics, 0))
-    moves = [Merge(), made_move(Birth), Reorder()]
-    values = [info.objective]
-    for _, (_, info) in zip(range(25), laps(made, state, moves, 1), strict=False):
-        values.append(info.objective)
-    assert (np.diff(values) > -1e-9 * np.abs(values[1:])).all()
-    assert 10 <= state.topic_ids.size <= 14
-    topic_word = (state.parameters.tau / state.parameters.tau_sum).T
-    assert distances(topic_word, truth.topic_word).mean() < 0.12
-
-
-def test_births_deletes_and_refinement_find_exactly_the_planted_number():
-    corpus, truth = toy_bars(200, size=10, n_bars=10, tokens=80, seed=1)
-    made, _ = schedule(corpus, 2)
-    state, _ = first_lap(made, begin(corpus, 2, 0))
-    moves = [Merge(), Delete(), made_move(Birth), made_move(Refine), Reorder()]
-    for _ in zip(range(25), laps(made, state, moves, 1), strict=False):
-        pass
-    assert state.topic_ids.size == 10
-    topic_word = (state.parameters.tau / state.parameters.tau_sum).T
-    assert distances(topic_word, truth.topic_word).max() < 0.12
 
 
 def test_fit_with_births_goes_on_to_the_same_bits(tmp_path):

@@ -6,17 +6,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from stickbreak.corpus import Corpus, toy_bars
+from stickbreak.corpus import Corpus
 from stickbreak.variational.global_step import sticks_of
-from stickbreak.variational.memoized import first_lap, laps
-from stickbreak.variational.model import Gathering
 from stickbreak.variational.moves import Delete, Merge, Reorder, base, merge, run_move
 from stickbreak.variational.moves import delete as deletes
-from stickbreak.variational.moves.delete import Target, cleaned, documents_without
+from stickbreak.variational.moves.delete import cleaned
 from stickbreak.variational.state import GlobalParameters
 
-from ..following import arrays_of, assert_unchanged
-from ..problems import assert_summary_equal, begin, ragged_corpus, run_laps, schedule
+from ..problems import begin, ragged_corpus
 from .deletes import SHARP, gathered_lap, holders_of
 
 
@@ -48,25 +45,6 @@ def test_delete_predicts_the_objective_that_is_found(n_batches, fractional):
         delete(move, state, made, name)
         following.assert_is(state)
         assert sum(group.lengths.size for group in move._work.others) + move._work.target.batch.n_documents == 16
-
-
-@pytest.mark.parametrize("bound", ["surrogate", "quadratic"])
-def test_delete_keeps_the_books_under_both_bounds_with_restarts(bound):
-    corpus = ragged_corpus(5, n_documents=16)
-    move = Delete(None)
-    made, state, following = gathered_lap(corpus, 5, 2, move, bound=bound, alpha=1.5)
-    made = type(made)(made.model, made.batches, made.settings._replace(restarts=5), made.executor)
-    delete(move, state, made, next(move.candidates(state)))
-    following.assert_is(state)
-
-
-def test_delete_evaluate_leaves_the_state_alone():
-    move = Delete(None)
-    made, state, _ = gathered_lap(ragged_corpus(2), 4, 2, move)
-    before = arrays_of(state)
-    for name in list(move.candidates(state)):
-        move.evaluate(state, state.standing(), made, name)
-    assert_unchanged(state, before)
 
 
 @pytest.mark.parametrize("n_batches", [1, 3])
@@ -140,77 +118,9 @@ def test_delete_finds_the_documents_that_only_now_hold_its_topic():
     assert following.names == state.topic_ids.tolist()
 
 
-def test_statistics_taken_away_for_the_target_are_those_that_the_batches_hold():
-    """Gather everything: what is gathered of a batch is what was stored for it, so that nothing remains without it."""
-    corpus = ragged_corpus(1, n_documents=16, fractional=True)
-    move = Delete(None)
-    _, state, following = gathered_lap(corpus, 4, 3, move)
-    everything = [np.arange(n.n_documents) for n in state.documents]
-    gathering = Gathering()
-    for b, rows in enumerate(everything):
-        gathering.add(b, following.visits[b], rows)
-    for piece in gathering.pieces:
-        assert_summary_equal(
-            deletes.joined_summary([piece], piece.counts),
-            vars_of(state.batches[piece.batch].expanded(), corpus.n_words),
-            rtol=1e-11,
-        )
-    target = Target.of(gathering.pieces)
-    assert_summary_equal(target.old, vars_of(state.totals, corpus.n_words), rtol=1e-11)
-
-
-def vars_of(summary, n_words):
-    """A summary in the form of the twin's, S over all words."""
-    S = np.zeros((n_words, summary.N.size))
-    S[slice(None) if summary.words is None else summary.words] = summary.S
-    names = ("N", "H", "T", "G", "Q", "Q0")
-    return {"D": summary.n_documents, "S": S, **{name: getattr(summary, name) for name in names}}
-
-
-def test_batch_is_the_same_whether_documents_are_put_back_as_they_were_or_never_taken():
-    """For a topic without tokens: documents without it, in or out of the target, end with the same statistics."""
-    corpus = ragged_corpus(1, n_documents=16)
-    start = begin(corpus, 4)
-    start.tau[:, 2], start.rho[2] = 1e-12, 1e-6
-    start.tau_sum[:] = start.tau.sum(axis=0)
-    _, state, following = gathered_lap(corpus, 4, 2, Delete(None), start=start, n_laps=1)
-    assert state.totals.N[2] == 0
-    new_index = np.array([0, 1, -1, 2])
-    for b, stored in enumerate(state.batches):
-        gathering = Gathering()
-        gathering.add(b, following.visits[b], np.arange(1, 5))
-        (piece,), others = gathering.pieces, gathering.others
-        put_back = deletes._edited(stored, [(piece, piece.relabelled(new_index))], 2, others, signed=False)
-        all_others = gathering.split(2)[1]
-        assert sum(group.lengths.size for group in all_others) == stored.vectors.n_documents
-        never_taken = deletes._edited(stored, [], 2, all_others, signed=False)
-        assert_summary_equal(put_back.expanded(), vars_of(never_taken.expanded(), corpus.n_words), rtol=1e-12)
-        np.testing.assert_array_equal(put_back.S.indptr, never_taken.S.indptr)  # rounding leaves no entries behind
-
-
 def test_cleaned_drops_only_rounding():
     before = np.array([1.0, 2.0, 3.0, 0.0])
     np.testing.assert_array_equal(cleaned(np.array([1e-13, -1e-16, 1e-9, 0.0]), before), [0.0, 0.0, 1e-9, 0.0])
-
-
-def test_documents_without_moves_the_later_topics_up():
-    _, state, _ = gathered_lap(ragged_corpus(1, n_documents=16), 4, 1, Delete(None))
-    held, _ = state.gathering.split(1)
-    dense = np.concatenate([piece.documents.dense(4) for piece in held])
-    assert (dense[:, 1] > 0).all()
-    np.testing.assert_array_equal(documents_without(held, 1).dense(3), np.delete(dense, 1, axis=1))
-
-
-def test_delete_rejects_what_does_not_raise_the_objective_and_leaves_the_state(monkeypatch):
-    move = Delete(None)
-    made, state, following = gathered_lap(ragged_corpus(2, n_documents=20), 4, 2, move)
-    monkeypatch.setattr(base, "rises", lambda new, old: False)
-    before = arrays_of(state)
-    tried, accepted = run_move(move, state, made)
-    assert (tried, accepted) == (3, 0)
-    assert len(move.snapshot()["rejected"]) == 3
-    assert_unchanged(state, before)
-    assert following.followed == {}
 
 
 def test_delete_never_removes_the_last_topic(monkeypatch):
@@ -289,29 +199,3 @@ def test_topic_without_documents_goes_and_raises_the_objective():
     following.assert_is(state)
     assert 2 not in state.topic_ids
     assert state.objective > before
-
-
-def test_delete_accepts_only_what_raises_the_objective_and_removes_superfluous_topics():
-    """From 12 topics for 4 bars. Deletes alone stop at 5 to 7 for seeds 0 to 4, so what is planted is not cut into.
-
-    With 120 documents of 60 tokens they go on to 3 topics for some seeds.
-    """
-    corpus, _ = toy_bars(240, size=6, n_bars=4, tokens=100, seed=2)
-    made, _ = schedule(corpus, 3)
-    state, info = first_lap(made, begin(corpus, 12, 2))
-    moves = [Delete(None)]
-    n_topics, deleted = 12, 0
-    for _, (_, info) in zip(range(12), laps(made, state, moves, 1), strict=False):
-        accepted = info.moves["delete"][1]
-        assert info.n_topics == n_topics - accepted
-        n_topics, deleted = info.n_topics, deleted + accepted
-    assert deleted >= 4
-    assert info.n_topics >= 4
-
-
-def test_merges_and_deletes_work_in_the_same_laps():
-    corpus, _ = toy_bars(120, size=6, n_bars=4, tokens=60, seed=1)
-    made, _ = schedule(corpus, 3)
-    _, infos = run_laps(made, begin(corpus, 20, 1), [Merge(), Delete(), Reorder()], 6)
-    accepted = [(info.moves["merge"][1], info.moves["delete"][1]) for info in infos[1:]]
-    assert any(merges and deletes for merges, deletes in accepted)

@@ -9,7 +9,6 @@ import pytest
 from scipy.sparse import csr_array
 
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.memoized import first_lap, laps
 from stickbreak.variational.moves import (
@@ -189,15 +188,6 @@ def test_moves_that_nothing_can_propose_for_are_not_made():
 
 
 @pytest.mark.parametrize("n_batches", [1, 4])
-def test_sample_is_everything_where_the_memory_allows_it(n_batches):
-    corpus = ragged_corpus(4, n_documents=22, fractional=True)
-    made, rows = schedule(corpus, n_batches)
-    state, _ = run_laps(made, begin(corpus, 4), [], 1)
-    order = np.concatenate(rows)
-    np.testing.assert_array_equal(sample(state, made).counts.toarray(), corpus.counts.toarray()[order])
-
-
-@pytest.mark.parametrize("n_batches", [1, 4])
 def test_sample_fits_the_memory_and_is_spread_over_every_batch(monkeypatch, n_batches):
     corpus = small_bars(0, n_documents=64)
     made, rows = schedule(corpus, n_batches)
@@ -236,23 +226,6 @@ def test_refine_of_a_sample_without_tokens_proposes_finite_topics(monkeypatch):
     monkeypatch.setattr("stickbreak.variational.words.MOST_TOKENS", 1)
     parameters = made_move(Refine).propose(state, made).parameters
     assert np.isfinite(parameters.tau).all()
-
-
-@pytest.mark.parametrize("kind", TRIALS)
-def test_trial_is_the_same_for_1_and_2_threads(monkeypatch, kind):
-    states = []
-    for n_jobs in (1, 2):
-        with ThreadExecutor(n_jobs) as executor, monkeypatch.context() as patch:
-            patch.setattr("stickbreak.variational.local_step.SHARD_COUNTS", 64)
-            move = made_move(kind)
-            made, state, _ = before_trial(move, small_bars(2), 4, executor=executor)
-            patch.setattr(base, "rises", lambda new, old: True)
-            patch.setattr(move, "candidates", lambda state: [0])
-            run_move(move, state, made)
-            states.append(arrays_of(state))
-    assert states[0].keys() == states[1].keys()
-    for name, value in states[0].items():
-        np.testing.assert_array_equal(states[1][name], value, err_msg=name)
 
 
 @pytest.mark.parametrize("kind", TRIALS)

@@ -7,19 +7,41 @@ import inspect
 import sysconfig
 import tokenize
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from stickbreak.corpus.stop_word_lists import stop_words_of
 from stickbreak.exceptions import ReadError
 
-__all__ = ["standard_library_docstrings"]
+__all__ = ["DOCSTRING_STOP_WORDS", "english_and", "standard_library_docstrings"]
 
 _SKIPPED_FOLDERS = frozenset(
     "__pycache__ __phello__ _bundled dist-packages idle_test idlelib lib-dynload lib2to3 pydoc_data "
     "site-packages test tests turtledemo".split()
 )
+DOCSTRING_STOP_WORDS = tuple(
+    """
+    allow allows arg args argument arguments associated attribute attributeerror attributes available bar
+    bool boolean call called calling calls class classes cls contain containing contains corresponding
+    create created creates current currently def default defaults define defined defines dict different
+    does example false following foo func function functions given gives implement implementation
+    implemented implements instance instances instead int just keyerror keyword keywords kwargs like list
+    lists make makes means method methods needed new non none note number numbers obj object objects
+    optional optionally override param parameter parameters pass passed possible provide provided
+    provides python raise raised raises result results return returned returning returns self set sets
+    simple specific specified specify standard str subclass subclasses support supported supports true
+    tuple tuples typ type typeerror types use used useful user uses using usually value valueerror values
+    want way work works
+    """.split()
+)
+"""Words of nearly every documentation string of Python code, whatever it is about."""
 _Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def english_and(words: Iterable[str]) -> tuple[str, ...]:
+    """Join words to the English stop words."""
+    return tuple(sorted(stop_words_of("english") | set(words)))
 
 
 def standard_library_docstrings(folder: Path | None = None, *, min_words: int = 20) -> tuple[list[str], list[str]]:

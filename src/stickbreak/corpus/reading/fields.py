@@ -59,7 +59,7 @@ class Asked:
             If a field asked for is missing, or none can be chosen; the message names those that exist.
         """
         text = name = None
-        for asked, option in ((self.text, "--text-field"), (self.name, "--name-field")):
+        for asked, option in ((self.text, "--text"), (self.name, "--name-field")):
             if asked is not None and found_in(record, asked) is None:
                 raise ReadError(
                     f"{where} has no field {asked!r:.60}; name another with {option}: {listed(record)}{hint}"
@@ -68,7 +68,7 @@ class Asked:
         if text is None:
             inside = " (a dot stands before a field inside an object)" if any(_inner(record)) else ""
             raise ReadError(
-                f"{where}: it is not clear which field holds the text; name one with --text-field: {listed(record)}"
+                f"{where}: it is not clear which field holds the text; name one with --text: {listed(record)}"
                 f"{inside}{hint}"
             )
         if self.name is not None:
@@ -183,9 +183,7 @@ def _only_text(record: Mapping[str, object], where: str) -> str | None:
     if len(texts) > 1:
         texts = [field for field in texts if len(_words(record[field])) >= _WORDS_OF_A_TEXT]
         if len(texts) == 1:
-            _LOG.warning(
-                "%s: the text is taken from %r, the only field of several words (--text-field)", where, texts[0]
-            )
+            _LOG.warning("%s: the text is taken from %r, the only field of several words (--text)", where, texts[0])
     return texts[0] if len(texts) == 1 else None
 
 

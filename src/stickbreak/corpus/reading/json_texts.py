@@ -1,4 +1,4 @@
-"""Texts in JSON: an object, a string or a list of words on each line, or one array of them.
+"""Texts in JSON: an object, a string or a list of words on each line, or one array of them, also inside an object.
 
 PyArrow reads blocks of lines that are all of one form; Python's json reads all others, and says which line is wrong.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
@@ -21,6 +22,7 @@ from stickbreak.storage.urls import Location
 
 __all__ = ["JsonTexts"]
 
+_LOG = logging.getLogger("stickbreak")
 _SAMPLE_LINES = 1000
 _FILLING_LINES = 100  # that may have what is null in the first object
 _ROWS, _BYTES = 1 << 12, 1 << 20  # that are put together where they are read one by one
@@ -46,6 +48,7 @@ class JsonTexts:
 
     def __init__(self, path: Location, asked: Asked, encoding: str, limits: ReadLimits) -> None:
         self.path, self.asked, self.encoding, self.limits = path, asked, encoding, limits
+        self._inside: list[_Value] | None = None  # the documents, where the file is one object with a list of them
 
     def blocks(self, dirt: Dirt, span: Span | None = None, sample: Mapping[str, Any] | None = None) -> Iterator[Block]:
         """Read the documents.
@@ -64,6 +67,9 @@ class JsonTexts:
                 yield from self._together(self._elements(dirt), dirt, None)
                 return
             sample = self.sample()
+            if self._inside is not None:
+                yield from self._together(iter(self._inside), dirt, None)
+                return
         fields = None if sample is None else self.asked.fields(sample, f"{self.path}")
         schema = None if sample is None or fields is None else _schema(sample, fields)
         for number, lines in line_blocks(self.path, self.encoding, self.limits, dirt, span):
@@ -74,17 +80,20 @@ class JsonTexts:
                 yield from self._together(self._values(number, lines, dirt), dirt, fields)
 
     def sample(self) -> dict[str, Any] | None:
-        """Return the first object of a file of lines; None for an array, and where the first lines hold none."""
+        """Return the first object of a file of lines; None for an array, and where the first lines hold none.
+
+        None, too, where the file is one object, and the documents are in a list inside it.
+        """
         if self._begin() == "[":
             return None
         known = Dirt(skip_rows=True, replace_bytes=True)
         blocks = line_blocks(self.path, self.encoding, self.limits, known)
         values = (value for number, lines in blocks for value in self._values(number, lines, known))
         first = list(islice(values, 2))
-        if len(first) == 1 and known.n_rows == 0:
-            _refuse_wrapped(first[0][1], first[0][0], self.asked)
-        if not first and known.n_rows and self._begin() == "{":
-            self._refuse_spread()
+        if len(first) == 1 and known.n_rows == 0 and self._is_wrapped(first[0][1]):
+            return None
+        if not first and known.n_rows and self._begin() == "{" and self._is_spread():
+            return None
         found = [*first, *islice(values, _SAMPLE_LINES)] if first and not isinstance(first[0][1], dict) else first
         objects = [value for _, value in found if isinstance(value, dict)]
         if not objects:
@@ -99,23 +108,52 @@ class JsonTexts:
                 return text[0]
         return ""
 
-    def _refuse_spread(self) -> None:
-        """Say so where no line is JSON but the whole file is."""
+    def _is_spread(self) -> bool:
+        """Tell whether no line is JSON but the whole file is one object with documents inside; refuse other objects."""
         decoder, text = json.JSONDecoder(), ""
         for _, lines in islice(line_blocks(self.path, self.encoding, self.limits, Dirt(replace_bytes=True)), 64):
             text += lines.decode()
         try:
             value, end = decoder.raw_decode(text.lstrip())
         except (ValueError, RecursionError):
-            return
+            return False
         if "\n" not in text.lstrip()[:end]:
-            return
-        _refuse_wrapped(value, f"{self.path}", self.asked)
+            return False
+        if self._is_wrapped(value):
+            return True
         raise ReadError(
             f"{self.path}, line 1 begins a JSON object that ends on a later line; write each object on one line, "
             "or all "
             "objects as one array"
         )
+
+    def _is_wrapped(self, value: Any) -> bool:
+        """Tell whether a file is {"data": [...]}, with the documents inside; refuse what pandas writes otherwise."""
+        asked = self.asked.text
+        if not isinstance(value, dict) or (asked is not None and asked.partition(".")[0] in value):
+            return False
+        columns = [own for own in value.values() if isinstance(own, dict)]
+        if columns and len(columns) == len(value) and all("0" in own for own in columns):
+            raise ReadError(
+                f"{self.path} holds one object of columns, as pandas writes it; write an object for each document: "
+                'frame.to_json(path, orient="records", lines=True)'
+            )
+        if asked is None and any(isinstance(own, str) or key == "text" for key, own in value.items()):
+            return False
+        lists = {key: own for key, own in value.items() if isinstance(own, list)}
+        objects = [key for key, own in lists.items() if own and all(isinstance(one, dict) for one in own)]
+        if objects:
+            key = "data" if "data" in objects else max(objects, key=lambda name: len(lists[name]))
+            where = f"{self.path}, element"
+            self._inside = [(f"{where} {n} of {key!r:.40}", one) for n, one in enumerate(lists[key], start=1)]
+            _LOG.warning("%s is one object: the documents are the objects of its list %.40r", self.path, key)
+            return True
+        if lists and asked is None:
+            raise ReadError(
+                f"{self.path} holds one object with the list {min(lists)!r:.40} inside; write an object for each "
+                'document (in pandas: orient="records")'
+            )
+        return False
 
     def _values(self, number: int, lines: bytes, dirt: Dirt) -> Iterator[_Value]:
         """Give the value of each line; empty lines are passed over."""
@@ -224,7 +262,7 @@ def _document(value: Any, fields: Fields | None, where: str) -> tuple[str | None
     text = getter(fields.text)(value)
     if text is None:
         if fields.text not in value and "." not in fields.text:
-            raise ReadError(f"{where} has no field {fields.text!r}; name another with --text-field: {listed(value)}")
+            raise ReadError(f"{where} has no field {fields.text!r}; name another with --text: {listed(value)}")
         text = ""
     elif not isinstance(text, str) and not (isinstance(text, list) and all(isinstance(word, str) for word in text)):
         kind = _KINDS.get(type(text), "value")
@@ -296,21 +334,3 @@ def _fault(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return "is nested too deeply to be a document"
     return "holds a number of too many digits"  # Python refuses to convert it
-
-
-def _refuse_wrapped(value: Any, where: str, asked: Asked) -> None:
-    """Refuse {"data": [...]} alone, and the columns that pandas writes: the documents are inside."""
-    if not isinstance(value, dict) or asked.text is not None:
-        return
-    inside = next((key for key in ("data", *value) if isinstance(value.get(key), list)), None)
-    if inside is not None and not any(isinstance(own, str) or key == "text" for key, own in value.items()):
-        raise ReadError(
-            f"{where} holds one object with the list {inside!r:.40} inside; write that list alone as a JSON array of "
-            'objects (in pandas: orient="records")'
-        )
-    columns = [own for own in value.values() if isinstance(own, dict)]
-    if columns and len(columns) == len(value) and all("0" in own for own in columns):
-        raise ReadError(
-            f"{where} holds one object of columns, as pandas writes it; write an object for each document: "
-            'frame.to_json(path, orient="records", lines=True)'
-        )

@@ -34,6 +34,7 @@ _CANDIDATES = (",", ";", "\t", "|")
 _NONE = "\x1f"  # cuts nothing: a table of one column
 _SAMPLE_LINES, _SAMPLE_BYTES = 100, 1 << 18
 _SAMPLE_ROWS = 20
+_MOST_BEFORE, _LEAST_AFTER = 20, 6  # lines: of a title above a table, and of the table
 _ROWS = 1 << 12  # that are put together where they are read one by one
 _LEAST = 64  # bytes that a line counts for: a million empty lines in one field are a quote that does not end
 _WORDS_OF_A_TEXT = 5
@@ -136,6 +137,8 @@ class Table:
         named = re.fullmatch(r'"?sep=(.|\\t)"?', sample[0].strip(" \r\n")) if sample else None
         if named is not None:  # for Excel
             delimiter, n_before, sample = delimiter or _NAMES.get(named[1], named[1]), 1, sample[1:]
+        above = 0 if header is False else _lines_above(sample, delimiter, usual, whole=whole)
+        n_before, sample = n_before + above, sample[above:]
         cut = _likely_cut(sample, delimiter, usual, whole=whole)
         lines = _Lines(iter([(1 + n_before, "".join(sample).encode())]), path, limits)
         rows = _Rows(cut, lines, None, Dirt(skip_rows=True))
@@ -152,6 +155,12 @@ class Table:
             raise ReadError(f"{path}, line {1 + n_before} {wrong}")
         used = lines.number - 1
         others = [row for row in islice(rows, _SAMPLE_ROWS) if len(row) == len(first)]
+        if above and asked is not None:
+            _LOG.warning(
+                "the first %d line%s of %s stand%s above the table and %s left out; its columns are %s",
+                n_before, "s" * (n_before != 1), path, "s" * (n_before == 1), "is" if n_before == 1 else "are",
+                ", ".join(first)[:200],
+            )  # fmt: skip
         if header is None:
             header = _is_header(first, others, asked or Asked())
             if not header and asked is not None:
@@ -492,6 +501,22 @@ def _sample(path: Location, encoding: str, limits: ReadLimits, dirt: Dirt | None
             if len(sample) >= _SAMPLE_LINES or size >= _SAMPLE_BYTES:
                 return sample, False
     return sample, True
+
+
+def _lines_above(lines: Sequence[str], delimiter: str | None, usual: str, *, whole: bool) -> int:
+    """Return how many lines of a title stand above a table: those that have fewer fields than all rows below them."""
+    cuts = [Cut(mark) for mark in ([delimiter] if delimiter is not None else dict.fromkeys((usual, *_CANDIDATES)))]
+    for n in range(min(_MOST_BEFORE + 1, max(len(lines) - _LEAST_AFTER, 1))):
+        if n and not lines[n].strip():
+            continue
+        for cut in cuts:
+            width, rows, sound = _widths(lines[n:], cut, whole=whole)
+            if width > 1 and sound and rows == {width}:
+                names = next(cut.reader(iter(lines[n:])))
+                above = [len(row) for row in cut.reader(iter(lines[:n]))] if n else []
+                is_head = all(name.strip() and not _is_number(name) for name in names) and len(set(names)) == width
+                return n if is_head and max(above, default=0) < width else 0
+    return 0
 
 
 def _likely_cut(lines: Sequence[str], delimiter: str | None, usual: str, *, whole: bool) -> Cut:

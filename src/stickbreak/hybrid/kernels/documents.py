@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from stickbreak.numerics.borrowing import borrowed
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import open_stream, uniform
 
@@ -65,42 +66,44 @@ def _draw(own, smooth, first, end, entry_topic, entry_sum, prob, alias, rng):
 
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
-def _weigh(j, e, topic, n, m, factors, coef, opened):
+def _weigh(j, e, factors, here):
     """coef_j = opened_j + what joining a table is worth, without the word.                    docs/math (B2)"""
-    opened[j] = e[topic[j]] * factors[n[j], m[j], 0]
-    coef[j] = opened[j] + factors[n[j], m[j], 1]
+    n, m = here.n[j], here.m[j]
+    here.opened[j] = e[here.topic[j]] * factors[n, m, 0]
+    here.coef[j] = here.opened[j] + factors[n, m, 1]
 
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
-def _enter(k, e, base, column, topic, place, n, m, own_e, own_base, at, n_here):
+def _enter(k, of_topics, here, n_here):
     """Add a topic to the end of the document's list; return how many there are."""
-    topic[n_here], place[k] = k, n_here
-    n[n_here], m[n_here], own_e[n_here], own_base[n_here], at[n_here] = 0, 0, e[k], base[k], column[k]
+    here.topic[n_here], here.place[k] = k, n_here
+    here.n[n_here], here.m[n_here], here.at[n_here] = 0, 0, of_topics.column[k]
+    here.own_e[n_here], here.own_base[n_here] = of_topics.e[k], of_topics.base[k]
     return n_here + 1
 
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
-def _leave(j, topic, place, n, m, own_e, own_base, at, coef, opened, n_here):
+def _leave(j, here, n_here):
     """Take the topic at place j out of the list; return how many there are."""
     last = n_here - 1
-    place[topic[j]] = -1
+    here.place[here.topic[j]] = -1
     if j < last:
-        topic[j], n[j], m[j], own_e[j] = topic[last], n[last], m[last], own_e[last]
-        own_base[j], at[j], coef[j], opened[j] = own_base[last], at[last], coef[last], opened[last]
-        place[topic[j]] = j
+        here.topic[j], here.n[j], here.m[j], here.at[j] = here.topic[last], here.n[last], here.m[last], here.at[last]
+        here.own_e[j], here.own_base[j] = here.own_e[last], here.own_base[last]
+        here.coef[j], here.opened[j] = here.coef[last], here.opened[last]
+        here.place[here.topic[j]] = j
     return last
 
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
-def _start(word, alpha, globals_, weights, factors, sparse, scratch):
+def _start(word, alpha, weights, factors, sparse, here):
     """Draw the topics of a document token by token; return how many it has and the score.     docs/math (B4), (B6)"""
-    e, base, prob, alias, mean_base = globals_.e, globals_.base, globals_.prob, globals_.alias, globals_.mean_base
-    smooth, delta, mean_delta, entry = globals_.smooth[0], weights.delta, weights.mean_delta, weights.start
-    entry_topic, entry_sum, own, mean = weights.topic, weights.sum, weights.own, weights.mean
-    log_unit = weights.log_unit
-    topic, n, m, place, now = scratch.topic, scratch.n, scratch.m, scratch.place, scratch.now
-    coef, opened, own_e, own_base = scratch.coef, scratch.opened, scratch.own_e, scratch.own_base
-    absent, at, column, rng = scratch.absent, scratch.at, globals_.column, scratch.rng
+    of_topics, of_words = weights.of_topics, weights.of_words
+    e, base, prob, alias, mean_base = of_topics.e, of_topics.base, of_topics.prob, of_topics.alias, of_topics.mean_base
+    smooth, delta, mean_delta, entry = of_topics.smooth[0], of_words.delta, of_words.mean_delta, of_words.start
+    entry_topic, entry_sum, own, mean = of_words.topic, of_words.sum, of_words.own, of_words.mean
+    topic, n, m, place, now, rng = here.topic, here.n, here.m, here.place, here.now, here.rng
+    own_base, at, absent, log_unit = here.own_base, here.at, here.absent, of_words.log_unit
     n_here, score = 0, 0.0
     for i in range(word.size):
         b = word[i]
@@ -122,27 +125,27 @@ def _start(word, alpha, globals_, weights, factors, sparse, scratch):
         else:
             k = _walk_rest(base, delta, b, e, absent, u - mass)
         if place[k] < 0:
-            n_here = _enter(k, e, base, column, topic, place, n, m, own_e, own_base, at, n_here)
+            n_here = _enter(k, of_topics, here, n_here)
             m[place[k]] = 1
         n[place[k]] += 1
         now[i] = k
     for j in range(n_here):
-        _weigh(j, e, topic, n, m, factors, coef, opened)
+        _weigh(j, e, factors, here)
     return n_here, score
 
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
-def _sweep(word, n_here, globals_, weights, factors, sparse, scratch):
+def _sweep(word, n_here, weights, factors, sparse, here):
     """Resample every token of a document; return how many topics it has, -1 if the factors are too narrow.
 
     docs/math (B2), (B4)
     """
-    e, base, prob, alias, smooth = globals_.e, globals_.base, globals_.prob, globals_.alias, globals_.smooth[0]
-    delta, entry, entry_topic, entry_sum = weights.delta, weights.start, weights.topic, weights.sum
-    own, widest = weights.own, factors.shape[1] - 1
-    topic, n, m, place, now = scratch.topic, scratch.n, scratch.m, scratch.place, scratch.now
-    coef, opened, own_e, own_base = scratch.coef, scratch.opened, scratch.own_e, scratch.own_base
-    at, column, rng = scratch.at, globals_.column, scratch.rng
+    of_topics, of_words = weights.of_topics, weights.of_words
+    e, base, prob, alias, smooth = of_topics.e, of_topics.base, of_topics.prob, of_topics.alias, of_topics.smooth[0]
+    delta, entry, entry_topic, entry_sum = of_words.delta, of_words.start, of_words.topic, of_words.sum
+    own, widest = of_words.own, factors.shape[1] - 1
+    topic, n, m, place, now, rng = here.topic, here.n, here.m, here.place, here.now, here.rng
+    coef, opened, own_e, own_base, at = here.coef, here.opened, here.own_e, here.own_base, here.at
     for i in range(word.size):
         b = word[i]
         j = place[now[i]]
@@ -153,9 +156,9 @@ def _sweep(word, n_here, globals_, weights, factors, sparse, scratch):
         n[j] -= 1
         m[j] -= head
         if n[j] == 0:
-            n_here = _leave(j, topic, place, n, m, own_e, own_base, at, coef, opened, n_here)
+            n_here = _leave(j, here, n_here)
         else:
-            _weigh(j, e, topic, n, m, factors, coef, opened)
+            _weigh(j, e, factors, here)
         # draw its topic
         mass, discard = 0.0, 0.0
         for j in range(n_here):
@@ -189,7 +192,7 @@ def _sweep(word, n_here, globals_, weights, factors, sparse, scratch):
         j, opens = place[k], True
         if j < 0:
             j = n_here
-            n_here = _enter(k, e, base, column, topic, place, n, m, own_e, own_base, at, n_here)
+            n_here = _enter(k, of_topics, here, n_here)
         else:
             opens = uniform(rng) * coef[j] < opened[j]
         if opens and m[j] == widest:
@@ -197,30 +200,31 @@ def _sweep(word, n_here, globals_, weights, factors, sparse, scratch):
             break
         n[j] += 1
         m[j] += opens
-        _weigh(j, e, topic, n, m, factors, coef, opened)
+        _weigh(j, e, factors, here)
         now[i] = k
     return n_here
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def sample_documents(
-    first, last, start, word, alpha, globals_, weights, factors, schedule, sparse, key, scratch, z, tables, score
-):
+def sample_documents(first, last, part, alpha, weights, factors, sweeps, here, out):
     """Start and sweep the documents first .. last - 1, each with its own stream.                   docs/math (B6)
 
-    Sets z (S, N) to the topics of the saved sweeps, adds their tables to tables (K,), sets score (D,). Returns `last`,
-    or the document in which a topic would have more tables than the factors know: all is to be done again with wider
-    factors then, which changes no draw.
+    part: `Part`. weights: `Weights`. sweeps: those of burn-in, the saved ones, and whether draws are sparse. here:
+    `Scratch`. Of out, z (S, N) gets the topics of the saved sweeps, tables (K,) their tables, and score (D,) is set.
+    Returns `last`, or the document in which a topic would have more tables than the factors know: all is to be done
+    again with wider factors then, which changes no draw.
     """
-    burn_in, n_saved = schedule
-    topic, m, place, now, rng = scratch.topic, scratch.m, scratch.place, scratch.now, scratch.rng
+    (burn_in, n_saved, sparse), key = sweeps, part.key
+    weights, here, factors = borrowed(weights), borrowed(here), borrowed(factors)
+    (start, word), (z, tables, score) = borrowed((part.start, part.word)), borrowed(out)
+    topic, m, place, now, rng = here.topic, here.m, here.place, here.now, here.rng
     for d in range(first, last):
         open_stream(rng, key, d)
         mine, n_tokens = word[start[d] : start[d + 1]], start[d + 1] - start[d]
-        n_here, score[d] = _start(mine, alpha, globals_, weights, factors, sparse, scratch)
+        n_here, score[d] = _start(mine, alpha, weights, factors, sparse, here)
         for sweep in range(-burn_in, n_saved):
             if n_here >= 0:
-                n_here = _sweep(mine, n_here, globals_, weights, factors, sparse, scratch)
+                n_here = _sweep(mine, n_here, weights, factors, sparse, here)
             if sweep >= 0 and n_here > 0:
                 z[sweep, start[d] : start[d + 1]] = now[:n_tokens]
                 for j in range(n_here):

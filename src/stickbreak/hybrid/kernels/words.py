@@ -12,13 +12,26 @@ has tokens in: what a minibatch costs before its first token follows these pairs
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_eta import beside_one, of_word
 from stickbreak.numerics.kernel_random import open_stream, uniform
 from stickbreak.numerics.special import exp_digamma
+
+
+class Lists(NamedTuple):
+    """Lists of the topics of W words in a common store, (P,): those of word w begin at first[w]."""
+
+    first: NDArray[np.int64]  # (W,)
+    size: NDArray[np.int64]  # (W,)  topics
+    room: NDArray[np.int64]  # (W,)  topics that have room
+    topic: NDArray[np.int32]  # (P,)
+    counts: NDArray[np.float64]  # (P,)
+    holders: NDArray[np.int64]  # (K,)  words that have a topic
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -54,13 +67,15 @@ def fill_alias(weight, n, prob, alias, small, large):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def weigh_words(first, last, words, state, eta, by_word, mean_field, of_topics, inverse, mean_e, inverse_mean, out):
+def weigh_words(first, last, words, lists, scale, eta, by_word, mean_field, topics, weights):
     """Fill the rows first .. last - 1 of `WordWeights`, whose tables hold zeros.               docs/math (B1), (B3)
 
     eta: a number, or `by_word` one for each of these words. Then weights are by the unit of the word, which is its eta,
-    or exp(psi(eta)).
+    or exp(psi(eta)). topics: (inverse, mean_e, inverse_mean), what multiplies weights of words, alpha E[G0_k], and what
+    multiplies expected ones.
     """
-    begin_of, size_of, pair_topic, pair_count, scale = state
+    (inverse, mean_e, inverse_mean), (of_topics, out) = topics, weights
+    begin_of, size_of, pair_topic, pair_count = lists.first, lists.size, lists.topic, lists.counts
     delta, mean_delta, start, own, mean = out.delta, out.mean_delta, out.start, out.own, out.mean
     entry_topic, entry_sum, e, base, column = out.topic, out.sum, of_topics.e, of_topics.base, of_topics.column
     mean_base = 0.0
@@ -94,16 +109,15 @@ def clear_words(first, last, start, topic, column, delta):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def add_tokens(
-    done, words, start, tokens, z, amount, least, key, end, begin_of, size_of, room_of, pair_topic, pair_count,
-    holders, lost,
-):  # fmt: skip
+def add_tokens(done, end, occurrences, z, amount, least, key, lists, lost):
     """S_wk += amount for every token of every saved sweep in z (S, N).                              docs/math (B5)
 
-    Pairs of these words that are below `least` are rounded to 0 or to `least`, so that none is changed on average; what
-    the topics lose by that is added to `lost`. Returns how many words are done, fewer than all if a list needs more
-    room than the store has, and the end of what is used of it.
+    occurrences: (words, start, tokens), word words[b] has the tokens tokens[start[b]] .. tokens[start[b + 1] - 1].
+    Pairs below `least` are rounded to 0 or to `least`, so that none is changed on average; what the
+    topics lose by that is added to `lost`. Returns how many words are done, fewer than all if a list needs more room
+    than the store has, and the end of what is used of it.
     """
+    (words, start, tokens), (begin_of, size_of, room_of, pair_topic, pair_count, holders) = occurrences, lists
     tally, fresh, rng = np.zeros(lost.size, np.int64), np.empty(lost.size, np.int64), np.zeros(1, np.uint64)
     for b in range(done, words.size):
         w, n_fresh = words[b], 0

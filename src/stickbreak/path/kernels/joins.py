@@ -16,13 +16,14 @@ SMALLEST_PRODUCT, LARGEST_PRODUCT, MOST_FACTORS = (
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def gains(indptr, word, count, inverse, theta, tau, mass, eta, total_eta, least, pairs, out):
+def gains(documents, inverse, theta, tau, mass, eta, total_eta, least, pairs, out):
     """out[q] = sum_i c_i log p_i' / p_i of the join of a pair, in documents that have `least` of both. docs/math (J2)
 
     p_i' = p_i - theta_a phi_a - theta_b phi_b + (theta_a + theta_b) (tau_a + tau_b - eta) / (mass_a + mass_b - W eta)
 
-    `inverse` is 1 / p_i.
+    documents: (indptr, word, count) of their tokens. `inverse` is 1 / p_i.
     """
+    indptr, word, count = documents
     for q in range(pairs.shape[0]):
         a, b = pairs[q, 0], pairs[q, 1]
         left, right = 1.0 / mass[a], 1.0 / mass[b]

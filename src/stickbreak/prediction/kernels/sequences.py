@@ -111,14 +111,15 @@ def take_topic(k, n_here, topic, n, place):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def score_documents(
-    start, word, content, key, n_particles, resample, by_word, running, concentration, printed, unbiased
-):
+def score_documents(documents, particles, by_word, running, concentration, printed, unbiased):
     """Write both estimates of the log probability of each document.                          docs/math (D3), (D4)
 
-    `word` names rows of by_word (U, K) and running (U, K). Of each particle token n is predicted and drawn, one after
-    the other; with `resample` all tokens before it are drawn again first.
+    documents and particles are `Sequences` and `Particles`, their words name rows of by_word (U, K) and running (U, K).
+    Of each particle token n is predicted and drawn, one after the other; with `resample` all tokens before it are drawn
+    again first.
     """
+    start, word, content = documents
+    n_particles, resample, key = particles
     K, longest = running.shape[1], 0
     for d in range(content.size):
         longest = max(longest, start[d + 1] - start[d])

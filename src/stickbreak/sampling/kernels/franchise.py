@@ -6,8 +6,10 @@ NumPy twin in tests/sampling/twins.py.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stickbreak.numerics.borrowing import borrowed
 from stickbreak.numerics.compiling import njit
@@ -31,6 +33,15 @@ from stickbreak.sampling.kernels.topic_draw import (
 )
 
 _LOG_AFTER = 16  # factors multiplied before a logarithm is taken: each is at most 1e9 / 1e-4
+
+
+class Table(NamedTuple):
+    """The words of a table: word[order[p]], begin <= p < end."""
+
+    word: NDArray[np.int32]
+    order: NDArray[np.int64]
+    begin: np.int64
+    end: np.int64
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
@@ -61,13 +72,15 @@ def table_of(dish, n_t, base, k, u):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def seat_tokens(first, last, start, word, seating, words, topics, alpha, gamma, eta, seated, key):
+def seat_tokens(first, last, tokens, seating, words, topics, now, seated, key):
     """Resample the tables of the tokens of the documents first .. last - 1.                        docs/math (G2)
 
-    With `seated` false the documents are empty and their tokens come in one after another: sequential prediction
-    (Wang and Blei 2012, Sec. 4). Returns the document at which the numbers for topics ran out, or `last`.
+    tokens: (start, word). now: `Concentrations`. With `seated` false the documents are empty and their tokens come in
+    one after another: sequential prediction (Wang and Blei 2012, Sec. 4). Returns the document at which the numbers for
+    topics ran out, or `last`.
     """
-    start, word, eta = borrowed((start, word, eta))
+    alpha, gamma = now.alpha, now.gamma
+    (start, word), eta = borrowed(tokens), borrowed(now.eta)
     words, topics, seating = borrowed(words), borrowed(topics), borrowed(seating)
     w_start, w_size, entry = words.start, words.size, words.entry
     n_k, m_k, n_d, here, place, coef = topics.n, topics.m, topics.n_d, topics.here, topics.place, topics.coef
@@ -116,9 +129,7 @@ def seat_tokens(first, last, start, word, seating, words, topics, alpha, gamma, 
             # draw its topic, then its table
             full = is_full(totals)
             fresh = 0.0 if full else part_of(alpha * gamma, known, eta, w, total_eta)
-            k, at = draw_topic(
-                w_start, w_size, entry, w, coef, totals[HIGH], coef_sum, here, n_here, n_d, of_word(eta, w), fresh, rng
-            )
+            k, at = draw_topic(words, w, topics, n_here, coef, coef_sum, of_word(eta, w), fresh)
             if k == NEW and full:
                 k = heaviest(coef, n_k, totals[HIGH])
             if k == NEW:
@@ -187,15 +198,18 @@ def tokens_by_table(start, seating, order, table_start):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def serve_tables(first, last, start, word, seating, order, table_start, words, topics, gamma, eta, key):
+def serve_tables(first, last, tokens, by_table, seating, words, topics, now, key):
     """Resample the dish of every table of the documents first .. last - 1.                         docs/math (G3)
+
+    tokens: (start, word). by_table: (order, table_start) of `tokens_by_table`. now: `Concentrations`.
 
     p(k) prop. to M_k f_k(X), new gamma f_new(X): the words X of the table and its count are taken out first.
     """
-    start, word, order, table_start, eta = borrowed((start, word, order, table_start, eta))
+    gamma, eta = now.gamma, borrowed(now.eta)
+    (start, word), (order, table_start) = borrowed(tokens), borrowed(by_table)
     words, topics, seating = borrowed(words), borrowed(topics), borrowed(seating)
     w_start, w_size, entry = words.start, words.size, words.entry
-    n_k, m_k, log_p = topics.n, topics.m, topics.coef
+    n_k, m_k = topics.n, topics.m
     totals, free, rng = topics.totals, topics.free, topics.rng
     total_eta = total_of(eta, w_size.size)
     c = 0
@@ -209,16 +223,14 @@ def serve_tables(first, last, start, word, seating, order, table_start, words, t
             k, n = seating.topic[t], seating.n[t]
             begin, end = table_start[c], table_start[c + 1]
             c += 1
+            table = Table(word, order, begin, end)
             for p in range(begin, end):
                 take_word(w_start, w_size, entry, word[order[p]], k)
             n_k[k] -= n
             m_k[k] -= 1
             if m_k[k] == 0:
                 retire(totals, free, k)
-            chosen = draw_dish(
-                word, order, begin, end, w_start, w_size, entry, n_k, m_k, 0.0 if is_full(totals) else gamma, eta,
-                total_eta, totals[HIGH], log_p, rng,
-            )  # fmt: skip
+            chosen = draw_dish(table, words, topics, 0.0 if is_full(totals) else gamma, eta, total_eta)
             if chosen == NEW:
                 chosen = new_number(totals, free)
             seating.topic[t] = chosen
@@ -230,17 +242,13 @@ def serve_tables(first, last, start, word, seating, order, table_start, words, t
 
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
-def draw_dish(
-    word, order, begin, end, w_start, w_size, entry, n_k, weight, fresh, eta, total_eta, high, log_p, rng
-):  # fmt: skip
-    """Draw k in proportion to weight_k f_k(X), or NEW in proportion to fresh f_new(X), for the words X of a table.
-
-    log_p (C,) is scratch.
-    """
-    n, chosen = end - begin, np.int64(NEW)
+def draw_dish(table, words, topics, fresh, eta, total_eta):
+    """Draw k in proportion to M_k f_k(X), or NEW in proportion to fresh f_new(X), for the words X of a `Table`."""
+    n_k, weight, log_p = topics.n, topics.m, topics.coef
+    high, rng, n, chosen = topics.totals[HIGH], topics.rng, table.end - table.begin, np.int64(NEW)
     if n <= _LOG_AFTER:  # products do as they are
         p = log_p
-        _products(word, order, begin, end, w_start, w_size, entry, n_k, weight, eta, total_eta, high, p)
+        _products(table, words, topics, eta, total_eta, p)
         new = fresh / _rising(total_eta, n)
         total = sum_of(p, high) + new
         if 0.0 < total < math.inf:
@@ -255,7 +263,7 @@ def draw_dish(
             return np.int64(min(k, high - 1))
     new = math.log(fresh) - _log_rising(total_eta, n) if fresh > 0.0 else -math.inf
     largest = new
-    _log_word_ratios(word, order, begin, end, w_start, w_size, entry, eta, high, log_p)
+    _log_word_ratios(table, words, eta, high, log_p)
     for k in range(high):
         if weight[k] > 0:
             log_p[k] += math.log(weight[k]) - _log_rising(n_k[k] + total_eta, n)
@@ -285,26 +293,28 @@ def _rising(x, n):
 
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
-def _same_words(word, order, p, end):
+def _same_words(table, p):
     """Return how many tokens of a table, the p-th and those after it, have its word."""
-    c = 1
-    while p + c < end and word[order[p + c]] == word[order[p]]:
+    word, order, c = table.word, table.order, 1
+    while p + c < table.end and word[order[p + c]] == word[order[p]]:
         c += 1
     return c
 
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
-def _products(word, order, begin, end, w_start, w_size, entry, n_k, weight, eta, total_eta, high, out):
-    """out[k] = weight_k f_k(X) / prod_w (eta)_c, c the tokens of word w at a table."""
-    n, p = end - begin, begin
+def _products(table, words, topics, eta, total_eta, out):
+    """out[k] = M_k f_k(X) / prod_w (eta)_c, c the tokens of word w at a table."""
+    w_start, w_size, entry = words.start, words.size, words.entry
+    n_k, weight, high = topics.n, topics.m, topics.totals[HIGH]
+    n, p = table.end - table.begin, table.begin
     if n == 1:
         for k in range(high):
             out[k] = weight[k] / (n_k[k] + total_eta)
     else:
         for k in range(high):
             out[k] = weight[k] / _rising(n_k[k] + total_eta, n)
-    while p < end:
-        w, c = word[order[p]], _same_words(word, order, p, end)
+    while p < table.end:
+        w, c = table.word[table.order[p]], _same_words(table, p)
         p += c
         of_w = of_word(eta, w)
         share = 1.0 / _rising(of_w, c)
@@ -327,13 +337,14 @@ def _log_rising(x, n):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _log_word_ratios(word, order, begin, end, w_start, w_size, entry, eta, high, out):
+def _log_word_ratios(table, words, eta, high, out):
     """out[k] = sum over the words of a table of log (n_kw + eta)_c / (eta)_c: 0 for topics that have none of them."""
+    w_start, w_size, entry = words.start, words.size, words.entry
     for k in range(high):
         out[k] = 0.0
-    p = begin
-    while p < end:
-        w, c = word[order[p]], _same_words(word, order, p, end)
+    p = table.begin
+    while p < table.end:
+        w, c = table.word[table.order[p]], _same_words(table, p)
         p += c
         of_w = of_word(eta, w)
         base = _log_rising(of_w, c)

@@ -43,19 +43,21 @@ def _weigh(k, n_k, m_k, n_d, m_d, factors, alpha, total_eta, opened, seated):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def sweep(first, last, start, word, z, documents, words, topics, factors, alpha, gamma, eta, dense, key):
+def sweep(first, last, tokens, documents, words, topics, factors, now, dense, key):
     """Resample z and the table indicators of the documents first .. last - 1.                      docs/math (G6)
 
-    `dense` computes the weights of all topics for each token: the same law, in time that follows K.
+    tokens: (start, word, z). now: `Concentrations`. `dense` computes the weights of all topics for each token: the same
+    law, in time that follows K.
 
     Returns `last` when all are done; else the document at which the numbers for topics ran out, or in which a topic has
     as many tables as the factors know: then totals[RESUME] is the token to go on with.
     """
-    start, word, z, factors, eta = borrowed((start, word, z, factors, eta))
+    alpha, gamma = now.alpha, now.gamma
+    (start, word, z), factors, eta = borrowed(tokens), borrowed(factors), borrowed(now.eta)
     documents, words, topics = borrowed(documents), borrowed(words), borrowed(topics)
     w_start, w_size, entry = words.start, words.size, words.entry
     n_k, m_k, n_d, m_d, here, place = topics.n, topics.m, topics.n_d, topics.m_d, topics.here, topics.place
-    opened, seated, weight = topics.opened, topics.seated, topics.weight
+    opened, seated = topics.opened, topics.seated
     totals, free, rng = topics.totals, topics.free, topics.rng
     d_size, d_topic, d_n, d_m = documents.size, documents.topic, documents.n, documents.m
     total_eta, known = total_of(eta, w_size.size), alpha * gamma / w_size.size
@@ -103,12 +105,10 @@ def sweep(first, last, start, word, z, documents, words, topics, factors, alpha,
             fresh = 0.0 if full else part_of(alpha * gamma, known, eta, w, total_eta)
             coef, eta_w = Parts(opened, seated, scale), of_word(eta, w)
             if dense:
-                k, at = draw_among_all(w_start, w_size, entry, w, coef, totals[HIGH], weight, eta_w, fresh, rng)
+                k, at = draw_among_all(words, w, topics, coef, eta_w, fresh)
             else:
                 coef_sum = sum_opened + scale * sum_seated
-                k, at = draw_topic(
-                    w_start, w_size, entry, w, coef, totals[HIGH], coef_sum, here, n_here, n_d, eta_w, fresh, rng
-                )
+                k, at = draw_topic(words, w, topics, n_here, coef, coef_sum, eta_w, fresh)
             if k == NEW and full:
                 k = heaviest(coef, n_k, totals[HIGH])
             if k == NEW:

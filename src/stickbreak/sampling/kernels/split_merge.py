@@ -19,23 +19,24 @@ _LARGE = 1e150  # a product beyond this is turned into a logarithm
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def run_trials(start, word, topic, n_topics, n_kept, most, gamma, eta, n_words, trials, scans, key):
+def run_trials(table_list, n_topics, now, n_words, rules, scans):
     """Change topic (M,) in place by trials; return K and [splits tried, accepted, merges tried, accepted].
 
-    No trial is about one of the first `n_kept` topics, and none splits one of `most`.             docs/math (M1)
+    table_list: `TableList`. now: `Concentrations`. rules: `TrialRules`.                           docs/math (M1)
     """
+    (start, word, topic), gamma, eta = table_list, now.gamma, now.eta
     M = topic.size
     order, side = np.empty(M, np.int64), np.empty(M, np.int8)
     n, size = np.zeros((n_words, 2)), np.zeros((2, 2))
     rng, made = np.empty(1, np.uint64), np.zeros(4, np.int64)
-    for trial in range(trials):
-        open_stream(rng, key, trial)
+    for trial in range(rules.trials):
+        open_stream(rng, rules.key, trial)
         tables = order[: _choose(topic, order, rng)]
         first, second = topic[tables[0]], topic[tables[1]]
-        if first < n_kept or second < n_kept:
+        if first < rules.n_kept or second < rules.n_kept:
             continue
         split = first == second
-        if split and n_topics >= most:
+        if split and n_topics >= rules.max_topics:
             continue
         log_q = propose(start, word, topic, tables, side, n, size, eta, scans, rng)
         log_ratio = settle(start, word, tables, n, size, gamma, eta) - log_q

@@ -61,22 +61,25 @@ def pick(trial, words, n_k, n_topics, n_kept, limit, largest, key, rng):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def judge(picked, members, side, words, n_k, beta, n_topics, alpha, scale, gamma, eta, passes, rng):
+def judge(picked, members, side, words, topics, now, scale, passes, rng):
     """Propose sides, or weigh the present ones; return whether the move is accepted, v, n and size.  docs/math (M3)
 
-    `scale`: by which alpha beta_k is multiplied in documents with labels.                           docs/math (G16)
+    topics: (n_k, beta, n_topics). now: `Concentrations`. `scale`: by which alpha beta_k is multiplied in documents with
+    labels.                                                                                          docs/math (G16)
     """
+    (n_k, beta, n_topics), alpha, gamma, eta = topics, now.alpha, now.gamma, now.eta
     splits, first, second = picked.splits, picked.first, picked.second
     n, size, S = np.zeros((words.size.size, 2)), np.zeros(2), side.size
     weight, anchors = np.empty(n_k.size), np.empty(2, np.int64)
-    count_sides(members, side, n, size)
+    sides = Sides(side, n, size)
+    count_sides(members, sides)
     _pick_anchors(splits, side, n_k[first], anchors, rng)
     mass = alpha * (beta[first] if splits else beta[first] + beta[second])
     masses = np.array([mass, mass * scale])[: 1 if scale == 1.0 else 2]
     settle, log_pair = passes if picked.settles else 0, picked.log_pair
     log_u, v, log_q = log1p(-uniform(rng)), 0.0, 0.0
     if splits:
-        log_q = propose(members, anchors, mass, eta, settle, side, np.bool_(True), -inf, n, size, rng)
+        log_q = propose(members, anchors, mass, eta, settle, sides, np.bool_(True), -inf, rng)
         log_pair = _log_partner(words, n, size, first, n_topics, n_k, weight)
     else:
         v = log(beta[first] / beta[second])
@@ -84,7 +87,7 @@ def judge(picked, members, side, words, n_k, beta, n_topics, alpha, scale, gamma
     few = n_topics if splits else n_topics - 1
     log_ratio += log(gamma) + log_pair + log(few / (few + 1.0)) + log(S * (S - 1.0)) - log(size[0] * size[1])
     if not splits and log_u <= -log_ratio:  # else it cannot be accepted: log q is no more than zero
-        log_q = propose(members, anchors, mass, eta, settle, side, np.bool_(False), log_u + log_ratio, n, size, rng)
+        log_q = propose(members, anchors, mass, eta, settle, sides, np.bool_(False), log_u + log_ratio, rng)
     log_ratio -= log_q
     return log_u <= (log_ratio if splits else -log_ratio), v, n, size
 
@@ -239,6 +242,14 @@ class Members(NamedTuple):
     labelled: NDArray[np.bool_]  # (documents,)  which have labels
 
 
+class Sides(NamedTuple):
+    """Who of the members is on which side, and the tokens there."""
+
+    side: NDArray[np.int8]  # (S,)
+    n: NDArray[np.float64]  # (W, 2)
+    size: NDArray[np.float64]  # (2,)
+
+
 @njit(cache=True, nogil=True)
 def gather(document, word, left, right):
     """List the tokens `left` of a topic and `right` of another, both ascending."""
@@ -262,24 +273,26 @@ def gather(document, word, left, right):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def propose(members, anchors, mass, eta, passes, side, drawn, floor, n, size, rng):
+def propose(members, anchors, mass, eta, passes, sides, drawn, floor, rng):
     """Give every member its side, or else take the present ones; return log q.                      docs/math (M4)
 
     With `passes` = 0 the sides know nothing but the anchors before the draw; else they settle in that many passes at
     most. Stops where log q falls below `floor`.
     """
+    side, n, size = sides
     n[:], size[:] = 0.0, 0.0
     expected, tables = np.zeros(side.size), np.full(2, 0.5)
     if passes > 0:
         settle_sides(members, anchors, mass, eta, passes, expected, n, size, tables)
-    log_q = draw_sides(members, anchors, mass, eta, passes > 0, expected, tables, side, drawn, floor, n, size, rng)
-    count_sides(members, side, n, size)
+    log_q = draw_sides(members, anchors, mass, eta, (passes > 0, expected, tables), sides, drawn, floor, rng)
+    count_sides(members, sides)
     return log_q
 
 
 @njit(cache=True, nogil=True)
-def count_sides(members, side, n, size):
+def count_sides(members, sides):
     """Fill n and size with the tokens of each side."""
+    side, n, size = sides
     n[:], size[:] = 0.0, 0.0
     for p in range(side.size):
         n[members.word[p], side[p]] += 1.0
@@ -369,11 +382,13 @@ def _seed(members, anchors, expected, n, size):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def draw_sides(members, anchors, mass, eta, settled, expected, tables, side, drawn, floor, n, size, rng):
+def draw_sides(members, anchors, mass, eta, start, sides, drawn, floor, rng):
     """Give the members their sides document by document, or else take the present ones; return log q.  docs/math (M4)
 
-    n, size and tables hold what is expected, zeros where nothing has settled, and are used up.
+    start: whether the sides have settled, and expected and tables of `settle_sides`. n, size and tables hold what is
+    expected, zeros where nothing has settled, and are used up.
     """
+    (settled, expected, tables), (side, n, size) = start, sides
     word, bound, total_eta, log_q = members.word, members.bound, total_of(eta, n.shape[0]), 0.0
     odds, ahead = np.empty(CHUNK), np.empty((CHUNK + 1, CHUNK + 1))
     for d in range(bound.size - 1):

@@ -133,12 +133,14 @@ def _mass_of(entry, begin, end, coef):
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
-def draw_topic(start, size, entry, w, coef, high, coef_sum, here, n_here, n_d, eta, fresh, rng):
-    """Draw k in proportion to (n_kw + eta) coef_k, or NEW in proportion to `fresh`; topics are 0 .. high - 1.
+def draw_topic(words, w, topics, n_here, coef, coef_sum, eta, fresh):
+    """Draw k in proportion to (n_kw + eta) coef_k, or NEW in proportion to `fresh`.
 
     In the second sum the topics of the document come first: they have nearly all of it. Returns k and where n_kw stands
-    among the entries, NEW where that is not known.
+    among the entries, NEW where that is not known. words, `WordTopics`, and topics, `Topics`, are borrowed.
     """
+    start, size, entry = words.start, words.size, words.entry
+    here, n_d, high, rng = topics.here, topics.n_d, topics.totals[HIGH], topics.rng
     s, end = np.uint64(start[w]), np.uint64(start[w] + size[w])
     mass = mass_of(entry, s, end, coef)
     smooth = eta * coef_sum
@@ -166,8 +168,10 @@ def draw_topic(start, size, entry, w, coef, high, coef_sum, here, n_here, n_d, e
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def draw_among_all(start, size, entry, w, coef, high, weight, eta, fresh, rng):
-    """Draw as `draw_topic` does, from the weights of all topics, one after the other; weight (C,) is scratch."""
+def draw_among_all(words, w, topics, coef, eta, fresh):
+    """Draw as `draw_topic` does, from the weights of all topics, one after the other."""
+    start, size, entry = words.start, words.size, words.entry
+    weight, high, rng = topics.weight, topics.totals[HIGH], topics.rng
     total = fresh
     for k in range(high):
         weight[k] = eta * weight_of(coef, k)

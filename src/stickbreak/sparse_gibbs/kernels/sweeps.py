@@ -7,8 +7,10 @@ are single precision, always made of whole counts, so that no error adds up; sum
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import open_stream, uniform
@@ -18,6 +20,36 @@ LEAST = 1e-60  # what rounding leaves of the sum of a_k phi_k at the least
 LEAST_PRODUCT, MOST_PRODUCT = 1e-200, 1e200  # of totals, whose logarithm is taken once for many
 _ONE, _THREE, _FIVE, _SEVEN, _EIGHT, _BLOCK = (np.uint64(n) for n in (1, 3, 5, 7, EIGHT, 32))
 _WHOLE = np.float32(1.0)
+
+
+class Cell(NamedTuple):
+    """The tokens that W neighbouring words have in a part of the documents."""
+
+    start: NDArray[np.int64]  # (W + 1,)  word w has the tokens start[w] to start[w + 1] ...
+    first: NDArray[np.int64]  # (W,)  ... of which first[w] to end[w] are in these documents, and are drawn
+    end: NDArray[np.int64]  # (W,)
+    where: NDArray[np.uint32]  # head of the list of the document of each token that is drawn
+
+
+class Prior(NamedTuple):
+    """The Dirichlet priors of K topics of W words."""
+
+    a: NDArray[np.float64]  # (K,)
+    eta: NDArray[np.float32]  # (W,)
+    known: NDArray[np.int64]  # (W + 1,)  word w has the pseudo-counts pseudo[known[w]] to pseudo[known[w + 1]] ...
+    topic: NDArray[np.int64]  # ... in these topics, beside eta
+    pseudo: NDArray[np.float64]
+    total: NDArray[np.float64]  # (K,)  sum of eta and the pseudo-counts of each topic
+
+
+class Labels(NamedTuple):
+    """Labels of D documents, which are the first topics.                                             docs/math (L10)"""
+
+    start: NDArray[np.int64]  # (D + 1,)
+    topic: NDArray[np.int32]  # (start[-1],)  document d has the labels topic[start[d]:start[d + 1]]
+    n_labels: int
+    own: float  # of the concentration of a document with labels, for these, alike
+    scale: float  # of a_k of the other topics in such a document
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -103,33 +135,17 @@ def draw_of_all(u, own, less, change, a, phi, sums):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def sweep(start, first, end, where, z, lists, bits, n, a, eta, known, topic, pseudo, total, key, offset):
-    """Draw topics of tokens given all others; return the sum of log of the totals.     docs/math (L2), (L9), (L11)
+def sweep(cell, z, lists, bits, n, prior_of, key, offset):
+    """Draw topics of the tokens of a `Cell` given all others; return the sum of log of the totals.
 
-    Parameters
-    ----------
-    start : ndarray of shape (W + 1,)
-        Word w has the tokens start[w] to start[w + 1].
-    first, end : ndarray of shape (W,)
-        The tokens first[w] to end[w] are drawn.
-    where : ndarray of uint32
-        Head of the list of the document of each token that is drawn.
-    z : ndarray of shape (N,)
-        Topics of all tokens of the words, changed in place, as are `lists` and n.
-    lists : ndarray
-    bits : uint64
-        Of a topic in an entry; K has a number, too, that of entries of no count.
-    n : ndarray of shape (K,)
-        Tokens of each topic.
-    a : ndarray of shape (K,)
-    eta : ndarray of shape (W,)
-    known, topic, pseudo : ndarray
-        Word w has the pseudo-counts pseudo[known[w]] to pseudo[known[w + 1]] in these topics, beside eta.
-    total : ndarray of shape (K,)
-        Sum of eta and the pseudo-counts of each topic.
-    key, offset : uint64
-        Word w has the stream of number offset + w.
+    docs/math (L2), (L9), (L11)
+
+    z (N,), the topics of all tokens of the words, `lists`, and n (K,), the tokens of each topic, are changed in place.
+    A topic has `bits` in an entry of the lists; K has a number, too, that of entries of no count. prior_of is a
+    `Prior`. Word w has the stream of number offset + w.
     """
+    start, first, end, where = cell
+    a, eta, known, topic, pseudo, total = prior_of
     K, none, j = n.size, np.uint64(n.size), np.uint64(0)
     inverse, phi, n_w = np.zeros(K + 1, np.float32), np.zeros(K + 1, np.float32), np.zeros(K, np.int64)
     value, part = np.zeros(K + 2 * EIGHT, np.float32), np.zeros(K // EIGHT + 2, np.float32)
@@ -233,25 +249,15 @@ def _of_labels(u, label, j, end, weight, own, less, phi):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def sweep_labelled(
-    start, first, end, where, z, lists, bits, n, a, eta, known, topic, pseudo, total, key, offset,
-    document, begin, label, n_labels, own, scale,
-):  # fmt: skip
+def sweep_labelled(cell, document, labels, z, lists, bits, n, prior_of, key, offset):
     """Draw the topic of each token given all others; return the sum of log of the totals.              docs/math (L10)
 
-    Parameters
-    ----------
-    start, first, end, where, z, lists, bits, n, a, eta, known, topic, pseudo, total, key, offset
-        As in `sweep`. No token has the topic of a label that its document lacks.
-    document : ndarray of uint32
-        Of each token that is drawn.
-    begin, label : ndarray of shape (D + 1,) and (begin[-1],)
-        Document d has the labels label[begin[d]:begin[d + 1]].
-    n_labels : int
-        Topics 0 to `n_labels` - 1 are those of labels.
-    own, scale : float
-        A document with labels has `own` of the concentration for these, alike, and a_k times `scale` for free topics.
+    As `sweep`; `document` has that of each token that is drawn, `labels` are `Labels`. No token has the topic of a
+    label that its document lacks.
     """
+    start, first, end, where = cell
+    begin, label, n_labels, own, scale = labels
+    a, eta, known, topic, pseudo, total = prior_of
     K, none, L, place = n.size, np.uint64(n.size), np.uint64(n_labels), np.uint64(0)
     inverse, phi, n_w = np.zeros(K + 1, np.float32), np.zeros(K + 1, np.float32), np.zeros(K, np.int64)
     value, part = np.zeros(K + 2 * EIGHT, np.float32), np.zeros(K // EIGHT + 2, np.float32)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import open_stream, uniform
@@ -13,6 +15,25 @@ from stickbreak.numerics.special import log_gamma
 FEW = 8  # tokens, above which logarithms of Gamma are quicker
 _TERMS = 7  # of log1p(x), for x up to an eighth: an error of 1e-8
 _SMALLEST, _LARGEST = 1e-200, 1e200  # of a product, whose logarithm is taken once for many factors
+
+
+class TopicTokens(NamedTuple):
+    """All N tokens topic by topic, those of a topic document by document."""
+
+    begin: NDArray[np.int64]  # (K + 1,)  topic k has the tokens begin[k] to begin[k + 1]
+    member: NDArray[np.uint32]  # (N,)  number of the token, document by document
+    word: NDArray[np.uint32]  # (N,)
+    document: NDArray[np.uint32]  # (N,)
+
+
+class MergePriors(NamedTuple):
+    """The Dirichlet priors of K topics of W words in D documents."""
+
+    a: NDArray[np.float64]  # (K,)
+    scale: NDArray[np.float64]  # (D,)  a_k counts so often in a document
+    eta: NDArray[np.float64]  # (W,)
+    pseudo: NDArray[np.float64]  # (W, n)  of the first n topics, beside eta
+    total: NDArray[np.float64]  # (K,)  sum of eta and the pseudo-counts of each topic
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -130,29 +151,14 @@ def by_topic(n_before, first, start, word, topic, free, member, word_of, documen
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def gains_of_pairs(pairs, begin, member, word, document, scale, counts, sizes, a, eta, prior, total, key, gains):
-    """Put what the topics of each pair gain as one into gains.                                          docs/math (L14)
+def gains_of_pairs(pairs, tokens, counts, sizes, priors, key, gains):
+    """Put what the topics of each pair, (n, 2), gain as one into gains (n,).                            docs/math (L14)
 
-    Parameters
-    ----------
-    pairs : ndarray of shape (n, 2)
-        Topics k and l; one topic in place of both has the prior of k.
-    begin, member, word, document : ndarray
-        The tokens of each topic, document by document: where they begin, and of each its number, word and document.
-    scale : ndarray of shape (D,)
-        a_k counts so often in a document.
-    counts, sizes : ndarray of shape (W, K) and (K,)
-        Tokens.
-    a : ndarray of shape (K,)
-    eta : ndarray of shape (W,)
-    prior : ndarray of shape (W, n)
-        Pseudo-counts of the first n topics, beside eta.
-    total : ndarray of shape (K,)
-        Sum of eta and the pseudo-counts of each topic.
-    key : uint64
-        The sides of pair p are drawn from the stream of number k K + l.
-    gains : ndarray of shape (n,)
+    One topic in place of k and l has the prior of k. tokens are `TopicTokens`, priors `MergePriors`; counts (W, K) and
+    sizes (K,) hold the tokens of words and of topics. The sides of a pair are drawn from the stream of number k K + l.
     """
+    begin, member, word, document = tokens
+    a, scale, eta, prior, total = priors
     K, n_known = a.size, prior.shape[1]
     n_w = np.zeros((counts.shape[0], 4))  # tokens of a word so far: of k and l as they are, and as drawn
     rng = np.empty(1, np.uint64)

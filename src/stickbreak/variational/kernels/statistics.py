@@ -9,11 +9,32 @@ choose by their places in memory, and the last bits of the sum would change from
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.special import digamma, log_gamma, trigamma
+
+# Responsibilities are products: c_dw r_dwk = ratio_dw weight_dk weights_wk.                          docs/math (V6)
+
+
+class Counts(NamedTuple):
+    """The stored counts of D documents, and what their words are to the topics."""
+
+    indptr: NDArray[np.int64]  # (D + 1,)
+    word: NDArray[np.int32]  # (nnz,)
+    ratio: NDArray[np.float64]  # (nnz,)
+    weights: NDArray[np.float64]  # (W, K)
+
+
+class Topics(NamedTuple):
+    """The topics that D documents use."""
+
+    indptr: NDArray[np.int64]  # (D + 1,)
+    topic: NDArray[np.int32]  # (n,)
+    weight: NDArray[np.float64]  # (n,)
 
 
 @njit(cache=True, nogil=True)
@@ -47,13 +68,12 @@ def document_statistics(indptr, topic, n_dk, prior, lengths, T, Q):
 
 
 @njit(cache=True, nogil=True)
-def word_statistics(
-    first, last, by_word_ptr, position, document, ratio, topic_ptr, topic, weight, weights, S, cross
-):  # fmt: skip
+def word_statistics(first, last, by_word, document, ratio, topics, weights, S, cross):
     """S[w, k] = weights[w, k] sum_d ratio_dw weight_dk, first <= w < last; cross[k] += sum_w S[w, k] log weights[w, k].
 
-    Accumulated word by word, so that threads never write to one place.             docs/math (V8)
+    Accumulated word by word, as `group_by_word` sorts them, so that threads never write to one place.  docs/math (V8)
     """
+    (by_word_ptr, position), (topic_ptr, topic, weight) = by_word, topics
     n_topics = S.shape[1]
     for w in range(first, last):
         row = S[w]
@@ -85,14 +105,13 @@ def group_by_word(word, n_words):
 
 
 @njit(cache=True, nogil=True)
-def pair_statistics(
-    indptr, word, ratio, weights, prior, lengths, topic_ptr, topic, n_dk, weight, left, right, T, G, Q, H
-):  # fmt: skip
+def pair_statistics(counts, topics, n_dk, prior, lengths, pairs, T, G, Q, H):
     """Add T, G, Q of the union of each tracked pair, and H' - H_l - H_m.           docs/math (V12)
 
     The entropy differs from the sum of both only in documents that use both topics.
     """
-    n_topics, n_pairs, n_documents = prior.size - 1, left.size, indptr.size - 1
+    (topic_ptr, topic, weight), (left, right) = topics, pairs
+    n_topics, n_pairs, n_documents = prior.size - 1, left.size, topic_ptr.size - 1
     slot = np.full(n_topics, -1, np.int64)
     total_prior = 0.0
     for k in range(n_topics + 1):
@@ -116,9 +135,7 @@ def pair_statistics(
             G[i] -= base * e  # N - theta of the union is minus its prior
             Q[i] += log_gamma(base + n)
             if a >= 0 and b >= 0:
-                H[i] += _joint_entropy(
-                    indptr[d], indptr[d + 1], word, ratio, weights, left[i], right[i], weight[a], weight[b]
-                )
+                H[i] += _joint_entropy(counts, d, left[i], right[i], weight[a], weight[b])
         for p in range(topic_ptr[d], topic_ptr[d + 1]):
             slot[topic[p]] = -1
     for i in range(n_pairs):
@@ -129,27 +146,27 @@ def pair_statistics(
 
 
 @njit(cache=True, nogil=True)
-def pair_entropies(indptr, word, ratio, weights, topic_ptr, topic, weight, left, right, H):
+def pair_entropies(counts, topics, pairs, H):
     """Add H' - H_l - H_m of the union of each tracked pair.                         docs/math (V12)"""
-    slot = np.full(weights.shape[1], -1, np.int64)
-    for d in range(indptr.size - 1):
+    (topic_ptr, topic, weight), (left, right) = topics, pairs
+    slot = np.full(counts.weights.shape[1], -1, np.int64)
+    for d in range(topic_ptr.size - 1):
         for p in range(topic_ptr[d], topic_ptr[d + 1]):
             slot[topic[p]] = p
         for i in range(left.size):
             a, b = slot[left[i]], slot[right[i]]
             if a >= 0 and b >= 0:
-                H[i] += _joint_entropy(
-                    indptr[d], indptr[d + 1], word, ratio, weights, left[i], right[i], weight[a], weight[b]
-                )
+                H[i] += _joint_entropy(counts, d, left[i], right[i], weight[a], weight[b])
         for p in range(topic_ptr[d], topic_ptr[d + 1]):
             slot[topic[p]] = -1
 
 
 @njit(cache=True, nogil=True)
-def _joint_entropy(begin, end, word, ratio, weights, left, right, weight_left, weight_right):
-    """- sum_w c [ (r_l + r_m) log(r_l + r_m) - r_l log r_l - r_m log r_m ] of one document."""
+def _joint_entropy(counts, d, left, right, weight_left, weight_right):
+    """- sum_w c [ (r_l + r_m) log(r_l + r_m) - r_l log r_l - r_m log r_m ] of document d."""
+    indptr, word, ratio, weights = counts
     total = 0.0
-    for p in range(begin, end):
+    for p in range(indptr[d], indptr[d + 1]):
         x = weight_left * weights[word[p], left] * ratio[p]
         y = weight_right * weights[word[p], right] * ratio[p]  # c r_l, c r_m
         if x > 0.0 and y > 0.0:
@@ -158,10 +175,9 @@ def _joint_entropy(begin, end, word, ratio, weights, left, right, weight_left, w
 
 
 @njit(cache=True, nogil=True)
-def responsibilities(
-    documents, indptr, word, ratio, topic_ptr, topic, weight, weights, share_ptr, share
-):  # fmt: skip
+def responsibilities(documents, counts, topics, share_ptr, share):
     """Write c_dw r_dwk = ratio_dw weight_dk weights[w, k] of some documents, (U_d, A_d) by rows.     docs/math (V6)"""
+    (indptr, word, ratio, weights), (topic_ptr, topic, weight) = counts, topics
     for i in range(documents.size):
         d, at = documents[i], share_ptr[i]
         for p in range(indptr[d], indptr[d + 1]):
@@ -363,8 +379,9 @@ def relabel_entries(indptr, topic, value, new_index, n_topics, out_indptr, out_t
 
 
 @njit(cache=True, nogil=True)
-def spread_responsibilities(first, last, document, ratio, topic_ptr, topic, weight, weights, least, R, cross):
+def spread_responsibilities(first, last, document, ratio, topics, weights, least, R, cross):
     """R[i, k] = r of vector first + i, below `least` zero; cross[k] += sum_n r log weights[n, k].   docs/math (N2)"""
+    topic_ptr, topic, weight = topics
     for n in range(first, last):
         d = document[n]
         for p in range(topic_ptr[d], topic_ptr[d + 1]):

@@ -1,10 +1,15 @@
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Tags  # type: ignore[import-untyped, unused-ignore]
 
 from stickbreak.numerics.arrays import Float
+
+Method = TypeVar("Method")
+
+def available_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]: ...
 
 class BaseEstimator:
     def get_params(self, deep: bool = True) -> dict[str, Any]: ...
