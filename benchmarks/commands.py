@@ -68,6 +68,9 @@ FAMILIES: dict[str, dict[str, Command]] = {
     "Saved models": {
         "serving": Command("waiting.serving", "a saved model: loading, one document, requests a second on one core"),
     },
+    "Questions": {
+        "effects": Command("questions.effects", "coverage of the intervals of `effects` on planted effects"),
+    },
     "Vectors": {
         "vectors": Command("vectors.scores", "held-out score of image patches"),
         "vectors-peer": Command("vectors.peer", "seconds and score beside scikit-learn"),

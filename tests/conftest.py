@@ -38,7 +38,13 @@ LONG = (  # left to `make test-long`; patterns of paths below tests/
         "examples/*",
         "benchmarks/*",
     ),  # pages, and what stands on them
-    *("fuzz/*", "contract/test_scikit_learn_checks.py", "contract/test_what_is_given.py"),  # trials by chance
+    *(
+        "questions/test_changed_words_noise.py",
+        "questions/test_regression_coverage.py",
+        "fuzz/*",
+        "contract/test_scikit_learn_checks.py",
+        "contract/test_what_is_given.py",
+    ),  # trials by chance
     *("sampling/test_max_topics.py", "sampling/test_exact_posteriors.py", "sampling/test_geweke.py"),  # long laws
     *("sampling/test_word_priors.py", "sampling/test_subtopics.py"),
     *("variational/test_planted.py", "variational/test_vector_births.py", "variational/moves/test_log.py"),

@@ -18,6 +18,7 @@ QUESTIONS = {
     "topics_over_time": lambda model, corpus: model.topics_over_time(corpus, by="year"),
     "topic_trends": lambda model, corpus: model.topic_trends(corpus),
     "topics_by": lambda model, corpus: model.topics_by(corpus, "kind"),
+    "words_by": lambda model, corpus: model.words_by(corpus, "kind", level=1.0),
     "documents_of": lambda model, corpus: model.documents_of(largest(model), corpus),
     "topics_of": lambda model, corpus: model.topics_of(corpus),
     "word_topics": lambda model, corpus: model.word_topics(corpus),

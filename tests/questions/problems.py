@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 
 from stickbreak.corpus import Corpus
+from stickbreak.fitting.engine import engine
+from stickbreak.prediction.document_weights import collapsed_weights
 from stickbreak.prediction.topics import FlatTopics
 
 
@@ -45,3 +47,38 @@ def drawn(shares: np.ndarray, concentration: float, mean_tokens: float, rng: np.
     """Draw a document for each row of shares: weights around the shares, and tokens of them."""
     weights = np.array([rng.dirichlet(concentration * row) for row in shares])
     return Corpus.from_counts(rng.multinomial(1 + rng.poisson(rng.gamma(2.0, mean_tokens / 2, len(shares))), weights))
+
+
+class GivenTopics(FlatTopics):
+    """Topics that are known, with a prior: the weights of a document follow from its words."""
+
+    def __init__(self, phi: np.ndarray, prior: np.ndarray) -> None:
+        self._phi, self._a = np.asarray(phi), np.asarray(prior)
+        self.vocabulary_ = tuple(f"w{w}" for w in range(self._phi.shape[1]))
+
+    @property
+    def topic_word_(self) -> Any:
+        return self._phi
+
+    @property
+    def topic_weights_(self) -> Any:
+        return self._a / self._a.sum()
+
+    topic_shares_ = topic_weights_
+
+    @property
+    def rest_word_(self) -> Any:
+        return self._phi.mean(axis=0)
+
+    def _prior(self) -> Any:
+        return np.append(self._a, 0.0)
+
+    def expected_weights(self, X: Any) -> Any:
+        raise NotImplementedError
+
+    def left_to_right(self, X: Any, **options: Any) -> Any:
+        raise NotImplementedError
+
+    def transform(self, X: Any) -> Any:
+        with engine(None) as executor:
+            return collapsed_weights(X, self._phi, self._a, executor)

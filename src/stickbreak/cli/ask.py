@@ -70,9 +70,14 @@ OPTIONS: dict[str, Any] = {
         float, option("--relevance", "NUMBER", "0: words of this topic alone. 1: frequent words.", min=0.0, max=1.0)
     ],
     "by": Annotated[
-        str | None, option("--by", "PERIOD", "day, week, month, quarter or year. Default: one that makes 60 at most.")
+        str | None, option("--by", "PERIOD", "day, week, month, quarter or year. Default: as suits the dates.")
     ],
     "category": Annotated[str, option("--column", "NAME", "Column of the categories.")],
+    "level": Annotated[
+        float, option("--level", "NUMBER", "Largest p: the share of the rows that may be chance.", min=1e-9, max=1.0)
+    ],
+    "formula": Annotated[str, option("--formula", "FORMULA", "Columns: 'year + source', 'year * source', 'C(year)'.")],
+    "n_draws": Annotated[int, option("--draws", "NUMBER", "Draws of the weights of all documents.", min=2)],
     "only": Annotated[list[str] | None, option("--category", "VALUE", "Print only this one; may be given again.")],
     "all_labels": Annotated[bool, option("--all-labels", None, "Also print labels that are not likely.")],
     "sort": Annotated[
@@ -204,7 +209,7 @@ def _documents(model: Any, arguments: dict[str, Any], wanted: Any) -> dict[str, 
     span = Span.of(arguments["since"], arguments["until"], "--")
     dated = "dates" in wanted or not span.whole
     columns = [arguments[name] for name in _COLUMNS if name in wanted or (name == "dates" and dated)]
-    keep: Any = "all" if None in columns else columns or None
+    keep: Any = "all" if None in columns or "formula" in wanted else columns or None
     reading = given_options({name: arguments[name] for name in READING})
     documents = Documents.read_for(arguments["input"], model, reading, keep=keep, metadata=arguments["metadata"])
     if not arguments["quiet"]:
@@ -497,6 +502,49 @@ def _by(table: "pd.DataFrame", *, only: list[str] | None = None) -> "pd.DataFram
             advice = f"did you mean {near[0]!r}?" if near else "without --category all are printed"
             raise InputError(f"no document has the category {name!r}; {advice}")
     return table[known.isin(only)].reset_index(drop=True) if only else table
+
+
+@question("words-over-time", "words_over_time")
+def _words_over_time(table: "pd.DataFrame", by: str | None, level: float) -> "pd.DataFrame":
+    """Print the words that rise and fall inside a topic, in each period.
+
+    lift says by how many times the share of the word in the topic is larger than in
+    the whole topic. observed are its tokens in the topic in the period, expected those
+    it would have. p is adjusted for all words, topics and periods.
+    """
+    heading = f"By {table.attrs['by']}, as suits the dates; --by names another period." if by is None else ""
+    return _changed_words(table, heading, level)
+
+
+@question("words-by", "words_by")
+def _words_by(table: "pd.DataFrame", level: float) -> "pd.DataFrame":
+    """Print the words that a topic has more, or less, often in a category than as a whole.
+
+    The columns are those of words-over-time.
+    """
+    return _changed_words(table, "", level)
+
+
+def _changed_words(table: "pd.DataFrame", heading: str, level: float) -> "pd.DataFrame":
+    """Say of how many tests the rows are."""
+    n_tests = table.attrs["tests"]
+    closing = (
+        f"{len(table):,} of {n_tests:,} pairs of a word and a {table.columns[2]} differ from their topic by more than "
+        f"chance; about {level:.0%} of these at most are chance."
+    )
+    return with_notes(table, heading=heading, closing=closing, values={"tests": n_tests})
+
+
+@question("effects", "effects")
+def _effects(table: "pd.DataFrame") -> "pd.DataFrame":
+    """Print how the share of each topic in a document depends on several columns at once.
+
+    points are percentage points of the share, low and high the ends of their 95 %
+    interval. p is adjusted for the number of topics. Dates count in years. It needs
+    the package formulaic.
+    """
+    told = f"{table.attrs['documents']:,} documents, each counted once; {table.attrs['draws']} draws of their weights."
+    return with_notes(table, closing=told, values=table.attrs)
 
 
 # Trees.

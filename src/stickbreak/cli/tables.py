@@ -34,7 +34,7 @@ _SHARES = "share share_a share_b share_of_word mean_weight corpus_weight weight 
 _FORMATS = {
     **dict.fromkeys(_SHARES.split(), ".2%"),
     **{"npmi": ".3f", "c_v": ".3f", "umass": ".1f", "exclusivity": ".2f", "coherence": ".3f", "p": ".2g"},
-    **{"lift": ".1f", "relevance": ".2f", "distance": ".3f", "similarity": ".2f"},
+    **{"observed": ".1f", "expected": ".1f", "lift": ".1f", "relevance": ".2f", "distance": ".3f", "similarity": ".2f"},
 }
 _HEADS = {
     "npmi": "NPMI",
@@ -42,6 +42,7 @@ _HEADS = {
     "c_v": "C_V",
     "change": "points per year",
     "difference": "points of difference",
+    "estimate": "points",
 }
 _LEAST_P = 0.001  # of which a person is told that it is less
 _WITHOUT_PARTNER = -1  # the number of a topic that is in one of two models only
@@ -113,7 +114,7 @@ def tell_table(frame: pd.DataFrame, *, as_json: bool, as_csv: bool, out: Path | 
 
 def _print(frame: pd.DataFrame) -> None:
     """Print rows for a person: shares in percent, changes and their intervals in percentage points."""
-    points = {"change", "difference"} | ({"low", "high"} if "change" in frame else set())
+    points = {"change", "difference", "estimate"} | ({"low", "high"} if {"change", "estimate"} & set(frame) else set())
     cells = [[_cell(name, value, points=name in points) for value in frame[name].tolist()] for name in frame.columns]
     left = [j for j, name in enumerate(frame.columns) if frame[name].dtype.kind not in "biufcmM"]
     heads = [_HEADS.get(name, name.replace("_", " ")) for name in frame.columns]

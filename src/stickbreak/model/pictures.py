@@ -14,6 +14,7 @@ from stickbreak.exceptions import InputError
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.plots.figures import (
     bars_of_topics,
+    effects_of_term,
     joins,
     largest_nodes,
     lines_of_trace,
@@ -119,6 +120,27 @@ class TopicPictures(Pictures):
         import pandas as pd
 
         return lines_over_time(pd.concat(list(rows.values())), table.attrs["by"])
+
+    def effects(self, X: Any, formula: str, term: str | None = None, **options: Any) -> Any:
+        """Draw the effect of one term of a formula on the share of each topic, with 95 % intervals.
+
+        Parameters
+        ----------
+        X, formula
+            As in `effects`, which also has the other options.
+        term : str, optional
+            A term as the table of `effects` names it. The default is the first one after the intercept.
+
+        Raises
+        ------
+        InputError
+            If there is no such term, or `effects` refuses what it is given.
+        """
+        table = self._model.effects(X, formula, **options)
+        terms = [name for name in dict.fromkeys(table["term"]) if name != "Intercept" or term == name]
+        if not terms or (term is not None and term not in terms):
+            raise InputError(f"the formula has no term {term!r}; give one of {', '.join(map(repr, terms))}.")
+        return effects_of_term(table[table["term"] == (terms[0] if term is None else term)])
 
     def map(self) -> Any:
         """Draw the topics in the plane, so that those that use similar words are near each other.

@@ -467,6 +467,9 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
     topics_over_time = questions.topics_over_time
     topic_trends = questions.topic_trends
     topics_by = questions.topics_by
+    effects = questions.effects
+    words_over_time = questions.words_over_time
+    words_by = questions.words_by
     documents_of = questions.documents_of
     topics_of = questions.topics_of
     word_topics = questions.word_topics

@@ -271,6 +271,42 @@ def nodes_of_tree(
 
 
 # ------------------------------------------------------------------------------------------- time and classes
+def effects_of_term(table: pd.DataFrame) -> Any:
+    """Return the effects of a term on topics as points with intervals, the largest above.
+
+    `table` has the rows of one term, as `effects` returns them.
+    """
+    import plotly.graph_objects as go
+
+    rows = table.sort_values("estimate", kind="stable")
+    known = rows["p"].to_numpy(dtype=np.float64) < _CHANCE
+    points = go.Scatter(
+        x=rows["estimate"].tolist(),
+        y=list(range(len(rows))),
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": (rows["high"] - rows["estimate"]).tolist(),
+            "arrayminus": (rows["estimate"] - rows["low"]).tolist(),
+            "thickness": 1,
+            "width": 0,
+        },
+        mode="markers",
+        marker={"color": [COLOURS[0] if sure else COLOURS[6] for sure in known]},
+        customdata=rows[["low", "high", "p"]].to_numpy(dtype=np.float64).tolist(),
+        hovertemplate="%{x:+.2%} (%{customdata[0]:+.2%} to %{customdata[1]:+.2%}), "
+        "p %{customdata[2]:.2g}<extra></extra>",
+    )
+    names = [f"{k}  {shortened([label], _LABEL)}" for k, label in zip(rows["topic"], rows["label"], strict=True)]
+    return figure(
+        [points],
+        f"Effect of {plain(rows['term'].iloc[0])} on the share of each topic, with 95 % intervals; grey may be chance",
+        height=140 + 18 * len(rows),
+        xaxis={"title": "points of the share", "tickformat": "+.1%"},
+        yaxis={"tickvals": list(range(len(rows))), "ticktext": names, "automargin": True, "showgrid": False},
+    )
+
+
 def lines_over_time(table: pd.DataFrame, by: str) -> Any:
     """Return a line for each topic, with its intervals.
 

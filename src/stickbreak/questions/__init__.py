@@ -1,4 +1,4 @@
-"""What a reader asks of fitted topics: over time, by category, words, documents, likeness (docs/math (Q1) to (Q8)).
+"""What a reader asks of fitted topics: over time, by category, words, documents, likeness (docs/math (Q1) to (Q11)).
 
 Each question is a function of a fitted model, and a method of every model of words with the same name. A module is
 loaded when one of its functions is asked for.
@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from stickbreak.questions.by_category import topics_by
+    from stickbreak.questions.changed_words import words_by, words_over_time
     from stickbreak.questions.documents import documents_of, similar_documents, topics_of
     from stickbreak.questions.over_time import topic_trends, topics_over_time
+    from stickbreak.questions.regression import effects
     from stickbreak.questions.table import topics_table
     from stickbreak.questions.words import search, word_topics, words_of
 
 _MODULES = {
     "topics_by": "by_category",
     "documents_of": "documents",
+    "effects": "regression",
     "similar_documents": "documents",
     "topics_of": "documents",
     "topic_trends": "over_time",
@@ -24,11 +27,14 @@ _MODULES = {
     "topics_table": "table",
     "search": "words",
     "word_topics": "words",
+    "words_by": "changed_words",
     "words_of": "words",
+    "words_over_time": "changed_words",
 }
 
 __all__ = [
     "documents_of",
+    "effects",
     "search",
     "similar_documents",
     "topic_trends",
@@ -37,7 +43,9 @@ __all__ = [
     "topics_over_time",
     "topics_table",
     "word_topics",
+    "words_by",
     "words_of",
+    "words_over_time",
 ]
 
 

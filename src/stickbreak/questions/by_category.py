@@ -24,7 +24,7 @@ from stickbreak.questions.weights import documents_with, warn_of_gaps
 if TYPE_CHECKING:
     import pandas as pd
 
-_MOST_CATEGORIES = 1000
+MOST_CATEGORIES = 1000
 LEAST_DOCUMENTS = 10  # that are expected to have a topic, and not to have it, where a category is compared
 _ROUNDING = 1e-12  # a sum of squares that is smaller, relative to its parts, is zero
 
@@ -72,10 +72,10 @@ def topics_by(
     group, names = numbered(categories)
     if not len(names):
         raise InputError("no document has a category; give a value for each document.")
-    if len(names) > _MOST_CATEGORIES:
+    if len(names) > MOST_CATEGORIES:
         raise InputError(
             f"there are {len(names):,} categories, such as {str(names[0])!r:.40}; give a column of at most "
-            f"{_MOST_CATEGORIES:,} different values."
+            f"{MOST_CATEGORIES:,} different values."
         )
     resamples = {"n_resamples": int(n_resamples), "seed": random_state}
     found = group_shares(model, corpus, group, len(names), asked.numbers, **resamples)

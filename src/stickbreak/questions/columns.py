@@ -283,8 +283,8 @@ def period_starts(days: Days, by: str) -> Days:
     return starts
 
 
-def fitting_period(days: Days) -> str:
-    """Return the shortest period of which the days span 60 at most, or else year.
+def fitting_period(days: Days, most: int = _MOST_PERIODS) -> str:
+    """Return the shortest period of which the days span `most` at most, or else year.
 
     No period is shorter than the dates are precise: months or years, which count from their first day, stay these. So
     do three days or more that all lie in different months or years.
@@ -293,6 +293,7 @@ def fitting_period(days: Days) -> str:
     ----------
     days : ndarray of datetime64[D]
         One at least that is not NaT.
+    most : int, default=60
 
     Examples
     --------
@@ -308,7 +309,7 @@ def fitting_period(days: Days) -> str:
         if starts[by].size == known.size and (known.size >= _DAYS_THAT_SAY or (starts[by] == known).all())
     ]
     for by in PERIODS[PERIODS.index(told_apart[-1]) :]:
-        if _n_periods(starts[by][0], starts[by][-1], by) <= _MOST_PERIODS:
+        if _n_periods(starts[by][0], starts[by][-1], by) <= most:
             return by
     return PERIODS[-1]
 

@@ -171,16 +171,24 @@ def word_topics(model: FlatTopics, X: Any, n: int = 1) -> pd.DataFrame:
 def best_topics(topics: FlatTopics, corpus: Corpus, n: int) -> Iterator[tuple[Int, Int, Float]]:
     """Yield numbers of stored counts, their n most probable topics, probabilities, in blocks.        docs/math (Q8)"""
     yield np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
+    for d, (numbers, joint) in enumerate(joint_of_documents(topics, corpus)):
+        yield _ranked(int(corpus.counts.indptr[d]), numbers, joint, n)
+
+
+def joint_of_documents(topics: FlatTopics, corpus: Corpus, known: Any = None) -> Iterator[tuple[Int, Float]]:
+    """Yield for each document the numbers of its m topics, and theta_dk phi_kw of its stored words, (n, m).
+
+    `known` are the weights of all topics, (D, K), if they are there already.
+    """
     bare, indptr = replace(corpus, names=None, metadata=None), corpus.counts.indptr
     phi: Float | None = None
     for block in whole_blocks(topics, bare):
-        weights = topics.active_weights(bare[block])
+        weights = topics.active_weights(bare[block]) if known is None else known[block]
         is_sparse = sparse.issparse(weights)
         if not is_sparse and phi is None:
             phi = np.ascontiguousarray(topics.topic_word_.T)
         for d in range(block.start, block.stop):
-            begin, end = int(indptr[d]), int(indptr[d + 1])
-            words, at = corpus.counts.indices[begin:end], d - block.start
+            words, at = corpus.counts.indices[indptr[d] : indptr[d + 1]], d - block.start
             if is_sparse:
                 part = weights[[at]]
                 numbers, theta = part.indices.astype(np.int64), part.data
@@ -188,7 +196,7 @@ def best_topics(topics: FlatTopics, corpus: Corpus, n: int) -> Iterator[tuple[In
             else:
                 assert phi is not None
                 numbers, theta, of_words = np.arange(weights.shape[1]), weights[at], phi[words]
-            yield _ranked(begin, numbers, theta * of_words, n)
+            yield numbers, theta * of_words
 
 
 def _ranked(begin: int, numbers: Int, joint: Float, n: int) -> tuple[Int, Int, Float]:

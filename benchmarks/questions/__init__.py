@@ -1,0 +1,1 @@
+"""Measurements of the questions to a model on planted data."""

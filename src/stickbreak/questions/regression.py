@@ -1,0 +1,269 @@
+"""How the shares of topics depend on several columns at once: a regression, with the uncertainty of the weights.
+
+Roberts and others, Structural topic models for open-ended survey responses (2014); Treier and Jackman, Democracy as a
+latent variable (2008), for the method of composition; Rubin, Multiple imputation for nonresponse in surveys (1987);
+Barnard and Rubin, Small-sample degrees of freedom with multiple imputation (1999). Errors are those of MacKinnon and
+White (1985), HC3.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import stats
+
+from stickbreak.corpus import Corpus
+from stickbreak.exceptions import InputError
+from stickbreak.fitting.requirements import check_whole
+from stickbreak.numerics.arrays import Float
+from stickbreak.numerics.streams import stream_at
+from stickbreak.prediction.topics import FlatTopics
+from stickbreak.prediction.words import document_blocks
+from stickbreak.questions.by_category import adjusted
+from stickbreak.questions.columns import columns_of_dates, days_of
+from stickbreak.questions.intervals import LEVEL
+from stickbreak.questions.labels import labelled_topics
+from stickbreak.questions.weights import documents_with, warn_of_gaps
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DRAWS = 25
+_FIRST_SWEEPS, _BETWEEN = 20, 2  # sweeps before the first draw, and between two that are kept
+_LEAST_PRIOR = 0.01  # of the mean share of a topic: what the formula leaves at least to each document
+_DAYS_OF_A_YEAR = 365.25
+_AT_ONCE, _WIDE = 1 << 20, 512  # numbers of a block of tokens, and of a document in a block of these
+_NAME = re.compile(r"`([^`]+)`|([^\W\d][\w.]*)")
+_DEPENDENT = 1e-9  # a direction of the columns, made equally long, that is shorter is none
+
+
+def effects(
+    model: FlatTopics,
+    X: Any,
+    formula: str,
+    *,
+    topic: int | None = None,
+    n_draws: int = DRAWS,
+    random_state: int = 0,
+) -> pd.DataFrame:
+    """Return how the share of each topic in a document depends on columns beside the documents.  docs/math (Q10), (Q11)
+
+    Each document counts once, however long it is. The intervals hold the scatter of the documents and the uncertainty
+    of their weights; the topics stay fixed. It needs the package formulaic: ``pip install "stickbreak[effects]"``.
+
+    Parameters
+    ----------
+    X : Corpus, or a data frame of a model that was fitted to one
+        Documents with columns beside them. Those that lack a value, or have no words, are left out.
+    formula : str
+        The right side of a formula, as R has them: "year + source", "year * source", "C(year)", "bs(year, df=4)". Dates
+        count in years from their mean.
+    topic : int, optional
+        Only this topic, without any adjustment of p for the others.
+    n_draws : int, default=25
+        Draws of the weights of all documents.
+    random_state : int, default=0
+        Seed of the draws.
+
+    Returns
+    -------
+    DataFrame
+        A row for each topic and term: topic, label, term, estimate, low, high (95 % interval), p (of no effect;
+        adjusted for the number of topics after Benjamini and Hochberg; NaN for the intercept).
+
+    Raises
+    ------
+    InputError
+        If the formula cannot be read or names no column, its terms depend on each other, the counts are not whole
+        numbers, or the weights of the model have no prior, as those of a tree.
+    """
+    import pandas as pd
+
+    n_draws = check_whole("n_draws", n_draws, 2)
+    asked, corpus = labelled_topics(model, topic), documents_with(model, X, None)
+    prior = prior_of(model)
+    terms, design, rows = design_of(corpus, formula)
+    corpus = replace(corpus[rows], names=None, metadata=None)
+    if (corpus.counts.data % 1 != 0).any():
+        raise InputError("effects draws the topic of each token, but the counts are not whole numbers; give counts.")
+    regression = Regression(design)
+    pooled = Pooled(regression)
+    for theta in weight_draws(model.topic_word_, prior, corpus, regression, n_draws, random_state):
+        pooled.add(theta[:, asked.numbers])
+    estimate, error, freedom = pooled.result()
+    reach = stats.t.ppf((1 + LEVEL) / 2, freedom) * error
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = np.where(error > 0, 2 * stats.t.sf(np.abs(estimate) / error, freedom), np.where(estimate == 0, 1.0, 0.0))
+    intercept = np.array([name == "Intercept" for name in terms])
+    p[intercept] = np.nan
+    table = pd.DataFrame(
+        {
+            "topic": np.repeat(asked.numbers, len(terms)),
+            "label": np.repeat(np.array(asked.labels, dtype=object), len(terms)),
+            "term": list(terms) * asked.numbers.size,
+            "estimate": estimate.T.ravel(),
+            "low": (estimate - reach).T.ravel(),
+            "high": (estimate + reach).T.ravel(),
+            "p": np.array([adjusted(of_term) for of_term in p]).T.ravel(),
+        }
+    )
+    table.attrs = {"formula": formula, "documents": int(rows.size), "draws": n_draws}
+    return table
+
+
+def prior_of(model: FlatTopics) -> Float:
+    """Return the concentrations of the topics in a document, (K,)."""
+    try:
+        prior: Float = model._prior()[:-1]  # type: ignore[attr-defined]
+    except (AttributeError, NotImplementedError):
+        raise InputError(
+            f"effects draws weights of documents from their posterior, which a {type(model).__name__} does not have; "
+            "give a TopicModel, VariationalHDP, HybridHDP or GibbsHDP."
+        ) from None
+    return prior
+
+
+def design_of(corpus: Corpus, formula: str) -> tuple[list[str], Float, np.ndarray]:
+    """Return the names of the terms of a formula, their values (n, p), and the rows of the n documents they are of."""
+    try:
+        from formulaic import Formula
+        from formulaic.errors import FormulaicError
+    except ImportError:
+        raise InputError('effects needs the package formulaic; pip install "stickbreak[effects]".') from None
+    try:
+        read = Formula(formula)
+        asked = {str(name) for name in read.required_variables}  # not of all functions: not of bs(year)
+    except (FormulaicError, SyntaxError, TypeError) as error:
+        raise InputError(
+            f"formula is {formula!r}, which cannot be read ({error}); give one as 'year + source'."
+        ) from None
+    if hasattr(read, "lhs"):
+        raise InputError(f"formula is {formula!r}; give its right side only, as 'year + source': the left are topics.")
+    there = [] if corpus.metadata is None else list(corpus.metadata.column_names)
+    if lacking := sorted(asked - set(there)):
+        has = f"have the columns {', '.join(map(repr, there))}" if there else "have no columns"
+        raise InputError(f"formula names {lacking[0]!r}, but the documents {has}; keep the column when they are read.")
+    written = {quoted or plain for quoted, plain in _NAME.findall(formula)}
+    named = [name for name in there if name in asked | written]
+    if not named:
+        raise InputError(f"formula is {formula!r}, which names no column; give one as 'year + source'.")
+    assert corpus.metadata is not None
+    table = corpus.metadata.select(named)
+    frame = table.to_pandas(date_as_object=False)
+    for name in columns_of_dates(table):
+        days = days_of(corpus, name)
+        years = np.where(np.isnat(days), np.nan, days.astype(np.int64) / _DAYS_OF_A_YEAR)
+        frame[name] = years - np.nanmean(years)
+    lacking_value = frame.isna().any(axis=1).to_numpy()
+    warn_of_gaps(lacking_value, "value of the formula")
+    rows = np.flatnonzero(~lacking_value & (np.asarray(corpus.document_lengths) > 0))
+    try:
+        matrix = read.get_model_matrix(frame.iloc[rows].reset_index(drop=True), na_action="raise", context={})
+    except (FormulaicError, ValueError, TypeError, NameError, KeyError, SyntaxError, AttributeError) as error:
+        raise InputError(f"formula is {formula!r}, which the columns do not allow ({error}); give another.") from None
+    design, terms = np.asarray(matrix, dtype=np.float64), [str(name) for name in matrix.columns]
+    if len(rows) <= 2 * len(terms):
+        raise InputError(
+            f"formula has {len(terms)} terms, but only {len(rows)} documents have words and values; give fewer terms."
+        )
+    lengths = np.linalg.norm(design, axis=0)
+    if not lengths.all() or np.linalg.svd(design / lengths, compute_uv=False)[-1] < _DEPENDENT:
+        raise InputError(
+            f"formula is {formula!r}, whose terms follow from each other in these documents; leave one out."
+        )
+    return terms, design, rows
+
+
+class Regression:
+    """Least squares of all topics at once on a design of D documents and p terms.                  docs/math (Q10)"""
+
+    def __init__(self, design: Float) -> None:
+        self.design = design
+        Q, R = np.linalg.qr(design)
+        self.inverse = np.linalg.solve(R, Q.T)  # (p, D): coefficients of shares
+        self.leverage = (Q**2).sum(axis=1)
+
+    def fit(self, shares: Float) -> tuple[Float, Float]:
+        """Return coefficients and their squared errors (HC3), (p, n) each, of shares, (D, n)."""
+        found = self.inverse @ shares
+        residual = (shares - self.design @ found) / (1 - np.minimum(self.leverage, 1 - 1e-9))[:, None]
+        return found, self.inverse**2 @ residual**2
+
+    def resampled(self, shares: Float, rng: np.random.Generator) -> Float:
+        """Return the predicted shares, (D, n), by coefficients of resampled documents (Bayesian bootstrap)."""
+        v = np.sqrt(rng.standard_exponential(len(shares)))[:, None]
+        Q, R = np.linalg.qr(v * self.design)
+        return np.asarray(self.design @ np.linalg.solve(R, Q.T @ (v * shares)))
+
+
+class Pooled:
+    """Coefficients of several draws as one, after Rubin.                                           docs/math (Q11)"""
+
+    def __init__(self, regression: Regression) -> None:
+        self.regression = regression
+        self.n = 0
+        self.total: Float = np.zeros(())
+        self.squares: Float = np.zeros(())
+        self.within: Float = np.zeros(())
+
+    def add(self, shares: Float) -> None:
+        """Add a draw of the shares, (D, n)."""
+        found, squared_error = self.regression.fit(shares)
+        self.n, self.total, self.squares = self.n + 1, self.total + found, self.squares + found**2
+        self.within = self.within + squared_error
+
+    def result(self) -> tuple[Float, Float, Float]:
+        """Return estimates, standard errors and degrees of freedom, (p, n) each."""
+        m, (D, p) = self.n, self.regression.design.shape
+        mean, within = np.asarray(self.total / m), np.asarray(self.within / m)
+        between = np.maximum(self.squares / m - mean**2, 0.0) * m / (m - 1)
+        total = within + (1 + 1 / m) * between
+        with np.errstate(divide="ignore", invalid="ignore"):
+            part = np.where(total > 0, (1 + 1 / m) * between / total, 0.0)
+            complete = D - p
+            observed = (complete + 1) / (complete + 3) * complete * (1 - part)
+            freedom = 1 / (part**2 / (m - 1) + 1 / np.maximum(observed, 1.0))
+        return mean, np.sqrt(total), freedom
+
+
+def weight_draws(
+    phi: Float, prior: Float, corpus: Corpus, regression: Regression | None, n_draws: int, seed: int
+) -> Iterator[Float]:
+    """Yield draws of the weights of documents, (D, K), with a prior whose means follow the formula.  docs/math (Q11)
+
+    Without a regression the prior is that of the model: then effects are drawn towards zero.
+    """
+    total = float(prior.sum())
+    a = np.tile(prior, (len(corpus), 1))
+    theta: Float = a / total
+    for sweep in range(_FIRST_SWEEPS + _BETWEEN * n_draws):
+        rng = stream_at(seed, "weights of documents", sweep)
+        for block in document_blocks(len(corpus), _WIDE):
+            theta[block] = drawn_weights(phi, a[block], theta[block], corpus[block], rng)
+        if regression is not None:
+            predicted = np.maximum(regression.resampled(theta, rng), _LEAST_PRIOR * theta.mean(axis=0))
+            a = total * predicted / predicted.sum(axis=1, keepdims=True)
+        if sweep >= _FIRST_SWEEPS and (sweep - _FIRST_SWEEPS) % _BETWEEN == _BETWEEN - 1:
+            yield theta.copy()
+
+
+def drawn_weights(phi: Float, a: Float, theta: Float, corpus: Corpus, rng: np.random.Generator) -> Float:
+    """Draw the topic of each token, then the weights of each document, (D, K).                    docs/math (Q11)"""
+    counts, K = corpus.counts, a.shape[1]
+    repeats = counts.data.astype(np.int64)
+    document = np.repeat(np.repeat(np.arange(len(corpus)), np.diff(counts.indptr)), repeats)
+    word = np.repeat(counts.indices, repeats)
+    n = np.zeros((len(corpus), K))
+    step = max(1, _AT_ONCE // K)
+    for begin in range(0, word.size, step):
+        part = slice(begin, begin + step)
+        upto: Float = np.cumsum(theta[document[part]] * phi[:, word[part]].T, axis=1)
+        at = rng.random((len(upto), 1)) * upto[:, -1:]
+        topic = (upto < at).sum(axis=1)
+        n += np.bincount(document[part] * K + np.minimum(topic, K - 1), minlength=n.size).reshape(n.shape)
+    g = np.maximum(rng.standard_gamma(n + a), 1e-300)
+    return np.asarray(g / g.sum(axis=1, keepdims=True))
