@@ -31,3 +31,38 @@ def test_tokenizer_is_named_again_for_new_texts(run, refuse, tmp_path, fast, mon
     assert "cut into words by 'my_words:cut', which a saved model or corpus only names" in refuse(*asked)
     run(*asked, "--tokenizer", "my_words:cut")
     assert "--tokenizer is 'my_words:cat', which cannot be used" in refuse(*asked, "--tokenizer", "my_words:cat")
+
+
+def test_copies_are_dropped_where_asked(run, refuse, tmp_path, fast, caplog):
+    path, words = tmp_path / "d.txt", "anchor bread crew deck eagle flag goal harbour".split()
+    texts = [" ".join(words[(d + i) % 8] for i in (0, 1, 3, d % 5)) for d in range(20)]
+    path.write_text("\n".join([*texts[:5], texts[0].upper(), *texts[5:], texts[3] + "!", texts[3]]))
+    options = ["--min-df", "1", "--max-df", "1.0", *fast]
+    run("fit", path, "--out", tmp_path / "all", "--no-report", *options)
+    assert "keep one of each with --set copies=drop" in caplog.text
+    told = run("fit", path, "--out", tmp_path / "m", "--set", "copies=drop", *options)
+    assert "of 23 documents have the words of an earlier one and are left out" in told.stderr
+    model = stickbreak.load(tmp_path / "m")
+    assert "have the words of an earlier one" in model.left_out_[0]
+    corpus = stickbreak.corpus.read(path, text=model.text_options_, vocabulary=model.vocabulary_)
+    different = corpus.without_copies()
+    assert model.left_out_ == different.left_out
+    page = (tmp_path / "m" / "report.html").read_text()
+    assert "have the words of an earlier one and are left out." in page
+    weights = run("transform", tmp_path / "m", path).stdout
+    assert len(weights.splitlines()) == 1 + 23
+    assert "give copies=drop" in refuse("fit", path, "--out", tmp_path / "x", "--set", "copies=no", *options)
+    assert "--set copies=drop" in refuse("count", path, "--out", tmp_path / "c", "--set", "copies=drop")
+
+
+def test_texts_of_a_fit_without_copies_are_those_of_its_documents(tmp_path):
+    from stickbreak.cli.documents import Documents
+    from stickbreak.corpus import TextOptions
+
+    path = tmp_path / "d.txt"
+    path.write_text("anchor crew\nbread flour\nANCHOR crew\ndeck flag\nbread, flour\nharbour\n")
+    text = TextOptions(min_df=1, max_df=1.0)
+    documents = Documents.read(path, {"copies": "drop"}, text=text)
+    assert "".join(documents.texts([0, 1, 2, 3])) == "anchor crew\nbread flour\ndeck flag\nharbour\n"
+    assert documents.texts([3]) == ["harbour\n"]
+    assert "copies" not in documents.record["settings"]

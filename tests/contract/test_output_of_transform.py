@@ -3,9 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from tests.contract.small import SMALL, data_of, fitted, unfitted
+
+from stickbreak.exceptions import InputError
+from stickbreak.prediction import words
 
 TRANSFORMERS = [name for name in SMALL if name != "GaussianDPMixture"]
 DENSE = [name for name in TRANSFORMERS if name != "BackoffTreeTopics"]
@@ -52,3 +56,46 @@ def test_mixture_is_no_transformer_and_says_why():
     for method in ("transform", "fit_transform", "get_feature_names_out", "set_output", "expected_weights"):
         assert not hasattr(model, method)
         assert method == "fit_transform" or f"`{method}`" in type(model).__doc__
+
+
+@pytest.mark.parametrize("name", TRANSFORMERS)
+def test_sparse_and_single_weights_are_those_of_the_dense_table(name, monkeypatch):
+    model, X = fitted(name), data_of(name)
+    plain = model.transform(X)
+    dense = plain.toarray() if sparse.issparse(plain) else plain
+    monkeypatch.setattr(words, "_BLOCK_ELEMENTS", 3 * dense.shape[1])  # several blocks
+    for dtype in ("float32", "float64"):
+        for least in (0.0, 0.1):
+            table = model.transform(X, sparse=True, dtype=dtype, least=least)
+            assert isinstance(table, sparse.csr_array)
+            assert table.dtype == np.dtype(dtype)
+            np.testing.assert_array_equal(table.toarray(), np.where(dense >= least, dense, 0).astype(dtype))
+            assert np.all(table.data > 0)
+        if not sparse.issparse(plain):
+            single = model.transform(X, dtype=dtype)
+            assert single.dtype == np.dtype(dtype)
+            np.testing.assert_array_equal(single, dense.astype(dtype))
+    none = model.transform(X[:0], sparse=True, dtype="float32")
+    assert (none.shape, none.dtype) == ((0, dense.shape[1]), np.float32)
+
+
+@pytest.mark.parametrize("name", ["TopicModel", "GaussianHDP", "BackoffTreeTopics"])
+def test_other_forms_of_weights_are_refused(name):
+    model, X = fitted(name), data_of(name)
+    for options, said in (({"dtype": "int32"}, "dtype is 'int32'"), ({"sparse": True, "least": 1.5}, "least is 1.5")):
+        with pytest.raises(InputError, match=said):
+            model.transform(X, **options)
+    if name == "BackoffTreeTopics":
+        with pytest.raises(InputError, match="leave out sparse=False"):
+            model.transform(X, sparse=False)
+
+
+def test_sparse_weights_need_no_dense_table(monkeypatch):
+    model, X = fitted("TopicModel"), data_of("TopicModel")
+    sizes = []
+    own = type(model).active_weights
+    monkeypatch.setattr(type(model), "active_weights", lambda self, X: sizes.append(len(X)) or own(self, X))
+    monkeypatch.setattr(words, "_BLOCK_ELEMENTS", 7 * (model.n_topics_ + 1))
+    model.transform(X, sparse=True)
+    assert max(sizes) == 7
+    assert sum(sizes) == len(X)

@@ -1,5 +1,6 @@
 """What people give in place of counts or vectors is named in one sentence that never shows their data."""
 
+import datetime
 from pathlib import Path
 
 import numpy as np
@@ -102,7 +103,7 @@ def test_column_of_texts_is_named_where_vectors_are_wanted():
         unfitted("GaussianDPMixture").fit(FRAMES["string"]())
     with pytest.raises(InputError, match="from_table"):
         unfitted("GaussianHDP").fit(FRAMES["string"]())
-    with pytest.raises(InputError, match="group 1 holds texts"):
+    with pytest.raises(InputError, match="group 1: X holds texts"):
         unfitted("GaussianHDP").fit([np.ones((2, 2)), ["secret", "b"]])
 
 
@@ -134,7 +135,6 @@ DTYPES = {
     "object": lambda frame: frame.astype(object),
     "sparse": lambda frame: frame.astype(pd.SparseDtype(int, 0)),
     "mixed": lambda frame: frame.astype({"w0": "Int64", "w1": float, "w2": "uint8", "w3": object}),
-    "numbers as text": lambda frame: frame.astype(str),
 }
 
 
@@ -158,9 +158,48 @@ def test_frame_of_counts_of_any_dtype_is_taken(dtype):
     model = unfitted("VariationalHDP").fit(DTYPES[dtype](frame))
     np.testing.assert_array_equal(model.components_, components)
     np.testing.assert_array_equal(model.transform(DTYPES[dtype](frame)), told)
-    if dtype != "numbers as text":
-        read = Corpus.from_counts(DTYPES[dtype](frame)).counts.toarray()
-        np.testing.assert_array_equal(read, plain.astype(int))
+    np.testing.assert_array_equal(Corpus.from_counts(DTYPES[dtype](frame)).counts.toarray(), plain.astype(int))
+
+
+DAY = datetime.date(2020, 1, 1)
+NO_NUMBERS = {
+    "dates": (lambda X: X.astype("M8[D]"), "X holds dates"),
+    "durations": (lambda X: X.astype("m8[s]"), "X holds durations"),
+    "text": (lambda X: X.astype(str), "row 0, column 0 of X holds a text"),
+    "bytes": (lambda X: X.astype(bytes), "row 0, column 0 of X holds a text"),
+    "text among numbers": (lambda X: np.array([*X[:-1].tolist(), ["7"] * X.shape[1]], object), "holds a text"),
+    "date among numbers": (lambda X: np.array([*X[:-1].tolist(), [DAY] * X.shape[1]], object), "holds a date"),
+    "durations as objects": (lambda X: np.full(X.shape, datetime.timedelta(1), object), "holds a duration"),
+    "frame of text": (lambda X: pd.DataFrame(X).astype(str), "column 0 of X holds texts"),
+    "frame of dates": (lambda X: pd.DataFrame(X).astype("M8[s]"), "column 0 of X holds dates"),
+    "column of dates": (lambda X: pd.DataFrame(X).assign(day=pd.Timestamp(DAY)), "column 'day' of X holds dates"),
+    "column of months": (lambda X: pd.DataFrame(X).assign(day=pd.Period("2020-01")), "column 'day' of X holds dates"),
+    "column of durations": (lambda X: pd.DataFrame(X).assign(t=pd.Timedelta(1)), "column 't' of X holds durations"),
+    "table with dates": (lambda X: pa.table({"a": X[:, 0], "day": [DAY] * len(X)}), "column 'day' of X holds dates"),
+}
+
+
+@pytest.mark.parametrize("kind", NO_NUMBERS)
+def test_dates_durations_and_texts_are_no_numbers(kind):
+    make, said = NO_NUMBERS[kind]
+    X = make(COUNTS)
+    for call in (unfitted("VariationalHDP").fit, Corpus.from_counts):
+        with pytest.raises(InvalidCorpus, match=said):
+            call(X)
+    for call in (unfitted("GaussianDPMixture").fit, GroupedVectors.from_values):
+        with pytest.raises(InputError, match=said):
+            call(X)
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+def test_np_matrix_is_taken():
+    X = np.matrix(COUNTS)
+    np.testing.assert_array_equal(fitted("VariationalHDP").transform(X), fitted("VariationalHDP").transform(COUNTS))
+    np.testing.assert_array_equal(Corpus.from_counts(X).counts.toarray(), COUNTS)
+    vectors = data_of("GaussianDPMixture")
+    known = fitted("GaussianDPMixture").predict(vectors)
+    np.testing.assert_array_equal(fitted("GaussianDPMixture").predict(np.matrix(vectors)), known)
+    assert type(GroupedVectors.from_values(np.matrix(vectors)).values) is np.ndarray
 
 
 @pytest.mark.parametrize("name", FACES_OF_WORDS)

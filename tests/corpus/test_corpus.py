@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from stickbreak.corpus import Corpus
+from stickbreak.corpus import Corpus, GroupedVectors, align, count_texts, make_batches, stop_words_of, write_corpus
 from stickbreak.corpus.csr import row_keys
+from stickbreak.corpus.validation import columns_of_no_counts
 from stickbreak.exceptions import InputError, InvalidCorpus
 
 TABLE = [[2, 0, 1], [0, 0, 0], [0, 3, 0]]
@@ -253,3 +254,63 @@ def test_each_of_many_documents_has_a_key_of_its_own():
     different = np.unique(counts.toarray(), axis=0).shape[0]
     corpus = Corpus.from_counts(counts)
     assert np.unique(row_keys(corpus.counts)).size == different
+
+
+def arguments():
+    """Give calls that take an argument, by its name in their message."""
+    corpus = random_corpus()
+    vectors = GroupedVectors.from_arrays([np.ones((3, 2)), np.zeros((2, 2))])
+    return [
+        ("vocabulary", lambda odd: Corpus.from_counts(TABLE, vocabulary=odd)),
+        ("names", lambda odd: Corpus.from_counts(TABLE, names=odd)),
+        ("vocabulary", lambda odd: count_texts(["fresh bread"], vocabulary=odd)),
+        ("vocabulary", lambda odd: align(corpus, odd)),
+        ("hold out", corpus.split),
+        ("seed", lambda odd: corpus.split(seed=odd)),
+        ("seed", lambda odd: corpus.halves(seed=odd)),
+        ("seed", lambda odd: vectors.halves(seed=odd)),
+        ("n_batches", lambda odd: make_batches(corpus, odd)),
+        ("stop_words", stop_words_of),
+        ("arrays", GroupedVectors.from_arrays),
+        ("write_corpus", lambda odd: write_corpus(odd, "nowhere")),
+        ("write_corpus", lambda odd: write_corpus(corpus, odd)),
+    ]
+
+
+@pytest.mark.parametrize("odd", [7.5, float("nan"), object(), len, True], ids=lambda odd: type(odd).__name__)
+def test_arguments_of_another_kind_are_refused_in_a_sentence(odd):
+    for name, call in arguments():
+        if (odd is True) and name in ("seed", "n_batches"):
+            continue
+        with pytest.raises(InputError, match=name) as caught:
+            call(odd)
+        assert len(str(caught.value)) < 500
+
+
+def test_seed_may_be_a_number_of_numpy():
+    corpus = random_corpus()
+    for first, second in zip(corpus.halves(seed=np.int64(3)), corpus.halves(seed=3), strict=True):
+        assert (first.counts != second.counts).nnz == 0
+
+
+WORDS = np.random.default_rng(1).poisson(0.4, (40, 30))
+OUTSIDE = {
+    "ids": 100_000 + np.arange(40),
+    "years": 1990 + np.arange(40) % 30,
+    "prices": np.random.default_rng(2).gamma(3.0, 40.0, 40),
+    "times": 1_600_000_000 + 86_400 * np.arange(40),
+}
+
+
+@pytest.mark.parametrize("kind", OUTSIDE)
+def test_column_that_counts_nothing_is_found(kind):
+    assert columns_of_no_counts(Corpus.from_counts(np.column_stack([WORDS, OUTSIDE[kind]])).counts) == [30]
+
+
+def test_two_columns_that_count_nothing_are_found_and_frequent_words_are_not():
+    both = np.column_stack([WORDS, OUTSIDE["years"], OUTSIDE["ids"]])
+    assert columns_of_no_counts(Corpus.from_counts(both).counts) == [31, 30]
+    often = np.column_stack([WORDS, 1 + WORDS[:, 0]])  # a word of every document
+    rare = np.column_stack([WORDS, np.where(np.arange(40) < 4, 500, 0)])  # of some documents, but often
+    for counts in (WORDS, often, rare, 500 * WORDS[:, :5]):
+        assert columns_of_no_counts(Corpus.from_counts(counts).counts) == []

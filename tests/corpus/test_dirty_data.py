@@ -138,3 +138,55 @@ def test_the_command_line_follows_its_own_advice(tmp_path, monkeypatch, capsys):
         main()
     assert end.value.code in (0, None)
     assert open_corpus(tmp_path / "c").n_documents == 11
+
+
+def test_copies_are_left_out_where_asked(tmp_path, caplog):
+    path = tmp_path / "t.txt"
+    path.write_text("bread flour\ndeck\nflour, bread\ndeck deck\nBREAD flour\n")
+    assert len(read(path, text=ALL)) == 5
+    corpus = read(path, text=ALL, copies="drop")
+    assert corpus.counts.toarray().tolist() == read(path, text=ALL)[[0, 1, 3]].counts.toarray().tolist()
+    (sentence,) = corpus.left_out
+    assert sentence == "2 of 5 documents have the words of an earlier one and are left out"
+    assert sentence in caplog.text
+    write_corpus(read(path, text=ALL), tmp_path / "c")
+    assert len(read(tmp_path / "c", copies="drop")) == 3
+    with pytest.raises(InputError, match="copies is 'no'"):
+        read(path, copies="no")
+
+
+def test_files_in_utf8_that_are_read_in_another_encoding_are_told(tmp_path, caplog):
+    text = "na\u00efve caf\u00e9 cr\u00e8me\n" * 3
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    (folder / "a.txt").write_text(text, encoding="utf-8")
+    (tmp_path / "t.txt").write_text(text, encoding="utf-8")
+    (tmp_path / "t.jsonl").write_text('{"text": "caf\u00e9"}\n', encoding="utf-8")
+    for path in (folder, tmp_path / "t.txt", tmp_path / "t.jsonl"):
+        for encoding, told in (("cp1252", True), ("latin-1", True), ("utf-8", False)):
+            caplog.clear()
+            read(path, text=ALL, encoding=encoding)
+            assert ("seems to be UTF-8, but is read in another encoding" in caplog.text) == told
+    for encoding in ("latin-1", "cp1252", "utf-16"):
+        (tmp_path / "own.txt").write_text(text, encoding=encoding)
+        caplog.clear()
+        read(tmp_path / "own.txt", text=ALL, encoding=encoding)
+        assert not caplog.text
+    (tmp_path / "plain.txt").write_text("bread\n")
+    read(tmp_path / "plain.txt", text=ALL, encoding="latin-1")
+    assert not caplog.text
+
+
+def test_a_guess_is_told_once_for_the_files_of_a_folder(tmp_path, caplog):
+    for year in (2020, 2021, 2022):
+        part = tmp_path / "parts" / f"year={year}"
+        part.mkdir(parents=True)
+        (part / "a.csv").write_text("kind,body\nx,the bread that was baked in an oven\ny,a deck of a ship at sea\n")
+    corpus = read(tmp_path / "parts", text=ALL, keep="all")
+    assert len(corpus) == 6
+    assert caplog.text.count("the text is taken from 'body'") == 1
+    caplog.clear()
+    for year in (2020, 2021, 2022):
+        (tmp_path / "parts" / f"year={year}" / "a.csv").write_text("1,fresh bread of the day\n2,a deck of a ship\n")
+    read(tmp_path / "parts", text=ALL)
+    assert caplog.text.count("the first row looks like the others") == 1

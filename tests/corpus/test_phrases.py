@@ -66,8 +66,8 @@ def test_phrases_are_those_of_the_equation(seed):
     expected = slow_phrases(texts)
     assert {("fan", "club"), ("moss", "rock")} <= set(expected)
     joined = {tuple(word.split()) for word in sequences(texts).joined(expected).words if " " in word}
-    assert find_phrases(sequences(texts), 1) == sorted(joined)
-    assert find_phrases(sequences(texts), 1, block=7) == sorted(joined)
+    assert find_phrases(sequences(texts), 1) == sorted(map(" ".join, joined))
+    assert find_phrases(sequences(texts), 1, block=7) == sorted(map(" ".join, joined))
 
 
 def test_pairs_are_counted_alike_in_blocks_of_any_size():
@@ -86,7 +86,7 @@ def test_pairs_are_counted_alike_in_blocks_of_any_size():
 
 def test_rare_pairs_are_forgotten_where_there_are_too_many():
     texts = planted(n=200)
-    assert find_phrases(sequences(texts), 1, block=500, most_pairs=200) == [("new", "york")]
+    assert find_phrases(sequences(texts), 1, block=500, most_pairs=200) == ["new york"]
 
 
 def test_words_join_from_the_left_and_only_neighbours():
@@ -146,7 +146,7 @@ def test_phrases_of_a_file_and_a_folder(tmp_path):
     assert (done.counts != corpus.counts).nnz == 0
 
 
-@pytest.mark.parametrize("phrases", ["new york", ["new"], ["a b c"], 3, {"a b": 1}, [3]])
+@pytest.mark.parametrize("phrases", ["new york", ["new"], ["a b c d e f"], 1, 6, 2.5, {"a b": 1}, [3]])
 def test_senseless_phrases_are_refused(phrases):
     with pytest.raises(InputError, match="phrases is"):
         TextOptions(phrases=phrases)
@@ -154,3 +154,46 @@ def test_senseless_phrases_are_refused(phrases):
         TextOptions(phrases=True, ngram_range=(1, 2))
     with pytest.raises(InputError, match="the vocabulary is given"):
         count_texts(planted(), PHRASES, vocabulary=["new york"])
+
+
+def longer(seed=0, n=90):
+    """Return texts with "new york", "new york times" and "times square garden club"."""
+    rng = np.random.default_rng(seed)
+    own = ["new york", "new york times", "times square garden club", "new, york: times"]
+    return [" ".join([*rng.choice(FILLERS, 15), own[d % 4], *rng.choice(FILLERS, 15)]) for d in range(n)]
+
+
+@pytest.mark.parametrize(
+    ("longest", "found"),
+    [
+        (2, ("garden club", "new york", "times square")),
+        (3, ("garden club", "new york", "new york times", "times square")),
+        (4, ("new york", "new york times", "times square garden club")),
+    ],
+)
+def test_longer_phrases_are_found_and_the_longest_counts(longest, found, tmp_path):
+    texts = longer()
+    options = TextOptions(phrases=longest, min_df=1, max_df=1.0)
+    corpus = count_texts(texts, options)
+    assert corpus.text_options.phrases == found
+    column = dict(zip(corpus.words, corpus.counts.sum(axis=0).A1.tolist(), strict=True))
+    assert column["new york"] == (46 if longest == 2 else 23)
+    if longest > 2:
+        assert column["new york times"] == 23
+    again = count_texts(texts, corpus.text_options)
+    assert again.words == corpus.words
+    assert (again.counts != corpus.counts).nnz == 0
+    write_corpus(corpus, tmp_path / "corpus")
+    assert open_corpus(tmp_path / "corpus").text_options == corpus.text_options
+
+
+def test_longest_phrase_is_joined_first_then_the_first():
+    options = TextOptions(phrases=["fan club", "club moss rock", "moss rock", "rock fan"], min_df=1, max_df=1.0)
+    for text, words in {
+        "fan club moss rock": {"fan": 1, "club moss rock": 1},
+        "moss rock fan club": {"moss rock": 1, "fan club": 1},
+        "club moss, rock fan": {"club": 1, "moss": 1, "rock fan": 1},
+        "club moss rock fan club": {"club moss rock": 1, "fan club": 1},
+    }.items():
+        corpus = count_texts([text], options)
+        assert dict(zip(corpus.words, corpus.counts.toarray()[0].tolist(), strict=True)) == words

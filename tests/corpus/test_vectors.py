@@ -194,10 +194,10 @@ def test_split_holds_out_groups():
     [
         (np.zeros(3), None, r"a table \(N, dim\) with at least one of each, not of shape \(3,\)"),
         (np.zeros((2, 2), complex), None, "must be .* of real numbers, not complex128"),
-        (np.zeros((2, 2), "datetime64[s]"), None, "must be a table .* of real numbers, not datetime64"),
+        (np.zeros((2, 2), "datetime64[s]"), None, "X must hold vectors, but X holds dates"),
         (np.zeros((0, 2)), None, r"not of shape \(0, 2\)"),
         (np.zeros((2, 0)), None, r"not of shape \(2, 0\)"),
-        ([["a"]], None, "must be a table"),
+        ([["a"]], None, "X holds lists of words; give an array of numbers"),
         ([[0.0, 1.0], [2.0, np.nan]], None, "row 1, column 1 is nan; vectors must be finite"),
         ([[-np.inf, 1.0]], None, "row 0, column 0 is -inf"),
         (np.zeros((3, 1)), [0, 2], "offsets go from 0 to 2, but there are 3 vectors"),

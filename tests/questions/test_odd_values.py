@@ -74,3 +74,21 @@ def test_labels_of_days_are_called_by_the_day_and_half_a_pair_is_a_question_mark
     fit = stickbreak.TopicModel(n_laps=2, random_state=0).fit
     assert fit(documents, labels=days).label_names_ == ["2020-01-01", "2020-01-02"]
     assert fit(documents, labels=[HALF] * 60).label_names_ == ["a?b"]
+
+
+@pytest.mark.parametrize("words", [None, 7, [None], ["w1", 7], {}, [], "", float("nan"), np.array([[1]])])
+def test_search_for_what_is_no_word_is_refused(model, words):
+    with pytest.raises(InputError, match=r"words (is empty|holds)"):
+        model.search(words)
+
+
+def test_documents_of_no_topic_are_refused(model, documents):
+    with pytest.raises(InputError, match="topics is"):
+        model.documents_of(None, documents)
+
+
+def test_column_of_ids_among_counts_is_told(documents, caplog):
+    counts = np.column_stack([documents.counts.toarray(), 100_000 + np.arange(60)])
+    corpus = Corpus.from_counts(counts, [*documents.words, "customer_id"])
+    stickbreak_baselines.LDA(n_topics=2, n_laps=2, random_state=0).fit(corpus)
+    assert "column 'customer_id' holds most of all counts" in caplog.text

@@ -112,6 +112,48 @@ def test_the_only_column_that_a_format_reads_is_the_one_of_dates():
         days_of(twice, None, "%d.%m.%Y")
 
 
+SECONDS = [1_577_836_800, 1_577_923_200 + 3600, 1_580_515_200]  # 2020-01-01, a day later in the night, 2020-02-01
+TIMES = {
+    "seconds": SECONDS,
+    "seconds with fractions": [second + 0.25 for second in SECONDS],
+    "milliseconds": [1000 * second + 17 for second in SECONDS],
+    "microseconds": [10**6 * second + 17 for second in SECONDS],
+    "seconds as text": [str(second) for second in SECONDS],
+    "seconds of messages as text": [f"{second}.000200" for second in SECONDS],
+    "whole numbers of pandas": pd.array(SECONDS, "Int64"),
+}
+
+
+@pytest.mark.parametrize("kind", TIMES)
+def test_times_since_1970_are_dates_and_told(kind, caplog):
+    corpus = Corpus.from_counts([[1]] * 3, metadata={"created_utc": TIMES[kind], "id": SECONDS})
+    days = ["2020-01-01", "2020-01-02", "2020-02-01"]
+    for given in ("created_utc", TIMES[kind], None):
+        assert days_of(corpus, given).astype(str).tolist() == days
+    unit = next(unit for unit in ("milliseconds", "microseconds", "seconds") if unit in kind or unit == "seconds")
+    assert f"'created_utc' holds {unit} since 1970" in caplog.text
+    caplog.clear()
+    assert days_of(corpus, "created_utc", unit).astype(str).tolist() == days
+    assert days_of(corpus, None, unit).astype(str).tolist() == days
+    assert not caplog.text
+
+
+def test_few_times_that_are_none_count_as_missing_and_units_are_taken_at_their_word():
+    given = [0, None, *[1_577_836_800] * 38]
+    corpus = Corpus.from_counts([[1]] * 40, metadata={"when": given})
+    assert np.isnat(days_of(corpus, "when")).tolist() == [False, True, *[False] * 38]
+    old = days_of(Corpus.from_counts([[1], [2], [3]]), [-86_400, 86_400, 1e18], "seconds")
+    assert old.astype(str).tolist() == ["1969-12-31", "1970-01-02", "NaT"]
+
+
+def test_numbers_are_times_by_themselves_only_under_a_name_that_says_so():
+    metadata = {"customer": SECONDS, "price": [1, 2, 3], "day": [20200101, 20200102, 20200201]}
+    corpus = Corpus.from_counts([[1]] * 3, metadata=metadata)
+    with pytest.raises(InputError, match="no column of dates"):
+        days_of(corpus, None)
+    assert days_of(corpus, "day", "%Y%m%d").astype(str).tolist() == ["2020-01-01", "2020-01-02", "2020-02-01"]
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

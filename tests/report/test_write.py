@@ -142,3 +142,10 @@ def test_import_of_the_report_does_not_load_plotly():
     program = "import sys, stickbreak.report; print('plotly' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_what_reading_left_out_is_shown(model, corpus):
+    assert 'id="left-out"' not in render_html(build_report(model, corpus))
+    model.left_out_ = ("2 rows were left out as they cannot be read: <line 3>; line 7",)
+    page = render_html(build_report(model, corpus))
+    assert "When the documents were read: 2 rows were left out as they cannot be read: &lt;line 3&gt;; line 7." in page

@@ -36,6 +36,7 @@ from stickbreak.model.topic_estimator import TopicEstimator, on_workers
 from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.numerics.ranges import are_discounts
 from stickbreak.prediction.completion import Completion, checked_seen, scored_documents
+from stickbreak.prediction.document_weights import checked_dtype, checked_least
 from stickbreak.prediction.topics import ShownTopics, checked_numbers
 from stickbreak.prediction.words import words_to_show
 from stickbreak.storage.places import PathLike
@@ -578,7 +579,7 @@ class BackoffTreeTopics(TopicEstimator):
         ]
         return ShownTopics(leaves, self.topic_shares_[order], self.topic_shares_[order], words)
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any, *, sparse: bool = True, dtype: Any = "float64", least: float = 0.0) -> Any:
         """Return the shares of the tokens of documents at each leaf.                                 docs/math (T10)
 
         The trees of the words stay fixed. Each document is sampled by itself, with random numbers that depend only on
@@ -587,13 +588,26 @@ class BackoffTreeTopics(TopicEstimator):
         Parameters
         ----------
         X : texts, Corpus, sparse matrix or array of shape (D, W)
+        sparse : bool, default=True
+            False is refused: a dense table of documents and leaves is what a tree of this size avoids.
+        dtype : {"float64", "float32"}, default="float64"
+        least : float, default=0.0
+            The least share that the table holds.
 
         Returns
         -------
         scipy.sparse.csr_array of shape (D, L)
-            Rows sum to one. The row of a document without any word of the fit is empty.
+            Rows sum to one, without smaller shares than `least`. The row of a document without any word of the fit is
+            empty.
         """
-        return self.active_weights(X)
+        dtype, least = checked_dtype(dtype), checked_least(least)
+        if not sparse:
+            raise InputError("a tree has no dense weights of documents; leave out sparse=False.")
+        weights = self.active_weights(X)
+        if least > 0:
+            weights = weights.multiply(weights >= least).tocsr()
+            weights.eliminate_zeros()
+        return weights.astype(dtype, copy=False)
 
     @on_workers
     def active_weights(self, X: Any) -> Any:

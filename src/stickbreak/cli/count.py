@@ -11,6 +11,7 @@ from stickbreak.cli.documents import FOR_VECTORS, check_input, read_arguments, r
 from stickbreak.cli.models import kept_fields, workers_of
 from stickbreak.cli.output import print_json, say
 from stickbreak.cli.settings import Settings, limits_of, stripped, text_options, values_set
+from stickbreak.exceptions import InputError
 from stickbreak.storage.urls import location_of
 
 __all__ = ["count"]
@@ -52,6 +53,10 @@ def count(
     settings = Settings.of(values_set(set_ or ()), None)
     reading = {**settings.reading, **o.given(reading)}
     refuse_settings(reading, FOR_VECTORS, "vectors", "words")
+    if "copies" in reading:
+        raise InputError(
+            "count keeps all documents, as it sees few at a time; leave copies out in the fit: --set copies=drop"
+        )
     for place in inputs:
         if not any(sign in place for sign in "*?["):  # the files of a pattern are found by who counts them
             check_input(location_of(place))

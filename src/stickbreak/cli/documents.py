@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from stickbreak.cli.output import MOST_LEAVES
+from stickbreak.cli.output import MOST_LEAVES, tell_notice
 from stickbreak.cli.scores import Score, Told, completion_score, scores_of_words
 from stickbreak.cli.settings import limits_of, named_tokenizer
 from stickbreak.cli.tables import WeightTable, document_weights
@@ -35,7 +35,7 @@ Texts = Callable[[Sequence[int]], list[str]]
 Callback = Callable[[dict[str, Any]], None]
 
 FOR_VECTORS = {"group_field": "--group-field", "patch_size": "--patch-size", "n_patches": "--patches"}
-_OF_ONE_CALL = {"document_bytes", "unpacked_bytes", "declared_size", "tokenizer", "vocabulary"}
+_OF_ONE_CALL = {"document_bytes", "unpacked_bytes", "declared_size", "tokenizer", "vocabulary", "copies"}
 """A model does not remember limits and code, as it may come from a stranger, and words are its own."""
 _OF_A_SUFFIX = {"format", "delimiter", "header"}
 """What a model remembers for files with the same ending alone."""
@@ -93,9 +93,9 @@ def known_settings(model: Any, path: Location, reading: Mapping[str, Any]) -> di
 
 
 def read_arguments(reading: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of `corpus.read` that say how a file is read."""
+    """Return the arguments of `corpus.read` that say how a file is read, document by document."""
     limits = ("document_bytes", "unpacked_bytes", "declared_size")
-    given = {name: value for name, value in reading.items() if name not in ("tokenizer", *limits)}
+    given = {name: value for name, value in reading.items() if name not in ("tokenizer", "copies", *limits)}
     return {"encoding": "utf-8", **given, "limits": limits_of(reading)}
 
 
@@ -109,6 +109,20 @@ def _read(path: Location, reading: Mapping[str, Any], keep: Any, metadata: Locat
     table = read_beside(metadata, arguments["encoding"], arguments["limits"])
     beside = [name for name in keep if name not in table.column_names] if isinstance(keep, list) else keep
     return with_columns(read(path, keep=beside, **arguments), table, metadata)
+
+
+def _without_copies(corpus: Corpus, texts: Any, copies: Any) -> tuple[Corpus, Any]:
+    """Leave out documents that have the words of an earlier one, and tell how many."""
+    import numpy as np
+
+    if copies != "drop":
+        raise InputError(f"--set copies is {copies!r:.40}; give copies=drop or copies=keep")
+    different = corpus.without_copies()
+    if different is corpus:
+        return corpus, texts
+    tell_notice(different.left_out[-1])
+    rows = np.flatnonzero(corpus.copy_of() == np.arange(corpus.n_documents))
+    return different, None if texts is None else lambda asked: texts(rows[np.asarray(asked, np.int64)].tolist())
 
 
 def _texts(path: Location, reading: Mapping[str, Any]) -> Texts | None:
@@ -169,7 +183,9 @@ class Documents:
         from stickbreak.questions.columns import days_of
 
         refuse_settings(reading, FOR_VECTORS, "vectors", "words")
-        corpus = _read(path, reading, keep, metadata, text=text)
+        corpus, texts = _read(path, reading, keep, metadata, text=text), _texts(path, reading)
+        if reading.get("copies", "keep") != "keep":
+            corpus, texts = _without_copies(corpus, texts, reading["copies"])
         if dates is not None:
             days_of(corpus, dates, date_format)  # refuses dates that the report could not read
         record = {
@@ -179,7 +195,7 @@ class Documents:
             "dates": dates,
             "date_format": date_format,
         }
-        return cls(corpus, record, 0, _texts(path, reading), path, dict(reading))
+        return cls(corpus, record, 0, texts, path, dict(reading))
 
     @classmethod
     def read_for(

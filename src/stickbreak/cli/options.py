@@ -96,7 +96,9 @@ MinDf = Annotated[str, option("--min-df", "NUMBER", "Drop words in fewer documen
 MaxDf = Annotated[str, option("--max-df", "NUMBER", "Drop words in more documents: 0.5.")]
 Strip = _text("--strip", "html,urls", "Leave out tags, addresses, or none. Default: what a tenth of texts have.", None)
 Dates = _text("--dates", "COLUMN", "Column of dates. Default: the only one.", None)
-DateFormat = _text("--date-format", "TEXT", "How dates are written: %d.%m.%Y. Default: 2026-11-23 (ISO 8601).", None)
+DateFormat = _text(
+    "--date-format", "TEXT", "How dates are written: %d.%m.%Y, seconds, milliseconds. Default: 2026-11-23.", None
+)
 Set = Annotated[
     list[str] | None,
     option("--set", "NAME=VALUE", "Any other parameter: see --help-all."),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 
 import numpy as np
 import scipy.sparse as sp
 
 from stickbreak.corpus.corpus import Corpus
+from stickbreak.corpus.validation import checked_vocabulary
 from stickbreak.exceptions import InputError
 
 __all__ = ["align", "in_columns", "only_numbered"]
@@ -43,7 +44,7 @@ def align(corpus: Corpus, vocabulary: Sequence[str]) -> tuple[Corpus, int | floa
     >>> aligned.counts.toarray(), n_outside
     (array([[4, 0, 1]], dtype=int32), 2)
     """
-    words = tuple(vocabulary)
+    words = checked_vocabulary(vocabulary, (1, len(vocabulary) if isinstance(vocabulary, Sized) else 0)) or ()
     if only_numbered(corpus, words):
         if corpus.n_words != len(words):
             raise InputError(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from stickbreak.corpus.corpus import Corpus
+from stickbreak.corpus.selection import checked_seed
 from stickbreak.exceptions import InputError
 
 __all__ = ["Cut", "cuts", "make_batches", "partition"]
@@ -76,10 +78,10 @@ def _known(n: int, n_batches: int, seed: int) -> list[np.ndarray]:
     return partition(n, n_batches, seed=seed)
 
 
-def partition(n: int, n_batches: int, *, seed: int = 0) -> list[np.ndarray]:
+def partition(n: int, n_batches: Any, *, seed: int = 0) -> list[np.ndarray]:
     """Partition n documents, groups or vectors at random, as `make_batches` does."""
-    if n_batches < 1 or n_batches != int(n_batches):
-        raise InputError(f"n_batches is {n_batches!r}; give a whole number from 1 upwards")
-    order = np.random.default_rng(seed).permutation(n)
+    if not isinstance(n_batches, int | float | np.number) or not 1 <= n_batches < np.inf or n_batches != int(n_batches):
+        raise InputError(f"n_batches is {n_batches!r:.40}; give a whole number from 1 upwards")
+    order = np.random.default_rng(checked_seed(seed)).permutation(n)
     batches = np.array_split(order, min(int(n_batches), max(n, 1)))
     return [np.sort(batch) for batch in batches]

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from stickbreak.corpus.csr import assemble_csr, row_keys, row_sums, rows_of
 from stickbreak.corpus.halves import split_halves
 from stickbreak.corpus.metadata import checked_metadata
-from stickbreak.corpus.selection import held_out_rows, selected_rows
+from stickbreak.corpus.selection import checked_seed, held_out_rows, selected_rows
 from stickbreak.corpus.tables import in_tables
 from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.corpus.validation import canonical_counts, checked_names, checked_vocabulary
@@ -244,8 +244,13 @@ class Corpus:
         return rows
 
     def without_copies(self) -> Corpus:
-        """Return the documents of which no earlier one has the same words as often."""
-        return self[self.copy_of() == np.arange(self.n_documents)]
+        """Return the documents of which no earlier one has the same words as often; `left_out` says how many had."""
+        first = self.copy_of() == np.arange(self.n_documents)
+        n_copies = self.n_documents - int(first.sum())
+        if not n_copies:
+            return self
+        sentence = f"{n_copies:,} of {self.n_documents:,} documents have the words of an earlier one and are left out"
+        return replace(self[first], left_out=(*self.left_out, sentence))
 
     def halves(self, *, seed: int = 0) -> tuple[Corpus, Corpus]:
         """Split the tokens of every document at random into two halves, for document completion (docs/math (D6)).
@@ -264,7 +269,7 @@ class Corpus:
         observed, held_out : Corpus
             The same documents and vocabulary. Together the halves sum to this corpus.
         """
-        observed, held_out = split_halves(self.counts, seed)
+        observed, held_out = split_halves(self.counts, checked_seed(seed, negative=True))
         return replace(self, counts=observed, place=None), replace(self, counts=held_out, place=None)
 
 

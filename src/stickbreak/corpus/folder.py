@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from stickbreak.corpus.arguments import kind_of
 from stickbreak.corpus.corpus import Corpus
 from stickbreak.corpus.csr import assemble_csr
 from stickbreak.corpus.fetching import fetched
@@ -20,7 +21,7 @@ from stickbreak.corpus.reading.parquet import opened as opened_parquet
 from stickbreak.corpus.reading.parquet import read_table
 from stickbreak.corpus.stored import open_array, read_meta, read_strings
 from stickbreak.corpus.text_settings import TextOptions
-from stickbreak.exceptions import ReadError
+from stickbreak.exceptions import InputError, ReadError
 from stickbreak.storage.places import PathLike
 from stickbreak.storage.plain_files import read_json
 from stickbreak.storage.urls import UrlPath, location_of
@@ -60,6 +61,8 @@ def write_corpus(corpus: Corpus, path: PathLike, overwrite: bool = False) -> Non
     >>> open_corpus(path).words
     ('bread', 'butter')
     """
+    if not isinstance(corpus, Corpus):
+        raise InputError(f"write_corpus writes a Corpus, not {kind_of(corpus)}; make one with Corpus.from_counts")
     counts = corpus.counts
     with corpus_writer(
         path,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from stickbreak.corpus.arguments import checked_path
 from stickbreak.corpus.stored import append_strings
 from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.exceptions import WriteError
@@ -71,7 +72,7 @@ def corpus_writer(
     WriteError
         If the folder exists and may not be replaced, or cannot be written.
     """
-    target = Path(path)
+    target = checked_path(path, "write_corpus")
     if overwrite and target.exists() and not is_corpus_folder(target):
         raise WriteError(f"{target} exists and is not a corpus folder, so it is not replaced; choose another name")
     wide = max(most_entries, n_words) >= 2**31

@@ -1,4 +1,4 @@
-"""Phrases of two words: pairs of neighbours that occur together far more often than their words say."""
+"""Phrases: neighbours that occur together far more often than their words say."""
 
 from __future__ import annotations
 
@@ -18,9 +18,14 @@ _MOST_PAIRS = 1 << 23  # different pairs that are held
 
 
 def find_phrases(
-    texts: TokenSequences, least_documents: float, *, block: int = _BLOCK, most_pairs: int = _MOST_PAIRS
-) -> list[tuple[str, str]]:
-    """Find the phrases of a collection.
+    texts: TokenSequences,
+    least_documents: float,
+    longest: int = 2,
+    *,
+    block: int = _BLOCK,
+    most_pairs: int = _MOST_PAIRS,
+) -> list[str]:
+    """Find the phrases of a collection: pairs of words, then pairs of what was joined before.          docs/math (W1)
 
     A pair of one word twice is not a phrase, nor is one with a word that holds a blank.
 
@@ -29,6 +34,8 @@ def find_phrases(
     texts : TokenSequences
     least_documents : float
         A phrase is in this number of documents, wherever it is joined.
+    longest : int
+        Most words of a phrase.
     block : int
         Words that are looked at at once.
     most_pairs : int
@@ -36,21 +43,35 @@ def find_phrases(
 
     Returns
     -------
-    list of (str, str)
-        In the order of the alphabet.
+    list of str
+        Words with blanks between them, in the order of the alphabet.
     """
+    sizes = {word: longest for word in texts.words if " " in word}  # which are in no phrase
+    joined, phrases = texts, set[str]()
+    for _ in range(longest - 1):
+        pairs = _pairs(joined, sizes, longest, block, most_pairs)
+        joined = joined.joined(pairs)
+        sizes |= {f"{a} {b}": sizes.get(a, 1) + sizes.get(b, 1) for a, b in pairs}
+        phrases |= {f"{a} {b}" for a, b in pairs}
+        if not pairs:
+            break
+    counted, words = texts.joined(phrase.split() for phrase in phrases).counts()
+    documents = dict(zip(words, np.bincount(counted.indices, minlength=len(words)).tolist(), strict=True))
+    return sorted(phrase for phrase in phrases if documents[phrase] >= least_documents)
+
+
+def _pairs(
+    texts: TokenSequences, sizes: dict[str, int], longest: int, block: int, most_pairs: int
+) -> list[tuple[str, str]]:
+    """Return the pairs of neighbours that are together often enough, and have at most `longest` words."""
     V, words = len(texts.words), texts.words
     tokens = np.bincount(texts.ids[texts.ids >= 0], minlength=V)
-    frequent = tokens >= LEAST_COUNT
-    frequent &= np.array([" " not in word for word in words], bool)
-    keys, counts = _pair_counts(texts, frequent, block, most_pairs)
-    enough = counts >= LEAST_COUNT
+    size = np.array([sizes.get(word, 1) for word in words], np.int64)
+    keys, counts = _pair_counts(texts, (tokens >= LEAST_COUNT) & (size < longest), block, most_pairs)
+    enough = (counts >= LEAST_COUNT) & (size[keys // max(V, 1)] + size[keys % max(V, 1)] <= longest)
     keys, counts = keys[enough], counts[enough]
-    score = _scores(counts, tokens[keys // V], tokens[keys % V], int(tokens.sum()))
-    chosen = sorted((words[key // V], words[key % V]) for key in keys[score >= LEAST_SCORE].tolist())
-    counted, found = texts.joined(chosen).counts()
-    documents = dict(zip(found, np.bincount(counted.indices, minlength=len(found)).tolist(), strict=True))
-    return [(a, b) for a, b in chosen if documents[f"{a} {b}"] >= least_documents]
+    score = _scores(counts, tokens[keys // max(V, 1)], tokens[keys % max(V, 1)], int(tokens.sum()))
+    return sorted((words[key // V], words[key % V]) for key in keys[score >= LEAST_SCORE].tolist())
 
 
 def _pair_counts(

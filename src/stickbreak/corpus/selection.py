@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from stickbreak.exceptions import InputError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["held_out_rows", "selected_rows"]
+__all__ = ["checked_seed", "held_out_rows", "selected_rows"]
 
 
 def selected_rows(selection: ArrayLike, n_rows: int, what: str) -> np.ndarray:
@@ -30,7 +31,14 @@ def selected_rows(selection: ArrayLike, n_rows: int, what: str) -> np.ndarray:
     return rows
 
 
-def held_out_rows(n_rows: int, held_out: float, seed: int, what: str) -> np.ndarray:
+def checked_seed(seed: Any, *, negative: bool = False) -> int:
+    """Return the seed of a split, which may be a number of NumPy; an InputError for what is none."""
+    if not isinstance(seed, Integral) or (seed < 0 and not negative):
+        raise InputError(f"seed is {seed!r:.40}; give a whole number{'' if negative else ' from 0 upwards'}")
+    return int(seed)
+
+
+def held_out_rows(n_rows: int, held_out: Any, seed: int, what: str) -> np.ndarray:
     """Draw the rows to hold out.
 
     Parameters
@@ -54,12 +62,13 @@ def held_out_rows(n_rows: int, held_out: float, seed: int, what: str) -> np.ndar
     InputError
         If `held_out` leaves one side without rows.
     """
-    if not (0 < held_out < 1 or (1 <= held_out < n_rows and held_out == int(held_out))) or n_rows < 2:
+    is_number = isinstance(held_out, Real) and not isinstance(held_out, bool)
+    if not is_number or not (0 < held_out < 1 or (1 <= held_out < n_rows and held_out == int(held_out))) or n_rows < 2:
         raise InputError(
-            f"cannot hold out {held_out} of {n_rows} {what}s; give a share between 0 and 1, or a number "
+            f"cannot hold out {held_out!r:.40} of {n_rows} {what}s; give a share between 0 and 1, or a number "
             f"from 1 to one less than there are {what}s"
         )
     n_held = min(max(round(held_out * n_rows) if held_out < 1 else int(held_out), 1), n_rows - 1)
     held = np.zeros(n_rows, dtype=bool)
-    held[np.random.default_rng(seed).permutation(n_rows)[:n_held]] = True
+    held[np.random.default_rng(checked_seed(seed)).permutation(n_rows)[:n_held]] = True
     return held

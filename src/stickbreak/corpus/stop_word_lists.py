@@ -33,7 +33,6 @@ def languages() -> tuple[str, ...]:
     return tuple(sorted({ENGLISH, *stop_words.AVAILABLE_LANGUAGES}))
 
 
-@cache
 def stop_words_of(language: str) -> frozenset[str]:
     """Return the stop words of a language: words such as "the" and "and", which say nothing about a subject.
 
@@ -57,14 +56,20 @@ def stop_words_of(language: str) -> frozenset[str]:
     >>> "aber" in stop_words_of("german"), "aber" in stop_words_of("english")
     (True, False)
     """
-    if language == ENGLISH:
-        return _english() | set(_CONTRACTIONS.split())
     known = languages()
-    if language not in known:
+    if not isinstance(language, str) or language not in known:
         raise InputError(
             f"stop_words is {language!r:.40}, which is not a known language; give a list of words, or one of "
             f"{', '.join(known)}"
         )
+    return _listed(language)
+
+
+@cache
+def _listed(language: str) -> frozenset[str]:
+    """Return the words of a known language."""
+    if language == ENGLISH:
+        return _english() | set(_CONTRACTIONS.split())
     import stop_words
 
     words = (unicodedata.normalize("NFC", word.strip()) for word in stop_words.get_stop_words(language))

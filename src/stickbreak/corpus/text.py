@@ -12,13 +12,13 @@ import numpy as np
 from stickbreak.corpus.arguments import advice_for, kind_of
 from stickbreak.corpus.corpus import Corpus
 from stickbreak.corpus.csr import in_columns
-from stickbreak.corpus.mistakes import is_missing
 from stickbreak.corpus.preparing import settled
 from stickbreak.corpus.pruning import kept_words
 from stickbreak.corpus.reading.blocks import Block, arrow_texts, blocks_of_texts
 from stickbreak.corpus.text_columns import as_frame, is_frame, kept_columns, texts_in, texts_of
 from stickbreak.corpus.text_counter import count_blocks, found_phrases
 from stickbreak.corpus.text_settings import TextOptions
+from stickbreak.corpus.wrong_input import is_missing
 from stickbreak.exceptions import InputError, InvalidCorpus
 
 __all__ = ["corpus_of_blocks", "count_texts"]
@@ -95,7 +95,7 @@ def corpus_of_blocks(
     """Count texts that come many at once; the parameters are those of `count_texts`."""
     if vocabulary is None:
         options, blocks = settled(options, blocks)
-    if options.phrases is True:
+    if options.finds_phrases:
         if vocabulary is not None:
             raise InputError(
                 "phrases=True finds new words, but the vocabulary is given; give a list of phrases instead"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from stickbreak.corpus.metadata import Gatherer
-from stickbreak.corpus.mistakes import first_entry, is_missing
 from stickbreak.corpus.reading.fields import ALL, checked_keep, listed
+from stickbreak.corpus.wrong_input import first_entry, is_missing
 from stickbreak.exceptions import InputError, InvalidCorpus
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import chain
@@ -63,7 +63,8 @@ class _Known:
 
     @classmethod
     def _checked(cls, vocabulary: Sequence[str]) -> Self:
-        words = checked_vocabulary(vocabulary, (1, len(vocabulary)))
+        n_words = len(vocabulary) if isinstance(vocabulary, Sized) else 0
+        words = checked_vocabulary(vocabulary, (1, n_words))
         if not words:
             raise InvalidCorpus("the vocabulary to count is empty; give at least one word")
         return cls(words, {word: column for column, word in enumerate(words)}, 1 + max(w.count(" ") for w in words))
@@ -212,17 +213,16 @@ def token_sequences(texts: Iterable[str], options: TextOptions) -> TokenSequence
 
 def _joined(texts: TokenSequences, options: TextOptions) -> tuple[sp.csr_matrix, list[str]]:
     """Count words and the phrases that are known."""
-    prepare, known = preparation(options), () if isinstance(options.phrases, bool) else options.phrases
-    pairs = (prepare(phrase).split() for phrase in known)
-    return texts.joined((pair[0], pair[1]) for pair in pairs if len(pair) == 2).counts()
+    prepare, known = preparation(options), options.phrases if isinstance(options.phrases, tuple) else ()
+    return texts.joined(words for words in (prepare(phrase).split() for phrase in known) if len(words) > 1).counts()
 
 
 def found_phrases(texts: Iterable[str], options: TextOptions) -> tuple[sp.csr_matrix, list[str], TextOptions]:
     """Find the phrases of texts; return the counts, the words, and the options with these phrases."""
     sequences = token_sequences(texts, options)
     least, _ = document_limits(options, sequences.starts.size - 1)
-    phrases = tuple(" ".join(pair) for pair in find_phrases(sequences, least))
-    options = replace(options, phrases=phrases)
+    longest = 2 if isinstance(options.phrases, bool | tuple) else options.phrases
+    options = replace(options, phrases=tuple(find_phrases(sequences, least, longest)))
     return *_joined(sequences, options), options
 
 

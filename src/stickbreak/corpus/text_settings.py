@@ -45,11 +45,12 @@ class TextOptions:
         Make the text lower case first.
     strip_accents : "ascii", "unicode" or None
         Remove accents first.
-    phrases : bool or tuple of str
-        Count phrases of two words, such as "new york", as words of their own. True: those of the texts, found by how
+    phrases : bool, int or tuple of str
+        Count phrases, such as "new york", as words of their own. True: those of two words in the texts, found by how
         much more often than by chance their words are neighbours (docs/math (W1)); a corpus and a model remember them.
-        Or your own phrases. The words are joined by a blank, as in n-grams, and no longer counted one by one there.
-        Blanks and hyphens may stand between them in the text, but no stop words or other signs.
+        A number from 2 to 5: also longer ones, of at most so many words. Or your own phrases. The words are joined by
+        a blank, as in n-grams, and no longer counted one by one there; where phrases share words the longest counts,
+        then the first. Blanks and hyphens may stand between them in the text, but no stop words or other signs.
     strip : "auto", sequence of {"html", "urls"} or None
         Leave out HTML tags (and write entities such as `&amp;` as the signs that they stand for), and addresses: URLs,
         e-mail, @names. "auto": those that a tenth of the first texts have, as a corpus and a model remember. None:
@@ -74,7 +75,7 @@ class TextOptions:
     token_pattern: str | None = None
     lowercase: bool = True
     strip_accents: str | None = None
-    phrases: bool | tuple[str, ...] = False
+    phrases: bool | int | tuple[str, ...] = False
     tokenizer: Callable[[str], Iterable[str]] | str | None = None
     strip: str | tuple[str, ...] | None = "auto"
 
@@ -105,6 +106,11 @@ class TextOptions:
     def stripped(self) -> tuple[str, ...]:
         """What is left out of texts for certain: "html", "urls"."""
         return self.strip if isinstance(self.strip, tuple) else ()
+
+    @property
+    def finds_phrases(self) -> bool:
+        """Whether phrases are to be found in the texts."""
+        return self.phrases is True or (isinstance(self.phrases, int) and self.phrases > 1)
 
     @property
     def is_turkish(self) -> bool:
@@ -154,6 +160,7 @@ def checked_options(text: object) -> TextOptions:
 
 
 _STRIPPED = ("ascii", "unicode")
+_MOST_WORDS = 5  # of a phrase
 
 
 def _is_whole(value: Any, least: int) -> bool:
@@ -197,12 +204,19 @@ def _checked_strip(value: Any) -> str | tuple[str, ...] | None:
     return tuple(dict.fromkeys(names))
 
 
-def _checked_phrases(value: Any) -> bool | tuple[str, ...]:
+def _checked_phrases(value: Any) -> bool | int | tuple[str, ...]:
     if isinstance(value, bool):
         return value
+    if _is_whole(value, 2) and value <= _MOST_WORDS:
+        return int(value)
     phrases = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping) else None
-    if phrases is None or not all(isinstance(phrase, str) and len(phrase.split()) == 2 for phrase in phrases):
-        raise InputError(f"phrases is {value!r:.60}; give True, False or a list of phrases of two words each")
+    if phrases is None or not all(
+        isinstance(phrase, str) and 2 <= len(phrase.split()) <= _MOST_WORDS for phrase in phrases
+    ):
+        raise InputError(
+            f"phrases is {value!r:.60}; give True, False, a number from 2 to {_MOST_WORDS}, or a list of phrases of 2 "
+            f"to {_MOST_WORDS} words"
+        )
     return phrases
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Self
 
 import numpy as np
@@ -95,36 +96,30 @@ class TokenSequences:
         left, right = ids[:-1], ids[1:]
         return (left != _BREAK) & (right != _BREAK), left * len(self.words) + right
 
-    def joined(self, phrases: Iterable[tuple[str, str]]) -> Self:
-        """Join the words of phrases by a blank, in the order of the text: a word belongs to one phrase, the first.
+    def joined(self, phrases: Iterable[Sequence[str]]) -> Self:
+        """Join the words of phrases by blanks: the longest phrases first, those of a length in the order of the text.
 
         Parameters
         ----------
-        phrases : iterable of (str, str)
+        phrases : iterable of sequence of str
+            The words of each phrase, two or more.
         """
         number = {word: place for place, word in enumerate(self.words)}
-        V = len(self.words)
-        known = {
-            number[a] * V + number[b]: f"{a} {b}" for a, b in dict.fromkeys(phrases) if a in number and b in number
-        }
-        if not known:
+        given = {tuple(number[word] for word in phrase) for phrase in phrases if all(word in number for word in phrase)}
+        if not given:
             return self
-        keys = np.array(sorted(known), np.int64)
-        found, pair = self.pairs(0, self.ids.size)
-        place = np.minimum(np.searchsorted(keys, pair), keys.size - 1)
-        found &= keys[place] == pair
-        places = np.flatnonzero(found)
-        run_begins = np.ones(places.size, bool)
-        run_begins[1:] = np.diff(places) > 1
-        within = np.arange(places.size) - np.maximum.accumulate(np.where(run_begins, np.arange(places.size), 0))
-        first = places[within % 2 == 0]
-        ids = self.ids.copy()
-        ids[first] = V + place[first]
-        ids[first + 1] = _GONE
+        V, ids = len(self.words), self.ids.copy()
+        for length, group in groupby(sorted(given, key=lambda phrase: (-len(phrase), phrase)), key=len):
+            known = list(group)
+            names = [" ".join(self.words[w] for w in phrase) for phrase in known]
+            numbers = np.array([number.setdefault(name, len(number)) for name in names])
+            places, which = _found(ids, known, length, V)
+            for step in range(1, length):
+                ids[places + step] = _GONE
+            ids[places] = numbers[which]
         kept = ids != _GONE
         before = np.concatenate(([0], np.cumsum(kept)))
-        words = [*self.words, *(known[int(key)] for key in keys)]
-        return type(self)(ids[kept], before[self.starts], words)
+        return type(self)(ids[kept], before[self.starts], list(number))
 
     def counts(self) -> tuple[sp.csr_matrix, list[str]]:
         """Return how often each word is in each text, (D, W), and the words."""
@@ -138,3 +133,37 @@ class TokenSequences:
         dtype = np.int32 if cell.size < 2**31 else np.int64
         counts = assemble_csr(count.astype(np.int32), (cell % V).astype(dtype), indptr.astype(dtype), V)
         return counts, self.words
+
+
+def _found(ids: np.ndarray, phrases: Sequence[tuple[int, ...]], length: int, V: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return where phrases of one length begin, from the left and without overlaps, and which they are.
+
+    Parameters
+    ----------
+    ids : ndarray of int32
+    phrases : sequence of tuple of int
+        Ascending.
+    length : int
+        Words of each phrase.
+    V : int
+        Words that phrases are made of have smaller numbers.
+    """
+    n = max(ids.size - length + 1, 0)
+    beginning = np.where(ids[:n] < V, ids[:n], _BREAK).astype(np.int64)  # the number of a beginning of phrases
+    number = {phrase[:1]: phrase[0] for phrase in phrases}
+    for step in range(1, length):
+        longer = sorted({phrase[: step + 1] for phrase in phrases})
+        keys = np.array([number[one[:-1]] * V + one[-1] for one in longer], np.int64)
+        number = {one: place for place, one in enumerate(longer)}
+        following = ids[step : step + n].astype(np.int64)
+        key = beginning * V + following
+        place = np.minimum(np.searchsorted(keys, key), keys.size - 1)
+        fits = (beginning >= 0) & (following >= 0) & (following < V) & (keys[place] == key)
+        beginning = np.where(fits, place, _BREAK)
+    places, end = [], 0
+    for at in np.flatnonzero(beginning >= 0).tolist():
+        if at >= end:
+            places.append(at)
+            end = at + length
+    chosen = np.array(places, np.int64)
+    return chosen, beginning[chosen]

@@ -9,15 +9,18 @@ import numpy as np
 import scipy.sparse as sp
 
 from stickbreak.corpus.csr import row_of_entry
-from stickbreak.corpus.mistakes import mistake_in, obvious_mistake
+from stickbreak.corpus.wrong_input import wrong_input
 from stickbreak.exceptions import InvalidCorpus
 from stickbreak.storage.memory import memory_installed
 
-__all__ = ["canonical_counts", "checked_names", "checked_sparse", "checked_vocabulary"]
+__all__ = ["canonical_counts", "checked_names", "checked_sparse", "checked_vocabulary", "columns_of_no_counts"]
 
 _LARGEST_COUNT = np.iinfo(np.int32).max
 _BYTES_OF_A_ROW = 32  # its place, its length, and as much again for what works on them
 _BYTES_OF_AN_ENTRY = 8  # at least; they are in the memory already
+_FEWEST = 10  # rows and columns, from which on one of them can stand out
+_MUCH = 0.3  # of all counts, in one column: the most frequent word of a language has less than a tenth
+_IN_NEARLY_ALL = 0.95  # of the rows
 
 
 def canonical_counts(X: Any) -> sp.csr_matrix:
@@ -170,20 +173,18 @@ def _as_csr(X: Any) -> sp.csr_matrix:
 
 
 def _as_dense(X: Any) -> np.ndarray:
-    mistake = obvious_mistake(X)
-    if mistake is None:
+    wrong = wrong_input(X)
+    if wrong is None:
         try:
             array = np.asarray(X)
-            if array.dtype == object:
+            wrong = wrong_input(array)  # of lists
+            if wrong is None and array.dtype == object:
                 array = _without_missing(X) if hasattr(X, "iloc") else array.astype(np.float64)
         except (ValueError, TypeError, OverflowError, RecursionError) as error:
-            mistake = mistake_in(X)
-            text = f"counts must be numbers in a table of documents x words; this is not: {error}"
-        else:
-            mistake = mistake_in(X) if array.dtype.kind in "US" else None
-            text = ""
-    if mistake is not None or text:
-        raise InvalidCorpus(text if mistake is None else mistake.of_counts()) from None
+            message = f"counts must be numbers in a table of documents x words; this is not: {error}"
+            raise InvalidCorpus(message) from None
+    if wrong is not None:
+        raise InvalidCorpus(wrong.of_counts()) from None
     if array.ndim != 2:
         raise InvalidCorpus(f"counts must have two dimensions (documents, words), not {array.ndim}")
     if array.dtype.kind not in "biuf":
@@ -312,8 +313,31 @@ def checked_names(names: Iterable[str] | None, shape: tuple[int, int]) -> tuple[
 def _strings(values: Iterable[str], what: str) -> tuple[str, ...]:
     if isinstance(values, str):
         raise InvalidCorpus(f"{what} is one string ({values[:40]!r}); give a list of strings")
+    if not isinstance(values, Iterable):
+        raise InvalidCorpus(f"{what} is {values!r:.40}; give a list of strings")
     strings = tuple(values)
     for position, value in enumerate(strings):
         if not isinstance(value, str):
             raise InvalidCorpus(f"{what} holds {value!r} at position {position}, which is not a string; give strings")
     return tuple(str(value) for value in strings)  # numpy's str_ become plain str
+
+
+def columns_of_no_counts(counts: sp.csr_matrix) -> list[int]:
+    """Return columns that outweigh all others and are in nearly all rows, as ids, years, prices and times are.
+
+    Parameters
+    ----------
+    counts : csr_matrix of shape (D, W)
+        Canonical.
+    """
+    D, W = counts.shape
+    if min(D, W) < _FEWEST:
+        return []
+    totals = np.bincount(counts.indices, counts.data, W)
+    left, found = totals.sum(), []
+    for column in map(int, np.argsort(-totals, kind="stable")[: W // _FEWEST]):
+        if totals[column] <= _MUCH * left or (counts.indices == column).sum() < _IN_NEARLY_ALL * D:
+            break
+        found.append(column)
+        left -= totals[column]
+    return found

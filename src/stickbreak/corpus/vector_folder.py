@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import DTypeLike
 
+from stickbreak.corpus.arguments import checked_path
 from stickbreak.corpus.patch_shape import PatchShape
 from stickbreak.corpus.stored import open_array, read_meta, read_strings, write_strings
 from stickbreak.corpus.vectors import GroupedVectors
@@ -96,7 +97,7 @@ def vectors_being_written(
     ------
     ndarray of shape (N, dim)
     """
-    target = Path(path)
+    target = checked_path(path, "write_vectors")
     if overwrite and target.exists() and not (target / _HEAD).is_file():
         raise WriteError(f"{target} exists and is not a folder of vectors, so it is not replaced; choose another name")
     meta = {

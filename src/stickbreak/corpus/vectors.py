@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from stickbreak.corpus.halves import first_halves
-from stickbreak.corpus.mistakes import is_missing, mistake_in
-from stickbreak.corpus.selection import held_out_rows, selected_rows
+from stickbreak.corpus.selection import checked_seed, held_out_rows, selected_rows
 from stickbreak.corpus.validation import checked_names
+from stickbreak.corpus.wrong_input import is_missing, wrong_input
 from stickbreak.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -99,6 +99,8 @@ class GroupedVectors:
         -------
         GroupedVectors
         """
+        if not isinstance(arrays, Iterable):
+            raise InputError(f"arrays is {arrays!r:.40}; give a list of arrays, one for each group")
         groups = [_as_array(array, g) for g, array in enumerate(arrays)]
         if not groups:
             raise InputError("there are no groups; give at least one array of vectors")
@@ -273,7 +275,7 @@ class GroupedVectors:
         observed, held_out : GroupedVectors
             The same groups, with the vectors in their order. Both halves are in memory, even if these vectors are not.
         """
-        chosen = first_halves(self.offsets, seed)
+        chosen = first_halves(self.offsets, checked_seed(seed, negative=True))
         sizes = (self.group_sizes + 1) // 2
         first = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
         return (
@@ -284,12 +286,11 @@ class GroupedVectors:
 
 def checked_values(values: Any) -> np.ndarray:
     """Check that values are a table of finite numbers; return them as float32 or float64, shared where they are."""
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        raise InputError(
-            "the vectors are a masked array, of which the masked values are unknown; leave their rows out, or fill them"
-        )
+    wrong = wrong_input(values)
+    if wrong is not None:
+        raise InputError(wrong.of_vectors("an array of numbers, a row for each vector"))
     try:
-        array = np.asanyarray(values)
+        array = np.asarray(values) if isinstance(values, np.matrix) else np.asanyarray(values)
         if array.dtype.kind not in "biufO":
             raise InputError(f"vectors must be a table (N, dim) of real numbers, not {array.dtype}; convert them")
         if array.dtype not in (np.float32, np.float64):
@@ -321,8 +322,9 @@ def _as_array(group: Any, g: int) -> np.ndarray:
         array = np.asarray(group)
     except (TypeError, ValueError):
         raise InputError(f"group {g} is not a table of numbers; give rows of equally many numbers") from None
-    if array.dtype.kind in "USO" and mistake_in(group) is not None:
-        raise InputError(f"group {g} holds texts; give rows of equally many numbers")
+    wrong = wrong_input(group) or wrong_input(array)
+    if wrong is not None and array.size:
+        raise InputError(f"group {g}: {wrong.what}; give rows of equally many numbers")
     return array
 
 

@@ -139,7 +139,7 @@ def count_files(
     """
     count_jobs(n_jobs)
     options = checked_options(text)
-    if options.phrases is True:
+    if options.finds_phrases:
         raise InputError(
             "phrases=True needs all texts at once, which count_files does not hold; give a list of phrases, such as "
             "text_options.phrases of a corpus that stickbreak.corpus.read made of a part of them"

@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stickbreak.corpus import Corpus, TextOptions, count_texts
 from stickbreak.corpus.alignment import in_columns
-from stickbreak.corpus.mistakes import Mistake, mistake_in, obvious_mistake
 from stickbreak.corpus.text_columns import columns_of, is_frame, texts_in, texts_of
+from stickbreak.corpus.wrong_input import WrongInput, wrong_input
 from stickbreak.exceptions import InputError, InvalidCorpus
 from stickbreak.prediction.topics import FlatTopics
 from stickbreak.prediction.words import no_documents
@@ -104,22 +104,19 @@ def counted_for(model: Any, X: Any) -> Corpus:
 
 
 def checked_table(
-    model: BaseEstimator, X: Any, sentence: Callable[[Mistake], str], refused: type[InputError], **options: Any
+    model: BaseEstimator, X: Any, sentence: Callable[[WrongInput], str], refused: type[InputError], **options: Any
 ) -> Any:
     """Return what scikit-learn's `validate_data` makes of X.
 
     It refuses texts, a path or a dict in place of a table, and other shapes, in one sentence without the data.
     """
-    mistake = obvious_mistake(X)
-    if mistake is None:
-        try:
-            return validate_data(model, X, **options)
-        except (TypeError, ValueError) as error:
-            mistake = mistake_in(X)
-            if mistake is None and isinstance(error, TypeError):
-                raise
-            text = _in_one_sentence(str(error))
-    raise refused(text if mistake is None else sentence(mistake)) from None
+    wrong = wrong_input(X)
+    if wrong is not None:
+        raise refused(sentence(wrong))
+    try:
+        return validate_data(model, np.asarray(X) if isinstance(X, np.matrix) else X, **options)
+    except ValueError as error:
+        raise refused(_in_one_sentence(str(error))) from None
 
 
 def _in_one_sentence(text: str) -> str:

@@ -6,6 +6,7 @@ import copy
 import zlib
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import wraps
 from typing import Any, ClassVar, Self, TypeVar, cast
 
@@ -18,9 +19,9 @@ from sklearn.utils.validation import check_is_fitted
 from stickbreak import questions
 from stickbreak.corpus import Corpus, TextOptions
 from stickbreak.corpus.csr import row_blocks
-from stickbreak.corpus.mistakes import Mistake
 from stickbreak.corpus.sources import Source, Stored
-from stickbreak.corpus.validation import checked_sparse
+from stickbreak.corpus.validation import checked_sparse, columns_of_no_counts
+from stickbreak.corpus.wrong_input import WrongInput
 from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError
 from stickbreak.fitting.checkpoint import FREE, check_end, identity_of, identity_of_corpus, require, whole_number
 from stickbreak.fitting.engine import engine, workers_now
@@ -49,7 +50,14 @@ from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.pseudo_counts import Eta, prior_mean
 from stickbreak.path import joined_models
 from stickbreak.path.topic_path import TopicPath
-from stickbreak.prediction.document_weights import WordRows, weights_and_rest
+from stickbreak.prediction.document_weights import (
+    LEAST,
+    WordRows,
+    checked_dtype,
+    checked_least,
+    table_of_weights,
+    weights_and_rest,
+)
 from stickbreak.prediction.left_to_right import LeftToRight, PredictiveRule, TopicRule, score_sequences
 from stickbreak.prediction.topics import FlatTopics, shares_of
 from stickbreak.prediction.words import check_same_words, no_documents, relevant_words, words_to_show
@@ -300,21 +308,33 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         weights = self.expected_weights(X)[:, :-1]
         return weights / weights.sum(axis=1, keepdims=True)
 
-    def transform(self, X: Any) -> Float:
+    def transform(self, X: Any, *, sparse: bool = False, dtype: Any = "float64", least: float = LEAST) -> Any:
         """Return the expected topic weights of documents.
 
         Parameters
         ----------
         X : texts, Corpus, sparse matrix or array of shape (D, W)
             Counts over the words of the fitted model.
+        sparse : bool, default=False
+            Return a sparse table of the weights from `least` upwards, made block by block. Rows then sum to what these
+            weights have, and are not renormalised.
+        dtype : {"float64", "float32"}, default="float64"
+        least : float, default=0.001
+            The least weight that a sparse table holds.
 
         Returns
         -------
-        ndarray of shape (D, K)
+        ndarray or scipy.sparse.csr_array of shape (D, K)
             Weights of the active topics, renormalised so that rows sum to one. An empty document gets the weights of
             the corpus.
         """
-        return self.active_weights(X)
+        dtype, least = checked_dtype(dtype), checked_least(least)
+        if not sparse and dtype == np.float64:
+            return self.active_weights(X)
+        documents = replace(self._corpus(X), names=None, metadata=None)
+        return table_of_weights(
+            self.active_weights, documents, self.n_columns_, sparse=sparse, dtype=dtype, least=least
+        )
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the held-out log-likelihood by document completion, in nats per token (larger is better).
@@ -650,11 +670,17 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
             self._check_labelled_fit()
             self._document_labels = given_labels(documents, given)
         check_tokens(documents)
+        if documents.text_options is None:
+            for column in columns_of_no_counts(documents.counts):
+                logger.warning(
+                    "column %.40r holds most of all counts, as ids, years, prices and times do; leave it out if it is "
+                    "no count of a word", documents.words[column],
+                )  # fmt: skip
         n_copies = int((documents.copy_of() != np.arange(documents.n_documents)).sum())
         if n_copies > _MANY_COPIES * documents.n_documents:
             logger.warning(
                 "%d of %d documents have the words of an earlier one: copies can become topics of their own, and "
-                "held-out scores are too good; in Python, corpus.without_copies() keeps one of each",
+                "held-out scores are too good; keep one of each with --set copies=drop (corpus.without_copies())",
                 n_copies, documents.n_documents,
             )  # fmt: skip
 
@@ -746,9 +772,9 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
             "reset": reset,
             "ensure_min_samples": int(reset),  # a fitted model describes no documents, too
         }
-        checked = checked_table(self, X, Mistake.of_counts, InvalidCorpus, dtype=None, **options)
+        checked = checked_table(self, X, WrongInput.of_counts, InvalidCorpus, dtype=None, **options)
         if getattr(checked, "dtype", np.dtype(float)).kind not in "biuf":
-            checked = checked_table(self, X, Mistake.of_counts, InvalidCorpus, dtype=np.float64, **options)
+            checked = checked_table(self, X, WrongInput.of_counts, InvalidCorpus, dtype=np.float64, **options)
         words = getattr(self, "feature_names_in_", None)
         return Corpus.from_counts(checked, vocabulary=words) if checked.shape[0] else no_documents(self.vocabulary_)
 

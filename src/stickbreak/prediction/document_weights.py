@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
+from stickbreak.exceptions import InputError
 from stickbreak.fitting.executor import Executor, shards
 from stickbreak.numerics.arrays import Float, for_kernels
 from stickbreak.prediction.kernels import weights as weight_kernels
+from stickbreak.prediction.words import document_blocks
 
 TOLERANCE, SWEEPS = 1e-4, 300
+LEAST = 1e-3  # weight that a sparse table holds
 _SHARD_COUNTS = 16_384  # stored counts of a shard
 
 # The probabilities of some words in all topics, (n, K): what a model can say without a table of all its words.
@@ -77,6 +81,52 @@ def _words_of(counts: sp.csr_matrix) -> tuple[NDArray[np.integer] | slice, NDArr
     place = np.empty(found.size, counts.indices.dtype)
     place[words] = np.arange(words.size)
     return words, place[counts.indices]
+
+
+def table_of_weights(
+    weights: Callable[[Any], Float], documents: Any, n_topics: int, *, sparse: bool, dtype: Any, least: float
+) -> Any:
+    """Return the weights of documents or groups as `transform` does; a dense table of doubles is not made.
+
+    Parameters
+    ----------
+    weights : callable
+        From some of the documents to their weights, (n, K).
+    documents : Corpus or GroupedVectors
+    n_topics : int
+        K.
+    sparse : bool
+        Whether the table is sparse, without weights below `least`.
+    dtype : float32 or float64
+    least : float
+
+    Returns
+    -------
+    ndarray or scipy.sparse.csr_array of shape (D, K)
+    """
+    parts = (weights(documents[rows]) for rows in document_blocks(len(documents), n_topics))
+    if not sparse:
+        table, first = np.empty((len(documents), n_topics), dtype), 0
+        for part in parts:
+            table[first : first + len(part)] = part
+            first += len(part)
+        return table
+    rows = [sp.csr_array(np.where(part >= least, part, 0.0).astype(dtype)) for part in parts]
+    return sp.vstack(rows, format="csr") if rows else sp.csr_array((0, n_topics), dtype=dtype)
+
+
+def checked_dtype(dtype: Any) -> np.dtype:
+    """Return the dtype of weights; refuse all but single and double precision."""
+    if dtype not in ("float32", "float64", np.float32, np.float64, np.dtype("float32"), np.dtype("float64")):
+        raise InputError(f"dtype is {dtype!r:.40}; give 'float32' or 'float64'.")
+    return np.dtype(dtype)
+
+
+def checked_least(least: Any) -> float:
+    """Return the least weight of a sparse table; refuse what is no share."""
+    if not isinstance(least, int | float | np.number) or not 0 <= least < 1:
+        raise InputError(f"least is {least!r:.40}; give a number from 0 to less than 1.")
+    return float(least)
 
 
 def prior_and_rest(alpha: float, weights: Float) -> Float:

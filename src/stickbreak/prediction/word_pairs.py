@@ -180,8 +180,8 @@ def check_window(window: int) -> int:
 
 def _with_phrases(texts: TokenSequences, options: TextOptions | None) -> TokenSequences:
     """Join the words of the phrases that options name."""
-    known = () if options is None or isinstance(options.phrases, bool) else options.phrases
-    return texts.joined((pair[0], pair[1]) for pair in (phrase.split() for phrase in known) if len(pair) == 2)
+    known = () if options is None or not isinstance(options.phrases, tuple) else options.phrases
+    return texts.joined(phrase.split() for phrase in known)
 
 
 def _checked_text(text: object) -> str:

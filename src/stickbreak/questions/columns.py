@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from numbers import Integral
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tables import in_tables
 from stickbreak.exceptions import InputError
+from stickbreak.fitting.loop import logger
 from stickbreak.numerics.arrays import Int
 
 if TYPE_CHECKING:
@@ -27,6 +29,10 @@ _DAYS_THAT_SAY = 3  # how precise dates are, where each lies in a period of its 
 _FIRST_YEAR, _LAST_YEAR = 1000, 9999
 _MOST_WRONG = 0.05  # of the values of a column of dates, that are none
 _DATED = r"\d{4}-\d\d"  # how a date that is text begins
+_UNITS = {"seconds": 1.0, "milliseconds": 1e3, "microseconds": 1e6}  # since 1970; how many a second has
+_DAY, _SINCE, _UNTIL, _LAST = 86_400, 631_152_000, 4_102_444_800, 253_402_300_800  # seconds: 1990, 2100 and 10000
+_DIGITS = re.compile(r"\d{9,16}(\.\d{1,9})?")
+_NAME_OF_TIMES = re.compile(r"date|time|created|updated|published|posted|epoch|utc|_at$|^ts$", re.IGNORECASE)
 
 
 def column_of(corpus: Corpus, given: Any, parameter: str) -> pd.Series:
@@ -135,7 +141,8 @@ def days_of(corpus: Corpus, given: Any, date_format: str | None = None) -> Days:
         A column of `Corpus.metadata`, or dates. None: the only column of dates that there is, or the only column of
         text that `date_format` reads.
     date_format : str, optional
-        How text is to be read, as `datetime.strptime` has it. By default as ISO 8601: nothing is guessed.
+        How text is to be read, as `datetime.strptime` has it, or "seconds", "milliseconds" or "microseconds" since
+        1970. By default as ISO 8601; numbers are years, or times since 1970 where nearly all lie from 1990 to 2100.
 
     Returns
     -------
@@ -168,7 +175,10 @@ def only_column_of_dates(corpus: Corpus, date_format: str | None = None) -> str:
 
 
 def columns_of_dates(table: Any, date_format: str | None = None) -> list[str]:
-    """Return the names of the columns of dates of an Arrow table; without any those of text that nearly always is one.
+    """Return the names of the columns of dates of an Arrow table.
+
+    Without any, those of text that nearly always is a date; without these, those of numbers that are seconds or
+    milliseconds since 1970 by their values and by their name, such as created_utc.
 
     Parameters
     ----------
@@ -180,9 +190,28 @@ def columns_of_dates(table: Any, date_format: str | None = None) -> list[str]:
 
     schema = () if table is None else table.schema
     found = [field.name for field in schema if pa.types.is_date(field.type) or pa.types.is_timestamp(field.type)]
-    return found or [
-        field.name for field in schema if _is_text(field.type) and _holds_dates(table[field.name], date_format)
-    ]
+    if not found and date_format not in _UNITS:
+        found = [
+            field.name for field in schema if _is_text(field.type) and _holds_dates(table[field.name], date_format)
+        ]
+    if not found and date_format in (None, *_UNITS):
+        found = [
+            field.name for field in schema if _NAME_OF_TIMES.search(field.name) and _holds_times(table[field.name])
+        ]
+    return found
+
+
+def _holds_times(column: Any) -> bool:
+    """Tell whether a column of Arrow holds numbers that are times since 1970."""
+    import pandas as pd
+
+    values = column.to_pandas()
+    if _is_text(column.type) and _are_digits(values):
+        values = pd.to_numeric(values)
+    if not pd.api.types.is_numeric_dtype(values.dtype) or pd.api.types.is_bool_dtype(values.dtype):
+        return False
+    numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
+    return _unit_of(numbers[np.isfinite(numbers)]) is not None
 
 
 def _is_text(kind: Any) -> bool:
@@ -210,18 +239,52 @@ def _days(values: pd.Series, date_format: str | None, name: str) -> Days:
     """Return values of any common kind as days."""
     import pandas as pd
 
-    if pd.api.types.is_integer_dtype(values.dtype) or _are_whole(values):
-        years = values.to_numpy(dtype=np.float64, na_value=np.nan)
-        known = years[np.isfinite(years)]
-        if known.size and not _FIRST_YEAR <= known.min() <= known.max() <= _LAST_YEAR:
-            raise InputError(f"{name} holds numbers that are not years ({known[0]:.12g}); give dates as 2026-11-23.")
-        since = np.where(np.isfinite(years), years - 1970, 0).astype("timedelta64[Y]")
+    if not pd.api.types.is_numeric_dtype(values.dtype):
+        if not _are_digits(values) or date_format not in (None, *_UNITS):
+            return _read_days(values, date_format, name)
+        values = pd.to_numeric(values)
+    numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
+    known = np.isfinite(numbers)
+    if date_format is not None and date_format not in _UNITS:
+        texts = [f"{number:.0f}" if ok else None for number, ok in zip(numbers, known, strict=True)]
+        return _read_days(pd.Series(texts, dtype="string"), date_format, name)
+    if date_format is None and _are_years(numbers[known]):
+        since = np.where(known, numbers - 1970, 0).astype("timedelta64[Y]")
         days = (np.datetime64(0, "Y") + since).astype("datetime64[D]")
-        days[~np.isfinite(years)] = np.datetime64("NaT")
+        days[~known] = np.datetime64("NaT")
         return days
-    if pd.api.types.is_numeric_dtype(values.dtype):
-        raise InputError(f"{name} holds numbers that are not years; give dates as 2026-11-23.")
-    return _read_days(values, date_format, name)
+    unit = date_format or _unit_of(numbers[known])
+    if unit is None:
+        first = f" ({numbers[known][0]:.12g})" if known.any() else ""
+        raise InputError(
+            f"{name} holds numbers that are not years{first}, nor seconds or milliseconds since 1970; give dates as "
+            "2026-11-23, or say what they are with --date-format seconds (in Python: date_format='seconds')."
+        )
+    days, inside = np.full(numbers.size, "NaT", "datetime64[D]"), known & (np.abs(numbers) < _LAST * _UNITS[unit])
+    days[inside] = np.floor(numbers[inside] / (_DAY * _UNITS[unit])).astype("timedelta64[D]") + np.datetime64(0, "D")
+    if date_format is None:
+        logger.warning("%s holds %s since 1970: they are read as dates of Greenwich", name, unit)
+    return days
+
+
+def _are_digits(values: pd.Series) -> bool:
+    """Tell whether texts are nothing but numbers of many digits, as JSON may hold times."""
+    known = values.dropna()
+    return bool(len(known)) and all(isinstance(value, str) and _DIGITS.fullmatch(value) for value in known)
+
+
+def _are_years(known: NDArray[np.float64]) -> bool:
+    """Tell whether numbers are years; no numbers are, too."""
+    return bool(((known >= _FIRST_YEAR) & (known <= _LAST_YEAR) & (known == np.floor(known))).all())
+
+
+def _unit_of(known: NDArray[np.float64]) -> str | None:
+    """Return the unit in which nearly all numbers are times from 1990 to 2100; None where none is."""
+    for unit, of_second in _UNITS.items():
+        inside = (known >= _SINCE * of_second) & (known < _UNTIL * of_second)
+        if known.size and inside.mean() >= 1 - _MOST_WRONG:
+            return unit
+    return None
 
 
 def _read_days(values: pd.Series, date_format: str | None, name: str) -> Days:
@@ -239,14 +302,6 @@ def _read_days(values: pd.Series, date_format: str | None, name: str) -> Days:
             "written with --date-format %d.%m.%Y (in Python: date_format='%d.%m.%Y')."
         )
     return found.dt.tz_localize(None).to_numpy().astype("datetime64[D]")
-
-
-def _are_whole(values: pd.Series) -> bool:
-    """Whether numbers are whole but for missing ones, as years with gaps are."""
-    if values.dtype.kind != "f":
-        return False
-    known = values[values.notna()]
-    return bool(len(known)) and bool((known == known.round()).all())
 
 
 def period_starts(days: Days, by: str) -> Days:

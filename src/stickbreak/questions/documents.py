@@ -17,7 +17,7 @@ from stickbreak.exceptions import InputError
 from stickbreak.fitting.requirements import check_whole
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.prediction.topics import FlatTopics
-from stickbreak.questions.labels import labelled_topics, with_labels
+from stickbreak.questions.labels import with_labels
 from stickbreak.questions.weights import dense, weight_blocks, whole_blocks
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def documents_of(model: FlatTopics, topic: int, X: Any, n: int = 10) -> pd.DataF
     """
     import pandas as pd
 
-    labelled_topics(model, topic)  # refuses a number that is none of a topic
+    model.word_distributions([topic])  # refuses a number that is none of a topic
     corpus = model._corpus(X)
     check_whole("n", n, 1)
     (rows,), (weights,) = best_documents(model, corpus, np.array([int(topic)], dtype=np.int64), n)

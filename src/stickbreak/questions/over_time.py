@@ -54,7 +54,8 @@ def topics_over_time(
         Only this topic, without any adjustment of p for the others. The default is all; of a tree the 100 largest
         leaves.
     date_format : str, optional
-        How dates are written, as in `datetime.strptime`. By default text must be as in ISO 8601 (2026-11-23).
+        How dates are written, as in `datetime.strptime`, or "seconds" or "milliseconds" since 1970. By default text
+        must be as in ISO 8601 (2026-11-23); times since 1970 are recognised where nearly all lie from 1990 to 2100.
     n_resamples : int, default=500
         Number of resamples of the documents.
     random_state : int, default=0

@@ -93,7 +93,10 @@ def search(model: FlatTopics, words: str | Iterable[str]) -> pd.DataFrame:
 
     check_is_fitted(model)
     as_counted = preparation(model.text_options_ or TextOptions())
-    asked = words.split() if isinstance(words, str) else [str(word) for word in words]
+    asked = words.split() if isinstance(words, str) else list(words) if isinstance(words, Iterable) else [words]
+    wrong = next((word for word in asked if not isinstance(word, str)), None)
+    if wrong is not None or None in asked:
+        raise InputError(f'words holds {wrong!r:.40}, which is no text; give words, such as words="engine".')
     if not asked:
         raise InputError('words is empty: a search needs at least one word, such as words="engine".')
     columns = [_matching(model.vocabulary_, word, as_counted) for word in asked]

@@ -124,7 +124,8 @@ def build_report(
         Columns of `Corpus.metadata`, or values of all documents by the name of the column. The default is up to three
         columns with at most 30 different values, of text or true and false. An empty list: none.
     date_format : str, optional
-        How dates are written, as in `datetime.strptime`. By default text must be as in ISO 8601 (2026-11-23).
+        How dates are written, as in `datetime.strptime`, or "seconds" or "milliseconds" since 1970. By default text
+        must be as in ISO 8601 (2026-11-23); times since 1970 are recognised where nearly all lie from 1990 to 2100.
     since, until : str or date, optional
         First and last day. The documents that are shown, and the shares in documents, over time and by class are of
         these days. The shares of topics in all tokens stay those of the fit. A month or a year is meant as a whole.

@@ -55,6 +55,7 @@ def describe_fit(model: FittedRun, n_found: int) -> FitReport:
         settings=_settings(model),
         trace={name: tuple(finite_or_none(v) for v in values[keep]) for name, values in sorted(trace.items())},
         moves=tuple(model.moves_),
+        left_out=tuple(getattr(model, "left_out_", ())),
     )
 
 

@@ -12,7 +12,7 @@ from scipy.special import logsumexp, softmax
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import GroupedVectors
-from stickbreak.corpus.mistakes import obvious_mistake
+from stickbreak.corpus.wrong_input import wrong_input
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.constraints import CONCENTRATION, POSITIVES, one_of, whole
 from stickbreak.fitting.engine import engine
@@ -21,6 +21,7 @@ from stickbreak.fitting.requirements import check_names
 from stickbreak.fitting.sklearn_bases import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.numerics.arrays import Float
+from stickbreak.prediction.document_weights import LEAST, checked_dtype, checked_least, table_of_weights
 from stickbreak.storage.places import PathLike
 from stickbreak.variational.global_step import STICK_RULES
 from stickbreak.variational.hdp import HDP
@@ -323,7 +324,7 @@ class GaussianHDP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, VectorModel
                 theta[rows, :-1] += result.documents.dense(parameters.n_topics)
         return theta / theta.sum(axis=1, keepdims=True)
 
-    def transform(self, X: Any) -> Float:
+    def transform(self, X: Any, *, sparse: bool = False, dtype: Any = "float64", least: float = LEAST) -> Any:
         """Return the expected component weights of groups, (G, K); rows sum to one.
 
         An empty group has the weights of the corpus.
@@ -331,8 +332,23 @@ class GaussianHDP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, VectorModel
         Parameters
         ----------
         X : GroupedVectors or sequence of array-like of shape (N_g, dim)
+        sparse : bool, default=False
+            Return a sparse table of the weights from `least` upwards, made block by block. Rows then sum to what these
+            weights have, and are not renormalised.
+        dtype : {"float64", "float32"}, default="float64"
+        least : float, default=0.001
+            The least weight that a sparse table holds.
+
+        Returns
+        -------
+        ndarray or scipy.sparse.csr_array of shape (G, K)
         """
-        return self.active_weights(X)
+        dtype, least = checked_dtype(dtype), checked_least(least)
+        if not sparse and dtype == np.float64:
+            return self.active_weights(X)
+        return table_of_weights(
+            self.active_weights, self._checked(X), self.n_components_, sparse=sparse, dtype=dtype, least=least
+        )
 
     def active_weights(self, X: Any) -> Float:
         """Return what `transform` does, as an array whatever scikit-learn's `set_output` says, (G, K)."""
@@ -440,9 +456,9 @@ def as_groups(X: Any, dim: int | None = None) -> GroupedVectors:
     if isinstance(X, Sequence) and not X and dim is not None:
         return GroupedVectors(np.zeros((0, dim)), np.zeros(1, np.int64))
     if not isinstance(X, Iterator):  # a generator of arrays is as good as a list
-        mistake = obvious_mistake(X)
-        if mistake is not None:
-            raise InputError(mistake.of_vectors("GroupedVectors or a list of arrays, one for each group of vectors."))
+        wrong = wrong_input(X)
+        if wrong is not None:
+            raise InputError(wrong.of_vectors("GroupedVectors or a list of arrays, one for each group of vectors."))
     if not isinstance(X, Iterable):
         raise InputError(
             f"X is a {type(X).__name__}; give GroupedVectors or a list of arrays, one for each group of vectors."

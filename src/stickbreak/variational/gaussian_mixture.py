@@ -11,7 +11,7 @@ from scipy.special import logsumexp, softmax
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus, GroupedVectors
-from stickbreak.corpus.mistakes import Mistake
+from stickbreak.corpus.wrong_input import WrongInput
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.sklearn_bases import DensityMixin
 from stickbreak.likelihoods import VectorLikelihood
@@ -200,8 +200,8 @@ class GaussianDPMixture(DensityMixin, VectorModel):
     def _table(self, X: Any, **options: Any) -> NDArray:
         """Return vectors as a table of real numbers."""
 
-        def sentence(mistake: Mistake) -> str:
-            return mistake.of_vectors("an array of numbers, a row for each vector")
+        def sentence(wrong: WrongInput) -> str:
+            return wrong.of_vectors("an array of numbers, a row for each vector")
 
         dtype = (np.float64, np.float32)
         return np.asarray(checked_table(self, _ungrouped(X), sentence, InputError, dtype=dtype, **options))

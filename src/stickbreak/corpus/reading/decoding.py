@@ -49,6 +49,8 @@ class Dirt:
         Rows that were left out; lines in which bytes were replaced.
     rows, replaced : list of str
         The first places.
+    mistaken : list of str
+        The first files in UTF-8 for which another encoding was asked for.
     """
 
     skip_rows: bool = False
@@ -57,6 +59,7 @@ class Dirt:
     n_replaced: int = 0
     rows: list[str] = field(default_factory=list)
     replaced: list[str] = field(default_factory=list)
+    mistaken: list[str] = field(default_factory=list)
 
     def row(self, what: str, repair: str) -> None:
         """Note a row that cannot be read.
@@ -78,11 +81,18 @@ class Dirt:
         if len(self.replaced) < _SHOWN:
             self.replaced.append(where)
 
+    def in_utf8(self, path: str) -> None:
+        """Note a file that is read in another encoding, though it is in UTF-8."""
+        if path not in self.mistaken and len(self.mistaken) < _SHOWN:
+            self.mistaken.append(path)
+
     def add(self, other: Dirt) -> None:
         """Add what another part of the texts has."""
         self.n_rows, self.n_replaced = self.n_rows + other.n_rows, self.n_replaced + other.n_replaced
         self.rows = [*self.rows, *other.rows][:_SHOWN]
         self.replaced = [*self.replaced, *other.replaced][:_SHOWN]
+        for path in other.mistaken:
+            self.in_utf8(path)
 
     def sentences(self) -> tuple[str, ...]:
         """Say what was passed over: nothing, or a sentence for each kind."""
@@ -110,6 +120,11 @@ class Dirt:
         """Log it."""
         for sentence in self.sentences():
             _LOG.warning("%s", sentence)
+        if self.mistaken:
+            _LOG.warning(
+                "%s seems to be UTF-8, but is read in another encoding: letters with accents become two wrong ones; "
+                "leave out --encoding (in Python: encoding)", ", ".join(self.mistaken),
+            )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +201,12 @@ def line_blocks(
         wide = is_wide(found)
         blocks = _wide_blocks(file, found, path, limits, dirt) if wide else _blocks(file, path, limits, span)
         first = span is None or span.begin == 0
+        undecided = found not in ("utf-8", "ascii") and not wide
         for number, block in blocks:
+            if undecided and not block.isascii():
+                undecided = False
+                if is_utf8(block):
+                    dirt.in_utf8(str(path))
             lines = block if wide else _in_utf8(block, found, path, number, dirt)
             if number > _ALWAYS_LINES and number * _LEAST_OF_A_LINE > most:  # a gigabyte of them packs into a megabyte
                 raise unpacks_too_far(path, most)
@@ -319,6 +339,8 @@ def decoded_file(path: Location, encoding: str, limits: ReadLimits, dirt: Dirt) 
     if len(content) > limits.document_bytes:
         raise limits.too_long(f"the document {path}")
     found = encoding_of(content[:4096], encoding, str(path))
+    if found not in ("utf-8", "ascii") and not is_wide(found) and not content.isascii() and is_utf8(content):
+        dirt.in_utf8(str(path))
     try:
         text = content.decode(found)
     except UnicodeError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from numbers import Integral
 from typing import Any
@@ -34,11 +34,20 @@ class Asked:
         None: they are chosen by a sample record.
     keep : tuple of str
         Those whose values are kept beside the counts; ALL: all but the text and the name.
+    told : set of str
+        What was told of a file: the next ones of a folder need not say it again.
     """
 
     text: str | None = None
     name: str | None = None
     keep: tuple[str, ...] = ()
+    told: set[str] = field(default_factory=set, compare=False, repr=False)
+
+    def tell(self, where: Any, sentence: str) -> None:
+        """Log what was guessed, for the first of several files."""
+        if sentence not in self.told:
+            self.told.add(sentence)
+            _LOG.warning("%s: %s", where, sentence)
 
     def fields(self, record: Mapping[str, object], where: str, *, hint: str = "") -> Fields:
         """Choose the fields by a sample record.
@@ -64,7 +73,7 @@ class Asked:
                 raise ReadError(
                     f"{where} has no field {asked!r:.60}; name another with {option}: {listed(record)}{hint}"
                 )
-        text = found_in(record, self.text) if self.text is not None else _only_text(record, where)
+        text = found_in(record, self.text) if self.text is not None else self._only_text(record, where)
         if text is None:
             inside = " (a dot stands before a field inside an object)" if any(_inner(record)) else ""
             raise ReadError(
@@ -82,6 +91,22 @@ class Asked:
         if missing is not None:
             raise ReadError(f"{where} has no field {missing!r:.60}; name another one: {listed(record)}{hint}")
         return Fields(text, name, {field: str(found) for field, found in kept.items()})
+
+    def _only_text(self, record: Mapping[str, object], where: str) -> str | None:
+        """Return the field of the text: called so, the only string, or the only one of several words."""
+        named = found_in(record, _TEXT)
+        if named is not None:
+            return named
+        texts = [field for field, value in record.items() if _is_text(value)]
+        if len(texts) > 1 or any(_inner(record)):
+            texts = [field for field in texts if field.strip().casefold() not in _NAMES]
+        if any(_inner(record)):  # a text inside an object is more likely than one word beside it
+            texts = [field for field in texts if len(_words(record[field])) > 1]
+        if len(texts) > 1:
+            texts = [field for field in texts if len(_words(record[field])) >= _WORDS_OF_A_TEXT]
+            if len(texts) == 1:
+                self.tell(where, f"the text is taken from {texts[0]!r:.40}, the only field of several words (--text)")
+        return texts[0] if len(texts) == 1 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,32 +184,13 @@ def _inner(record: Mapping[str, object]) -> Iterator[bool]:
 
 
 def _with_inner(record: Mapping[str, object]) -> Iterator[str]:
-    for field, value in record.items():
-        inner = (
-            [f"{field}.{name}" for name, own in value.items() if _is_text(own)] if isinstance(value, Mapping) else []
-        )
-        yield from inner or [field]
+    for outer, value in record.items():
+        inner = [name for name, own in value.items() if _is_text(own)] if isinstance(value, Mapping) else []
+        yield from [f"{outer}.{name}" for name in inner] or [outer]
 
 
 def _is_text(value: object) -> bool:
     return isinstance(value, str) or (isinstance(value, list) and bool(value) and isinstance(value[0], str))
-
-
-def _only_text(record: Mapping[str, object], where: str) -> str | None:
-    """Return the field of the text: called so, the only string, or the only one of several words."""
-    named = found_in(record, _TEXT)
-    if named is not None:
-        return named
-    texts = [field for field, value in record.items() if _is_text(value)]
-    if len(texts) > 1 or any(_inner(record)):
-        texts = [field for field in texts if field.strip().casefold() not in _NAMES]
-    if any(_inner(record)):  # a text inside an object is more likely than one word beside it
-        texts = [field for field in texts if len(_words(record[field])) > 1]
-    if len(texts) > 1:
-        texts = [field for field in texts if len(_words(record[field])) >= _WORDS_OF_A_TEXT]
-        if len(texts) == 1:
-            _LOG.warning("%s: the text is taken from %r, the only field of several words (--text)", where, texts[0])
-    return texts[0] if len(texts) == 1 else None
 
 
 def _words(value: Any) -> list[str]:

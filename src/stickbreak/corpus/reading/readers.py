@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
@@ -23,6 +24,8 @@ from stickbreak.corpus.text_settings import TextOptions, checked_options
 from stickbreak.exceptions import InputError, InvalidCorpus, NoDocuments, ReadError
 from stickbreak.storage.places import PathLike
 from stickbreak.storage.urls import UrlPath
+
+_LOG = logging.getLogger("stickbreak")
 
 __all__ = ["count_blocks_of", "read", "read_columns", "read_texts"]
 
@@ -48,6 +51,7 @@ def read(
     header: bool | None = None,
     bad_rows: str = "fail",
     encoding_errors: str = "strict",
+    copies: str = "keep",
     chunk_size: int = 10_000,
     limits: ReadLimits | None = None,
 ) -> Corpus:
@@ -91,6 +95,9 @@ def read(
     encoding_errors : {"strict", "replace"}
         What is done with bytes that are not of the encoding. "replace" puts a sign in their place, and logs how many
         lines have them, and where.
+    copies : {"keep", "drop"}
+        What is done with documents that have the words of an earlier one, as often. "drop" leaves them out, and
+        logs how many, as `Corpus.without_copies` does.
     chunk_size : int
         Number of documents held in memory at once if a file is read in chunks (Parquet).
     limits : ReadLimits, optional
@@ -134,14 +141,25 @@ def read(
         chunk_size=chunk_size,
         limits=limits,
     )
+    if copies not in ("keep", "drop"):
+        raise InputError(f"copies is {copies!r:.40}; give 'keep' or 'drop'")
     source = TextSource.checked(path, "read", settings)
-    options = checked_options(text)
-    given = checked_words(vocabulary)
+    corpus = _read(source, checked_options(text), checked_words(vocabulary))
+    if copies == "keep":
+        return corpus
+    different = corpus.without_copies()
+    if different is not corpus:
+        _LOG.warning("%s: %s", source.path, different.left_out[-1])
+    return different
+
+
+def _read(source: TextSource, options: TextOptions, given: tuple[str, ...] | PathLike | None) -> Corpus:
+    """Read texts, counts or a corpus folder."""
     if not source.holds_texts and source.kind != "corpus":
         return _read_counts(source, given)
-    words = given_words(given, settings.encoding, settings.limits)
+    words = given_words(given, source.settings.encoding, source.settings.limits)
     if source.kind == "corpus":
-        corpus = _kept_columns(open_corpus(source.path, settings.limits), source)
+        corpus = _kept_columns(open_corpus(source.path, source.settings.limits), source)
         return corpus if words is None else Corpus.from_counts(corpus, words)
     return count_blocks_of(source, options, words)
 

@@ -164,10 +164,10 @@ class Table:
         if header is None:
             header = _is_header(first, others, asked or Asked())
             if not header and asked is not None:
-                _LOG.warning(
-                    "the first row of %s looks like the others, so it is read as a document and the columns are "
-                    "numbered from 0; if it names the columns, give --header (in Python: header=True)",
+                asked.tell(
                     path,
+                    "the first row looks like the others, so it is read as a document and the columns are numbered "
+                    "from 0; if it names the columns, give --header (in Python: header=True)",
                 )
         if not header:
             return cls(path, encoding, limits, cut, tuple(map(str, range(len(first)))), n_before)
