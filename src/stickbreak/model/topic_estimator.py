@@ -670,7 +670,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
             self._check_labelled_fit()
             self._document_labels = given_labels(documents, given)
         check_tokens(documents)
-        if documents.text_options is None:
+        if documents.text_options is None and sparse.issparse(documents.counts):  # an estimate has none
             for column in columns_of_no_counts(documents.counts):
                 logger.warning(
                     "column %.40r holds most of all counts, as ids, years, prices and times do; leave it out if it is "
