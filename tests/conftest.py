@@ -52,7 +52,7 @@ LONG = (  # left to `make test-long`; patterns of paths below tests/
         "cli/test_warm.py",
         "cli/test_methods.py",
         "numerics/test_compiling.py",
-        "numerics/test_borrowing.py",
+        "numerics/test_borrowed_arrays.py",
     ),  # compiling
 )
 

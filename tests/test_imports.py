@@ -137,7 +137,7 @@ def test_rooms_make_no_circle():
 def test_imports_are_found():
     arrows = graph()
     assert "variational" in arrows[FACE]
-    assert "fitting.laps" in arrows["variational.estimator"]
+    assert "fitting.loop" in arrows["variational.estimator"]
     assert "storage.persistence" in arrows["model.estimator"], "`from stickbreak.storage import persistence`"
     assert "variational.kernels.ascent" in arrows["variational.local_step"]
     assert sum(map(len, arrows.values())) > 100

@@ -22,9 +22,9 @@ from stickbreak.corpus.sources import Held
 from stickbreak.corpus.tokens import written_out
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.hybrid.document_sampler import SAMPLERS, Sweeps, TableFactors, in_own_words, sample
+from stickbreak.hybrid.estimator import random_state
 from stickbreak.hybrid.global_step import take_step
 from stickbreak.hybrid.laps import HybridLaps, Room, Rules, Steps
-from stickbreak.hybrid.starts import random_state
 from stickbreak.hybrid.state import HybridState, Priors
 from stickbreak.hybrid.word_weights import Tables, weigh
 

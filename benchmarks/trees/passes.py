@@ -20,7 +20,7 @@ from benchmarks.harness.peers import add_documents
 from benchmarks.harness.records import Record, Records
 from benchmarks.harness.tables import table
 from benchmarks.harness.units import processor_seconds
-from stickbreak.backoff_tree.blocks import Blocks, leaves_in
+from stickbreak.backoff_tree.document_blocks import Blocks, leaves_in
 from stickbreak.backoff_tree.laps import TreeLaps, TreeSettings
 from stickbreak.backoff_tree.sampler import TreeSampler
 from stickbreak.backoff_tree.shape import TreeShape, shape_of

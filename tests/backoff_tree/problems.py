@@ -6,11 +6,11 @@ from collections import Counter
 
 import numpy as np
 
-from stickbreak.backoff_tree.blocks import Blocks, leaves_in
+from stickbreak.backoff_tree.document_blocks import DocumentBlocks, leaves_in
 from stickbreak.backoff_tree.kernels import documents as document_kernels
 from stickbreak.backoff_tree.kernels.lists import entry_mass
 from stickbreak.backoff_tree.kernels.products import set_shares
-from stickbreak.backoff_tree.kernels.trees import Taken, open_document, write_path
+from stickbreak.backoff_tree.kernels.trees import DrawnToken, open_document, write_path
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.backoff_tree.state import Discounts, Scratch, Trees, WordLeaves, directories
 from stickbreak.corpus import Corpus
@@ -71,7 +71,7 @@ class Pair:
 
     def draw(self, own_entry=-1, gone=0, lost=0.0):
         """Return a leaf and the mean mass."""
-        word, taken = document_kernels.word_at(0, self.trees), Taken(own_entry, gone, float(lost))
+        word, taken = document_kernels.word_at(0, self.trees), DrawnToken(own_entry, gone, float(lost))
         return document_kernels.draw_leaf(self.trees, self.scratch, word, taken, self.shares)
 
     def draw_without(self, z, scale):
@@ -104,7 +104,7 @@ def tokens_of(corpus):
 
 def blocks_of(corpus):
     """Documents of a sampler, in memory."""
-    return Blocks(corpus, ONE, leaves_in(None))
+    return DocumentBlocks(corpus, ONE, leaves_in(None))
 
 
 def leaves_of(sampler):

@@ -67,10 +67,10 @@ class TreeStep:
         lacking = mass @ dense.lack
         lost = dense.share[w] * lacking / (n or dense.doc.L)
         if lost > 0 and rng.uniform() * (found + lost) >= found:
-            leaf = self.lacking_leaf(here, lacking, rng)
+            leaf = self.unseen_leaf(here, lacking, rng)
         return leaf, (1 - dense.new) * (found + lost)
 
-    def lacking_leaf(self, here, total, rng):
+    def unseen_leaf(self, here, total, rng):
         """Node by node: a leaf of each node, or the leaf itself."""
         tree, lack = self.dense.doc, self.dense.lack
         if not here.n:

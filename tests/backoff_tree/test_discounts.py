@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from stickbreak.backoff_tree.discounts import (
-    Entries,
+    LeafEntries,
     beam_search,
     document_likelihood,
     sample_of_groups,
@@ -25,7 +25,7 @@ from .test_exact_conditional import Dense
 def entries_of(groups, shape):
     pairs = [(g, z) for g, n in enumerate(groups) for z in n.elements()]
     group, leaf = np.array(pairs).T
-    return Entries.of(group, leaf.astype(np.int32), shape)
+    return LeafEntries.of(group, leaf.astype(np.int32), shape)
 
 
 def likelihood_of(documents, key, shape):

@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse
 
 from stickbreak.backoff_tree.sampler import TreeSampler
-from stickbreak.backoff_tree.seeding import KnownWords
+from stickbreak.backoff_tree.seeds import KnownWords
 from stickbreak.backoff_tree.shape import TreeShape, taxonomy_of
 
 from ..sampling.laws import largest_z
@@ -76,7 +76,7 @@ def backoff(tree, table, share=None):
     return np.maximum(A, 1 - tree.discount) / (C - B), C  # a leaf without tokens: as if it had one
 
 
-class Pass:
+class SweepWork:
     """The counts of a pass as its draws change them; `pseudo` (W, L) are those that no draw changes."""
 
     def __init__(self, tokens, z, trees, pseudo, share):
@@ -119,7 +119,7 @@ def scores(shape, seed, at_once, seeded=False, share=None):
     for _ in range(N_PASSES):
         before = leaves_of(sampler)
         mean_log_p, after, total, i = sampler.sweep(ONE), leaves_of(sampler), 0.0, 0
-        now = Pass(tokens, before, trees, pseudo, share)
+        now = SweepWork(tokens, before, trees, pseudo, share)
         for words in documents:
             document = np.bincount(before[i : i + len(words)], minlength=L)
             for w in words:

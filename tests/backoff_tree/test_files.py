@@ -14,9 +14,9 @@ from tests.fitting.test_engine import Travelling
 
 import stickbreak
 from stickbreak import BackoffTreeTopics
-from stickbreak.backoff_tree import blocks as cutting
-from stickbreak.backoff_tree import requirements
-from stickbreak.backoff_tree.blocks import Blocks, counts_of_block, leaves_in, sampled
+from stickbreak.backoff_tree import checks
+from stickbreak.backoff_tree import document_blocks as cutting
+from stickbreak.backoff_tree.document_blocks import DocumentBlocks, counts_of_block, leaves_in, sampled
 from stickbreak.backoff_tree.sampler import TreeSampler
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.corpus import Corpus, open_corpus, planted_lda, write_corpus
@@ -57,7 +57,7 @@ def cut(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_blocks_files_and_threads_change_no_bit(
     model: BackoffTreeTopics, corpus: Corpus, tmp_path: Path, threads: int
 ) -> None:
-    assert len(Blocks(corpus, ONE, leaves_in(tmp_path)).sizes) > 30
+    assert len(DocumentBlocks(corpus, ONE, leaves_in(tmp_path)).sizes) > 30
     for scratch in (None, tmp_path / "new"):
         assert_same(BackoffTreeTopics(**SETTINGS, n_jobs=threads, scratch=scratch).fit(corpus), model)
 
@@ -85,7 +85,7 @@ def test_jobs_travel_and_are_small(model: BackoffTreeTopics, corpus: Corpus, tmp
 def after_two_passes(corpus: Corpus, folder: Path | None) -> TreeSampler:
     """A sampler with its leaves in memory, or in files."""
     found = TreeSampler(
-        Blocks(corpus, ONE, leaves_in(folder)), TreeShape((2, 3)), [0.2, 0.2], [0.2, 0.2], 0, at_once=False
+        DocumentBlocks(corpus, ONE, leaves_in(folder)), TreeShape((2, 3)), [0.2, 0.2], [0.2, 0.2], 0, at_once=False
     )
     found.begin()
     for _ in range(2):
@@ -241,9 +241,9 @@ def test_memory_follows_a_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_the_check_of_memory_knows_files(corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     few = 50_000
     for module in ("fitting", "backoff_tree"):
-        monkeypatch.setattr(f"stickbreak.{module}.requirements.memory_installed", lambda: few)
-    monkeypatch.setattr(requirements, "BLOCK_TOKENS", (10, 100))
-    monkeypatch.setattr(requirements, "TOKEN_BYTES", 30.0)
+        monkeypatch.setattr(f"stickbreak.{module}.checks.memory_installed", lambda: few)
+    monkeypatch.setattr(checks, "BLOCK_TOKENS", (10, 100))
+    monkeypatch.setattr(checks, "TOKEN_BYTES", 30.0)
     settings: dict[str, Any] = {"branching": (2, 3), "n_laps": 1}
     with pytest.raises(InputError, match=r"2854 tokens to a tree of 6 leaves needs .*; keep .* in files with scratch"):
         BackoffTreeTopics(**settings).fit(corpus)
@@ -256,7 +256,7 @@ def test_the_check_of_memory_knows_files(corpus: Corpus, tmp_path: Path, monkeyp
 
 def test_the_check_of_memory_counts_empty_documents(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("fitting", "backoff_tree"):
-        monkeypatch.setattr(f"stickbreak.{module}.requirements.memory_installed", lambda: 1_000_000)
+        monkeypatch.setattr(f"stickbreak.{module}.checks.memory_installed", lambda: 1_000_000)
     model = BackoffTreeTopics(branching=(2, 3), n_laps=1).fit(corpus)
     empty = sp.vstack([corpus.counts, sp.csr_matrix((20_000, corpus.n_words), dtype=np.int32)]).tocsr()
     with pytest.raises(InputError, match=r"give fewer .* documents"):

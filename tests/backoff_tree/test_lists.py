@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stickbreak.backoff_tree.blocks import listed, merged
+from stickbreak.backoff_tree.document_blocks import listed, merged
 from stickbreak.backoff_tree.kernels import lists as list_kernels
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.backoff_tree.state import (

@@ -9,7 +9,7 @@ import pytest
 
 import stickbreak
 from stickbreak import BackoffTreeTopics
-from stickbreak.backoff_tree import blocks as cutting
+from stickbreak.backoff_tree import document_blocks as cutting
 from stickbreak.corpus import Corpus, open_corpus, planted_lda, write_corpus
 from stickbreak.fitting import cluster as fitting_cluster
 

@@ -9,7 +9,7 @@ from tests.steered_problems import WORDS, documents, topics
 
 import stickbreak
 from stickbreak import BackoffTreeTopics
-from stickbreak.backoff_tree.seeding import KnownWords
+from stickbreak.backoff_tree.seeds import KnownWords
 from stickbreak.backoff_tree.shape import shape_of
 from stickbreak.exceptions import InputError
 

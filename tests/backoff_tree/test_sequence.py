@@ -8,7 +8,7 @@ import pytest
 from tests.prediction import sequences
 
 from stickbreak import BackoffTreeTopics
-from stickbreak.backoff_tree.kernels.documents import lacking_leaf
+from stickbreak.backoff_tree.kernels.documents import unseen_leaf
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError
 from stickbreak.prediction.words import top_word_indices
@@ -114,7 +114,7 @@ def test_twin_draws_the_same_leaves(seed, resample, branching):
 def test_leaf_that_lacks_nothing_is_never_drawn_for_what_it_lacks(uniform):
     missing = np.concatenate(([0.0], np.cumsum([0.0, 0.3, 0.0, 0.0, 0.1, 0.0])))
     draws = [
-        lacking_leaf(first, last, missing, sequences.state_before(uniform)) for first, last in ((0, 6), (0, 3), (3, 6))
+        unseen_leaf(first, last, missing, sequences.state_before(uniform)) for first, last in ((0, 6), (0, 3), (3, 6))
     ]
     assert draws == ([4, 1, 4] if uniform else [1, 1, 4])
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from stickbreak import BackoffTreeTopics
-from stickbreak.backoff_tree.discounts import Entries, word_likelihood
+from stickbreak.backoff_tree.discounts import LeafEntries, word_likelihood
 from stickbreak.backoff_tree.shape import Taxonomy, TreeShape, shape_of, taxonomy_of
 from stickbreak.corpus import planted_lda
 from stickbreak.exceptions import InputError
@@ -73,7 +73,7 @@ def test_discounts_of_words_have_the_likelihood_of_the_definition(shape, seed):
                 rest[other] += times
             mass = tree.kept(rest) + tree.smoothing(rest) * prob if rest.any() else prob
             total += count * np.log(mass[leaf] / mass.sum())
-    found = word_likelihood(Entries.of(tokens.word.astype(np.int64), z, shape), prob, shape)(delta)
+    found = word_likelihood(LeafEntries.of(tokens.word.astype(np.int64), z, shape), prob, shape)(delta)
     assert found * tokens.word.size == pytest.approx(total, rel=1e-10)
 
 

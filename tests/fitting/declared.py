@@ -38,8 +38,8 @@ class Declared(NamedTuple):
 
 NAMES = Bytes(1_000)  # a job names rows and files
 DECLARED = {
-    "backoff_tree.blocks.counts_of_block": Declared(NAMES, Bytes(2_000, token=8)),  # pairs of word and leaf
-    "backoff_tree.blocks.sampled": Declared(NAMES, Bytes(1_000, document=8)),
+    "backoff_tree.document_blocks.counts_of_block": Declared(NAMES, Bytes(2_000, token=8)),  # pairs of word and leaf
+    "backoff_tree.document_blocks.sampled": Declared(NAMES, Bytes(1_000, document=8)),
     "counting.parts.count_job": Declared(Bytes(5_000), NAMES),  # pieces of files; parts are files
     "hybrid.laps.sample_minibatch": Declared(Bytes(1_000, document=8), Bytes(3_000, token=16, shared=1)),
     "model.topic_estimator._rows": Declared(NAMES, Bytes(1_000, document=1_600)),  # a weight for each topic, up to 200

@@ -13,7 +13,7 @@ import stickbreak
 from fuzz import numbers
 from stickbreak.fitting.hyperparameters import GammaPrior
 from stickbreak.numerics.ranges import LARGEST, SMALLEST
-from stickbreak.sampling.concentrations import resample_alpha, resample_gamma
+from stickbreak.sampling.chain import resample_alpha, resample_gamma
 
 
 def check_outcomes(cases):

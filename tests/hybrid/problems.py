@@ -10,7 +10,7 @@ import numpy as np
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.hybrid.document_sampler import Sweeps, TableFactors, in_own_words, sample
+from stickbreak.hybrid.document_sampler import SweepSettings, TableFactors, in_own_words, sample
 from stickbreak.hybrid.global_step import take_step
 from stickbreak.hybrid.kernels.words import fill_alias
 from stickbreak.hybrid.state import HybridState, WordTopics
@@ -55,7 +55,7 @@ def expected_counts(state):
     return state.pairs.dense(np.arange(state.n_topics)).T
 
 
-def found_under(tokens, state, priors, sweeps: Sweeps, key, executor=ONE_THREAD):
+def found_under(tokens, state, priors, sweeps: SweepSettings, key, executor=ONE_THREAD):
     """Return what `sample` finds in documents under a state."""
     words, own = in_own_words(tokens.start, tokens.word)
     weights = weigh(words, state, priors, Tables(), executor, sparse=sweeps.sampler == "sparse")
@@ -68,7 +68,7 @@ def step_to(state, tokens, found, *given):
     take_step(state, own, words, found, *given)
 
 
-def sample_copies(words, e, phi, n_copies, sweeps: Sweeps, key, executor=ONE_THREAD, tables=None):
+def sample_copies(words, e, phi, n_copies, sweeps: SweepSettings, key, executor=ONE_THREAD, tables=None):
     """Sample independent copies of a document; return what `sample` found and the words in its order."""
     counts = np.tile(np.bincount(words, minlength=len(phi[0])), (n_copies, 1))
     tokens = Tokens.from_corpus(Corpus.from_counts(counts))

@@ -6,10 +6,10 @@ import pytest
 from stickbreak.corpus import planted_lda
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.hybrid.document_sampler import SAMPLERS, Scratch, Sweeps, TableFactors
+from stickbreak.hybrid.document_sampler import SAMPLERS, Scratch, SweepSettings, TableFactors
+from stickbreak.hybrid.estimator import random_state
 from stickbreak.hybrid.kernels import documents as kernels
 from stickbreak.hybrid.kernels.documents import _sweep
-from stickbreak.hybrid.starts import random_state
 from stickbreak.hybrid.state import Priors
 from stickbreak.numerics.stirling import factors_of, stirling_ratios
 
@@ -48,7 +48,7 @@ def test_law_of_a_document_is_that_of_the_oracle(target):
 def test_frequencies_of_copies_are_the_law(target, sampler):
     words, e, phi = problem(target)
     n_copies, K = 20_000, len(e)
-    found, order = sample_copies(words, e, phi, n_copies, Sweeps(20, 1, sampler), KEY)
+    found, order = sample_copies(words, e, phi, n_copies, SweepSettings(20, 1, sampler), KEY)
     expected, p, _ = reference.law(order.tolist(), e, phi)
     cell = {}
     for (z, _), q in zip(expected, p, strict=True):
@@ -142,7 +142,7 @@ def test_kernel_draws_what_its_twin_draws(sparse, seed):
     K, W, alpha = 6, 5, 1.4
     e, phi = alpha * rng.dirichlet(np.ones(K)), rng.dirichlet(np.ones(W), K) + 0.01
     words = np.sort(rng.integers(W, size=25)).tolist()
-    found, order = sample_copies(words, e, phi, 3, Sweeps(2, 2, "sparse" if sparse else "dense"), KEY)
+    found, order = sample_copies(words, e, phi, 3, SweepSettings(2, 2, "sparse" if sparse else "dense"), KEY)
     weights = weights_of(e, phi)
     of_topics, of_words = weights.of_topics, weights.of_words
     for d in range(3):
@@ -177,12 +177,12 @@ def test_kernel_draws_what_its_twin_draws(sparse, seed):
 
 def test_tables_beyond_the_factors_change_no_draw():
     words, e, phi = [0] * 150 + [1] * 150, np.array([60.0, 20.0]), np.array([[0.6, 0.4], [0.3, 0.7]])
-    narrow, _ = sample_copies(words, e, phi, 4, Sweeps(3, 2), KEY)
+    narrow, _ = sample_copies(words, e, phi, 4, SweepSettings(3, 2), KEY)
     wide = TableFactors()
     wide.for_documents(300)
     for _ in range(3):
         wide.wider()
-    other, _ = sample_copies(words, e, phi, 4, Sweeps(3, 2), KEY, tables=wide)
+    other, _ = sample_copies(words, e, phi, 4, SweepSettings(3, 2), KEY, tables=wide)
     assert narrow.tables.sum() > 2 * 4 * 2 * 33, "no topic has more tables than 32 columns know"
     np.testing.assert_array_equal(narrow.z, other.z)
     np.testing.assert_array_equal(narrow.tables, other.tables)
@@ -197,7 +197,7 @@ def test_threads_and_shards_change_no_bit(sampler):
     results = []
     for n_jobs in (1, 3):
         with ThreadExecutor(n_jobs) as executor:
-            results.append(found_under(tokens, state, priors, Sweeps(2, 2, sampler), KEY, executor))
+            results.append(found_under(tokens, state, priors, SweepSettings(2, 2, sampler), KEY, executor))
     np.testing.assert_array_equal(results[0].z, results[1].z)
     np.testing.assert_array_equal(results[0].tables, results[1].tables)
     assert results[0].log_p == results[1].log_p

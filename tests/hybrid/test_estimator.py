@@ -15,9 +15,9 @@ from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError
 from stickbreak.fitting.active_topics import ALIVE
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.hybrid import laps as steps
-from stickbreak.hybrid.document_sampler import Sweeps
-from stickbreak.hybrid.laps import Drawn, Room, Rules
-from stickbreak.hybrid.starts import random_state
+from stickbreak.hybrid.document_sampler import SweepSettings
+from stickbreak.hybrid.estimator import random_state
+from stickbreak.hybrid.laps import StepDocuments, StepScratch, StepSettings
 from stickbreak.hybrid.state import Priors
 from stickbreak.initialization import sample_bytes
 from stickbreak.storage.persistence import read_folder, write_folder
@@ -222,7 +222,7 @@ def test_state_with_a_topic_twice_in_a_word_is_refused(corpus, tmp_path):
 def test_more_saved_sweeps_than_the_memory_holds_are_refused_before_the_step(corpus, monkeypatch):
     model = HybridHDP(**SMALL).fit(corpus)
     before = copy.deepcopy(model)
-    monkeypatch.setattr("stickbreak.fitting.requirements.memory_installed", lambda: 4e6 * corpus.n_tokens - 1)
+    monkeypatch.setattr("stickbreak.fitting.checks.memory_installed", lambda: 4e6 * corpus.n_tokens - 1)
     model.set_params(saved_sweeps=10**6)
     with pytest.raises(InputError, match="saved_sweeps is 1000000, which needs about"):
         model.partial_fit(corpus)
@@ -230,7 +230,7 @@ def test_more_saved_sweeps_than_the_memory_holds_are_refused_before_the_step(cor
 
 
 def test_the_sample_of_a_start_is_counted_before_a_fit(corpus, monkeypatch):
-    monkeypatch.setattr("stickbreak.fitting.requirements.memory_installed", lambda: sample_bytes(corpus))
+    monkeypatch.setattr("stickbreak.fitting.checks.memory_installed", lambda: sample_bytes(corpus))
     with pytest.raises(InputError, match=r"n_topics is 8: with 40 words it needs about .* GiB"):
         HybridHDP(**{**SMALL, "n_topics": 8, "init": "lda"}).fit(corpus)
     HybridHDP(**{**SMALL, "n_topics": 8, "init": "random"}).fit(corpus)
@@ -276,13 +276,13 @@ def test_defaults_predict_at_least_as_well_as_a_random_start():
 def test_minibatches_of_a_lap_are_of_nearly_the_same_size(monkeypatch):
     """One document left over would take a full step, scaled up to all."""
     corpus, _ = planted_lda(101, 40, n_topics=4, mean_tokens=40, seed=2)
-    sizes, learn = [], steps.Steps.learn
+    sizes, learn = [], steps.HybridSteps.learn
 
     def noted(self, state, drawn, n_documents):
         sizes.append(drawn.tokens()[1].n_documents)
         return learn(self, state, drawn, n_documents)
 
-    monkeypatch.setattr(steps.Steps, "learn", noted)
+    monkeypatch.setattr(steps.HybridSteps, "learn", noted)
     HybridHDP(n_topics=6, init="random", batch_size=50, n_laps=2, random_state=1).fit(corpus)
     assert sizes == [34, 34, 33] * 2
 
@@ -299,15 +299,19 @@ def test_objective_of_one_topic_under_the_mean_field_takes_the_mean_of_its_words
 def test_documents_are_sampled_under_the_learned_alpha(corpus):
     """The second step of a fit that learns alpha is that of one that was given what the first has learned."""
     state, priors = random_state(corpus, 6, 0, 1.0), Priors(1.0, 1.0, 0.1)
-    rules = Rules(priors, Sweeps(2, 2), 0.6, 1.0, 3, ("alpha",))
+    rules = StepSettings(priors, SweepSettings(2, 2), 0.6, 1.0, 3, ("alpha",))
     with ThreadExecutor(1) as executor:
-        learning = steps.Steps(rules, executor, Room())
-        learning.learn(state, Drawn.of(corpus[:45]), 90)
+        learning = steps.HybridSteps(rules, executor, StepScratch())
+        learning.learn(state, StepDocuments.of(corpus[:45]), 90)
         other, alpha = copy.deepcopy(state), state.learned.alpha
         assert abs(alpha - 1.0) > 0.1
         other.learned = None
-        given = steps.Steps(replace(rules, priors=replace(priors, alpha=alpha), learn=()), executor, Room())
-        assert learning.learn(state, Drawn.of(corpus[45:]), 90) == given.learn(other, Drawn.of(corpus[45:]), 90)
+        given = steps.HybridSteps(
+            replace(rules, priors=replace(priors, alpha=alpha), learn=()), executor, StepScratch()
+        )
+        assert learning.learn(state, StepDocuments.of(corpus[45:]), 90) == given.learn(
+            other, StepDocuments.of(corpus[45:]), 90
+        )
     np.testing.assert_array_equal(expected_counts(state), expected_counts(other))
 
 

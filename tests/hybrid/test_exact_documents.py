@@ -10,7 +10,7 @@ from scipy.special import digamma
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.hybrid.document_sampler import SAMPLERS, Sweeps
+from stickbreak.hybrid.document_sampler import SAMPLERS, SweepSettings
 from stickbreak.hybrid.state import Priors
 from stickbreak.hybrid.word_weights import G_WEIGHTS
 
@@ -92,7 +92,7 @@ def scores(seed, sampler, g_weight):
     tokens, rows = Tokens.from_corpus(Corpus.from_counts(counts)), []
     ends = np.cumsum([words.size for words in documents])
     for block in range(BLOCKS):  # independent chains: nothing is to be known of how long they remember
-        found = found_under(tokens, state, priors, Sweeps(BURN_IN, SAVED, sampler), 1000 * seed + block)
+        found = found_under(tokens, state, priors, SweepSettings(BURN_IN, SAVED, sampler), 1000 * seed + block)
         z = found.z.reshape(SAVED, COPIES, ends[-1])
         parts = [told(part, K).mean(axis=(0, 1)) for part in np.split(z, ends[:-1], axis=2)]
         assert found.tables[K:].sum() == 0

@@ -5,9 +5,9 @@ import pytest
 
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.hybrid.document_sampler import Found, Sweeps
+from stickbreak.hybrid.document_sampler import SampledTopics, SweepSettings
+from stickbreak.hybrid.estimator import random_state
 from stickbreak.hybrid.global_step import LEAST_TOKENS
-from stickbreak.hybrid.starts import random_state
 from stickbreak.hybrid.state import Priors, WordTopics
 from stickbreak.numerics import decaying_counts
 
@@ -25,7 +25,7 @@ def minibatch(seed, n_tokens=30, n_topics=4, n_saved=3):
     counts = np.zeros((5, 8), dtype=np.int64)
     np.add.at(counts, (rng.integers(5, size=n_tokens), words), 1)
     z = rng.integers(n_topics, size=(n_saved, n_tokens)).astype(np.int32)
-    found = Found(z, np.bincount(z.ravel(), minlength=n_topics), rng.integers(1, 9, n_topics), -1.0)
+    found = SampledTopics(z, np.bincount(z.ravel(), minlength=n_topics), rng.integers(1, 9, n_topics), -1.0)
     return Tokens.from_corpus(Corpus.from_counts(counts)), found
 
 
@@ -134,7 +134,7 @@ def test_step_of_size_one_leaves_nothing_of_before(seed):
     state.check()
 
 
-@pytest.mark.parametrize("sweeps", [Sweeps(5, 2), Sweeps(1, 4)], ids=str)
+@pytest.mark.parametrize("sweeps", [SweepSettings(5, 2), SweepSettings(1, 4)], ids=str)
 def test_step_of_size_one_leaves_the_tokens_of_the_minibatch_scaled_up(sweeps):
     corpus, _ = planted_lda(20, 30, n_topics=4, mean_tokens=30, seed=1)
     tokens, state = Tokens.from_corpus(corpus), random_state(corpus, 6, 0, 1.0)

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from stickbreak import HybridHDP
 from stickbreak.corpus import Corpus, csr, open_corpus, planted_lda, write_corpus
-from stickbreak.hybrid import starts
+from stickbreak.hybrid import estimator as starts
 
 SETTINGS = {"n_topics": 4, "n_laps": 1, "batch_size": 100, "burn_in_sweeps": 0, "saved_sweeps": 1, "random_state": 0}
 

@@ -9,9 +9,9 @@ from stickbreak import HybridHDP
 from stickbreak.corpus import Corpus, toy_bars
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.exceptions import InputError, ModelFormatError
-from stickbreak.fitting.requirements import check_bytes
+from stickbreak.fitting.checks import check_bytes
 from stickbreak.hybrid import global_step
-from stickbreak.hybrid.document_sampler import Found, Sweeps
+from stickbreak.hybrid.document_sampler import SampledTopics, SweepSettings
 from stickbreak.hybrid.global_step import make_room
 from stickbreak.hybrid.state import Priors
 from stickbreak.hybrid.word_weights import G_WEIGHTS, topic_weights
@@ -62,7 +62,7 @@ def test_predictive_probability_counts_the_new_topic():
     state, priors = some_state(), Priors(ALPHA, GAMMA, ETA)
     for w in range(W):
         tokens = copies([w], 1)
-        found = found_under(tokens, state, priors, Sweeps(0, 1), 0)
+        found = found_under(tokens, state, priors, SweepSettings(0, 1), 0)
         phi = reference.word_weights(expected_counts(state)[:, [0, 2]], ETA, "ratio")[w]
         p = (phi @ [2.5, 4.0] + GAMMA / W) / (6.5 + GAMMA)
         assert found.log_p == pytest.approx(np.log(p), rel=1e-12)
@@ -74,7 +74,7 @@ def step_in(column, state, size, n_tokens=6):
     of_topics = np.bincount(z[0], minlength=state.n_topics)
     words = np.arange(n_tokens) % W
     step_to(
-        state, copies(words, 1), Found(z, of_topics, of_topics.clip(max=2), -1.0),
+        state, copies(words, 1), SampledTopics(z, of_topics, of_topics.clip(max=2), -1.0),
         1.0, size, np.uint64(n_tokens),
     )  # fmt: skip
     make_room(state, W)

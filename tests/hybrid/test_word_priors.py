@@ -12,7 +12,7 @@ from stickbreak import HybridHDP
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.hybrid.global_step import best_eta, best_gamma
-from stickbreak.hybrid.state import HybridState, Known, WordTopics
+from stickbreak.hybrid.state import HybridState, KnownTopics, WordTopics
 
 SEEDS = {"space": ["a0", "a1", "b0", "b1"], "war": ["c0", "c1"], "none": ["f0", "f1"]}  # the last hardly occur
 SHORT: dict[str, Any] = {"n_topics": 3, "seeds": SEEDS, "n_laps": 3, "batch_size": 50, "random_state": 0}
@@ -117,7 +117,7 @@ def test_gamma_and_eta_are_learned_from_what_is_not_known() -> None:
     rng = np.random.default_rng(0)
     S = rng.gamma(0.3, 5.0, (12, 4))
     tables = np.array([3.0, 2.0, 4.0, 1.5])
-    known = Known(np.array([0, 5]), np.array([0, 1]), np.array([900.0, 30.0]), 2)
+    known = KnownTopics(np.array([0, 5]), np.array([0, 1]), np.array([900.0, 30.0]), 2)
     wide = np.zeros((12, 6))
     wide[:, 2:], wide[0, 0], wide[5, 1] = S, 900.0, 30.0
     plain = HybridState(WordTopics.from_dense(S), S.sum(axis=0), tables, 1, unbounded=True)

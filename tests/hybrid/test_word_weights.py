@@ -7,7 +7,7 @@ from scipy.special import digamma
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.hybrid.document_sampler import Sweeps
+from stickbreak.hybrid.document_sampler import SweepSettings
 from stickbreak.hybrid.state import Priors
 from stickbreak.hybrid.word_weights import G_WEIGHTS, WEIGHTS, Tables, topic_weights, weigh
 
@@ -116,7 +116,7 @@ def test_score_of_a_word_alone_is_its_probability_under_an_eta_by_word(kind, see
     weights = state.tables + priors.gamma / 7
     for w in range(9):
         tokens = Tokens.from_corpus(Corpus.from_counts(np.eye(9, dtype=int)[[w]]))
-        found = found_under(tokens, state, priors, Sweeps(1, 1, "sparse"), 3)
+        found = found_under(tokens, state, priors, SweepSettings(1, 1, "sparse"), 3)
         assert found.log_p == pytest.approx(np.log(mean[w] @ weights / weights.sum()), rel=1e-10)
 
 

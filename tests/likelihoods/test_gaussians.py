@@ -13,7 +13,7 @@ from scipy.stats import gamma, multivariate_t, norm
 
 from stickbreak.exceptions import InputError
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, ZeroMeanGaussian
-from stickbreak.likelihoods.diagonal_gaussian import NormalGammaPosterior
+from stickbreak.likelihoods.gaussian import NormalGammaPosterior
 from stickbreak.likelihoods.wishart import SCALE_LIMITS, NormalWishartPosterior, WishartPosterior
 
 ORACLE = json.loads((Path(__file__).parents[1] / "data" / "ef_dpm.json").read_text(encoding="utf-8"))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stickbreak.exceptions import InputError
-from stickbreak.likelihoods.priors import mean_and_covariance
+from stickbreak.likelihoods.gaussian import mean_and_covariance
 
 
 @pytest.mark.parametrize("value", [0.1, -1 / 3, 1e-20, 12345.678])

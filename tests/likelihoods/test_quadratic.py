@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stickbreak.likelihoods.quadratic import (
+from stickbreak.likelihoods.quadratic_forms import (
     FEATURE_ROWS,
     SPARSE,
     FeatureForms,
@@ -64,7 +64,7 @@ def test_forms_are_never_negative():
 @pytest.mark.parametrize("density", [SPARSE / 2, 1.0])
 @pytest.mark.parametrize("linear", [False, True])
 def test_moments_equal_loops(dtype, density, linear, monkeypatch):
-    monkeypatch.setattr("stickbreak.likelihoods.quadratic.GATHERED_ROWS", 7)  # several blocks of one component
+    monkeypatch.setattr("stickbreak.likelihoods.quadratic_forms.GATHERED_ROWS", 7)  # several blocks of one component
     rng = np.random.default_rng(2)
     X = rng.standard_normal((FEATURE_ROWS + 30, 5)).astype(dtype)
     R = rng.random((len(X), 20)) * (rng.random((len(X), 20)) < density)

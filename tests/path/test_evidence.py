@@ -12,8 +12,8 @@ from stickbreak.corpus.tokens import rounded
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.path import evidence
-from stickbreak.path.evidence import set_apart, unseen_evidence
-from stickbreak.path.joining import join_to_one
+from stickbreak.path.evidence import hold_out_documents, unseen_evidence
+from stickbreak.path.joining_topics import join_to_one
 from stickbreak.prediction.document_weights import collapsed_weights
 
 ETA = 0.1
@@ -38,7 +38,7 @@ def test_topics_have_the_tokens_of_the_other_documents(missing, executor):
     corpus, S, prior = small(0)
     S *= (corpus.counts.toarray().sum(axis=0) + missing / 25) / S.sum(axis=0)
     evidence = unseen_evidence(S, ETA, prior, corpus, 0, executor)
-    parts = set_apart(corpus, 0)
+    parts = hold_out_documents(corpus, 0)
     assert [len(each) for each in evidence] == [len(parts)] * 2 == [5, 5]
     for *both, part in zip(*evidence, parts, strict=True):
         others = corpus.counts.toarray()[part.others].sum(axis=0) + missing / 25

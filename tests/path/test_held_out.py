@@ -7,7 +7,7 @@ from scipy import sparse
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError
 from stickbreak.path import evidence
-from stickbreak.path.evidence import HeldOutTokens, set_apart, some_documents
+from stickbreak.path.evidence import HeldOutTokens, hold_out_documents, some_documents
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def both(part):
 
 
 def test_documents_apart_are_whole_and_none_of_the_others(corpus):
-    parts = set_apart(corpus, seed=1)
+    parts = hold_out_documents(corpus, seed=1)
     assert len(parts) == 5
     for part in parts:
         apart = np.setdiff1d(np.arange(400), part.others)
@@ -40,7 +40,7 @@ def test_documents_apart_are_whole_and_none_of_the_others(corpus):
 
 def test_large_collections_have_fewer_documents_apart(corpus, monkeypatch):
     monkeypatch.setattr(evidence, "MOST_TOKENS", 300)
-    (part,) = set_apart(corpus, seed=1)
+    (part,) = hold_out_documents(corpus, seed=1)
     for each in both(part):
         assert each.held_out.n_tokens == pytest.approx(300, rel=0.2)
     assert part.others.size == 400 - sum(each.held_out.n_documents for each in both(part))
@@ -48,14 +48,14 @@ def test_large_collections_have_fewer_documents_apart(corpus, monkeypatch):
 
 def test_parts_are_set_apart_until_half_of_the_tokens_are_held_out_of_either_kind(corpus, monkeypatch):
     monkeypatch.setattr(evidence, "MOST_TOKENS", 4000)
-    parts = set_apart(corpus, seed=1)
+    parts = hold_out_documents(corpus, seed=1)
     assert len(parts) == 2  # some 1,200 tokens of either kind are held out of each
     monkeypatch.setattr(evidence, "MOST_TOKENS", 1500)
-    assert len(set_apart(corpus, seed=1)) == 1
+    assert len(hold_out_documents(corpus, seed=1)) == 1
 
 
 def test_either_kind_has_documents_where_there_are_few():
-    parts = set_apart(Corpus.from_counts(np.full((2, 3), 9.0)), seed=0)
+    parts = hold_out_documents(Corpus.from_counts(np.full((2, 3), 9.0)), seed=0)
     assert [sum(each.held_out.n_documents for each in kind) for kind in zip(*map(both, parts), strict=True)] == [1, 1]
 
 
@@ -70,7 +70,7 @@ def test_many_topics_and_counts_look_at_some_documents(corpus, monkeypatch):
 
 
 def test_same_seed_sets_the_same_documents_apart(corpus):
-    first, again, other = (set_apart(corpus, seed=seed)[0] for seed in (1, 1, 2))
+    first, again, other = (hold_out_documents(corpus, seed=seed)[0] for seed in (1, 1, 2))
     for one, same in zip(both(first), both(again), strict=True):
         np.testing.assert_array_equal(dense(one.held_out, 50), dense(same.held_out, 50))
     assert first.others.tolist() != other.others.tolist()
@@ -78,14 +78,14 @@ def test_same_seed_sets_the_same_documents_apart(corpus):
 
 def test_only_the_whole_part_of_a_weight_is_split():
     counts = sparse.csr_matrix(np.full((500, 3), 2.75))
-    part = set_apart(Corpus.from_counts(counts), seed=0)[0]
+    part = hold_out_documents(Corpus.from_counts(counts), seed=0)[0]
     for each in both(part):
         np.testing.assert_allclose(each.observed.counts.toarray() + dense(each.held_out, 3), 2.75)
 
 
 def test_no_tokens_or_too_many_topics_are_refused(corpus):
     with pytest.raises(InputError, match="too few to hold some of them out"):
-        set_apart(Corpus.from_counts([[1, 0], [0, 1]]), seed=0)
+        hold_out_documents(Corpus.from_counts([[1, 0], [0, 1]]), seed=0)
     with pytest.raises(InputError, match="the model has 2001 topics, too many to join"):
         some_documents(corpus, 2001, seed=0)
 

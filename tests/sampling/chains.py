@@ -11,9 +11,9 @@ from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.model.word_prior import WordPrior
+from stickbreak.model.seeds import WordPrior
 from stickbreak.sampling.chain import Chain, ChainSettings
-from stickbreak.sampling.known import known_topics
+from stickbreak.sampling.known_topics import known_topics
 from stickbreak.sampling.state import Concentrations
 
 ONE_THREAD = Engine(ThreadExecutor(1))

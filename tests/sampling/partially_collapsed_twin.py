@@ -56,7 +56,7 @@ def log_gamma(rng, a):
     )
 
 
-class Rest:
+class UnusedTopics:
     """The topics without tokens: topic r + R s is stick s of part r."""
 
     def __init__(self, weight, gamma, eta, n_words, seed):
@@ -115,7 +115,7 @@ class PartiallyCollapsed:
     def __init__(self, document, word, n_words, z, beta, alpha, gamma, eta, seed):
         self.document, self.word, self.z, self.beta, self.alpha = document, word, list(z), beta, alpha
         self.K, self.seed, self.paths = len(beta) - 1, seed, Counter()
-        self.rest = Rest(alpha * beta[-1], gamma, eta, n_words, seed)
+        self.rest = UnusedTopics(alpha * beta[-1], gamma, eta, n_words, seed)
         key = int(key_of(*seed, "topics"))
         g = np.zeros((self.K, n_words))
         for w in range(n_words):

@@ -9,8 +9,8 @@ from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.hyperparameters import LEARNABLE, GammaPrior
-from stickbreak.sampling import concentrations as module
-from stickbreak.sampling.concentrations import WordLikelihood, resample, resample_alpha, resample_gamma
+from stickbreak.sampling import chain as module
+from stickbreak.sampling.chain import WordLikelihood, resample, resample_alpha, resample_gamma
 from stickbreak.sampling.state import Concentrations, DocumentTopics, TopicCounts, count_topics
 
 from . import reference

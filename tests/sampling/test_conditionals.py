@@ -16,7 +16,7 @@ from scipy.stats import chi2
 from stickbreak.numerics.stirling import factors_of, stirling_ratios
 from stickbreak.sampling import state as module
 from stickbreak.sampling.kernels import franchise as franchise_kernels
-from stickbreak.sampling.kernels import indicator as indicator_kernels
+from stickbreak.sampling.kernels import table_indicators as indicator_kernels
 from stickbreak.sampling.kernels.topic_draw import NEW, Topics
 from stickbreak.sampling.representations import run_pass
 from stickbreak.sampling.state import DocumentTopics, WordTopics, count_topics

@@ -9,9 +9,9 @@ from stickbreak.corpus import planted_lda
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.numerics.stirling import stirling_ratios
 from stickbreak.numerics.streams import key_of
+from stickbreak.sampling.chain import TablePairs, log_joint
 from stickbreak.sampling.kernels.counts import count_tokens
 from stickbreak.sampling.kernels.documents import NO_LABELS, assign
-from stickbreak.sampling.log_joint import TablePairs, log_joint
 from stickbreak.sampling.state import Concentrations, DocumentTopics, count_topics
 
 from .chains import tokens_of

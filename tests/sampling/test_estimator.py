@@ -14,7 +14,7 @@ from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError
 from stickbreak.initialization import StartSettings
 from stickbreak.sampling.chain import Chain
-from stickbreak.sampling.laps import COLUMNS, GibbsLaps, Sampling, best_chain, chain_seeds
+from stickbreak.sampling.laps import COLUMNS, GibbsLaps, SamplePlan, best_chain, chain_seeds
 from stickbreak.sampling.samples import Sample
 from stickbreak.sampling.starts import chain_starts
 from stickbreak.sampling.state import Concentrations
@@ -102,7 +102,7 @@ def test_average_is_of_the_thinned_sweeps_after_burn_in(corpus):
     samples = [3, 5, 7]  # rows of the sweeps 4, 6, 8
     for name, value in (("objective", model.objective_), ("alpha", model.alpha_), ("eta", model.eta_)):
         assert value == pytest.approx(model.trace_[name][samples].mean(), rel=1e-12), name
-    assert Sampling("average", 3, 2).sampled(np.arange(1, 9)).nonzero()[0].tolist() == samples
+    assert SamplePlan("average", 3, 2).sampled(np.arange(1, 9)).nonzero()[0].tolist() == samples
 
 
 def test_burn_in_is_half_of_the_sweeps_and_kept(corpus):

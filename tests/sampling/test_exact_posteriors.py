@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stickbreak.sampling.requirements import REPRESENTATIONS
+from stickbreak.sampling.checks import REPRESENTATIONS
 
 from .chains import visits
 from .enumeration import EXACT, Tiny

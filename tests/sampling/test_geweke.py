@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stickbreak.fitting.hyperparameters import LEARNABLE, GammaPrior
-from stickbreak.sampling.requirements import REPRESENTATIONS
+from stickbreak.sampling.checks import REPRESENTATIONS
 
 from .chains import settings
 from .geweke import Joint

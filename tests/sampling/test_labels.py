@@ -14,11 +14,11 @@ from stickbreak import GibbsHDP
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.fitting.hyperparameters import GammaPrior
 from stickbreak.model.document_labels import DocumentLabels
+from stickbreak.sampling.checks import PARALLEL
 from stickbreak.sampling.kernels import subtopics as sides
 from stickbreak.sampling.kernels.documents import NO_LABELS, fill_prior
-from stickbreak.sampling.known import Labelled
+from stickbreak.sampling.known_topics import ChainLabels
 from stickbreak.sampling.representations import draw_weights
-from stickbreak.sampling.requirements import PARALLEL
 
 from .chains import ONE_THREAD, chain_of, tokens_of, visits
 from .enumeration import Tiny, predictive
@@ -42,8 +42,8 @@ class LabelledTiny:
         return replace(self.tiny, docs=[*self.tiny.docs, *self.kept])
 
     @property
-    def given(self) -> Labelled:
-        return Labelled(DocumentLabels.of(self.labels, self.n_labels))
+    def given(self) -> ChainLabels:
+        return ChainLabels(DocumentLabels.of(self.labels, self.n_labels))
 
 
 CASES = {
@@ -191,7 +191,7 @@ def test_gamma_of_labelled_documents_has_its_posterior() -> None:
 
 def test_prior_of_a_labelled_document_is_that_of_the_equation() -> None:
     beta = np.array([0.2, 0.1, 0.1, 0.3, 0.1, 0.2])  # three labels, two other topics, the rest
-    rows = Labelled(DocumentLabels.of([[0, 2], [], [1]], 3)).rows(2.0, beta)
+    rows = ChainLabels(DocumentLabels.of([[0, 2], [], [1]], 3)).rows(2.0, beta)
     for d, expected in enumerate(([0.5, 0, 0.5, 0.5, 1 / 6], [0.4, 0.2, 0.2, 0.6, 0.2], [0, 1.0, 0, 0.5, 1 / 6])):
         prior = 2.0 * beta[:-1]
         fill_prior(rows, d, 5, prior)
@@ -242,7 +242,7 @@ def test_a_start_gives_documents_topics_that_they_may_have(seed: int) -> None:
     docs = [list(rng.integers(4, size=12)) for _ in range(40)]
     labels = [[], [1], [0, 2], [2]] * 10
     tokens, _ = tokens_of([*docs, [], [], [0, 1]], 4, 3)
-    given = Labelled(DocumentLabels.of(labels, 3))
+    given = ChainLabels(DocumentLabels.of(labels, 3))
     z = np.concatenate([rng.integers(3, 6, tokens.n_tokens), [2, 2]]).astype(np.int32)
     z[: tokens.n_tokens : 5] = 2  # a word of a seed
     found = given.allowed(z, tokens, rng)

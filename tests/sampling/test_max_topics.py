@@ -11,8 +11,8 @@ from stickbreak import GibbsHDP
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.fitting.hyperparameters import GammaPrior
+from stickbreak.sampling.checks import REPRESENTATIONS
 from stickbreak.sampling.kernels.topic_draw import heaviest
-from stickbreak.sampling.requirements import REPRESENTATIONS
 from stickbreak.sampling.state import NO_LIMIT
 
 from . import test_word_priors as known

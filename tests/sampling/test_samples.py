@@ -8,7 +8,7 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.sampling.samples import ESTIMATES, Average, Best, Sample, matched
+from stickbreak.sampling.samples import ESTIMATES, BestSample, MeanSample, Sample, matched
 from stickbreak.sampling.state import Concentrations
 
 WORDS = np.array([0, 1, 2, 3, 0, 1, 2, 3, 3], np.int32)
@@ -78,13 +78,13 @@ def test_matching_leaves_topics_without_a_common_token_out():
 
 
 def test_average_does_not_see_other_labels():
-    average = observe(Average(), ONE, SWAPPED).estimate(ONE)
+    average = observe(MeanSample(), ONE, SWAPPED).estimate(ONE)
     np.testing.assert_array_equal(average.counts.toarray(), ONE.topic_word_counts().toarray())
     np.testing.assert_array_equal(average.tables, ONE.tables)
 
 
 def test_average_counts_an_absent_topic_as_zero():
-    average = observe(Average(), state(*THREE.topics, joint=1.0), ONE).estimate(ONE)
+    average = observe(MeanSample(), state(*THREE.topics, joint=1.0), ONE).estimate(ONE)
     two, one = THREE.topic_word_counts().toarray(), ONE.topic_word_counts().toarray()
     expected = (two + np.array([one[1], [0, 0, 0, 0], one[0]])) / 2
     np.testing.assert_array_equal(average.counts.toarray(), expected)
@@ -93,14 +93,14 @@ def test_average_counts_an_absent_topic_as_zero():
 
 def test_average_takes_the_labels_of_a_better_sample():
     best, again = state(*THREE.topics, joint=1.0), state(*(2 - THREE.topics))
-    average = observe(Average(), ONE, best, again).estimate(ONE)
-    straight = observe(Average(), best, ONE, again).estimate(ONE)
+    average = observe(MeanSample(), ONE, best, again).estimate(ONE)
+    straight = observe(MeanSample(), best, ONE, again).estimate(ONE)
     np.testing.assert_array_equal(average.counts.toarray(), straight.counts.toarray())
     np.testing.assert_array_equal(average.tables, straight.tables)
 
 
 def test_average_leaves_topics_out_that_the_best_sample_has_not():
-    average = observe(Average(), state(*ONE.topics, joint=1.0), THREE).estimate(ONE)
+    average = observe(MeanSample(), state(*ONE.topics, joint=1.0), THREE).estimate(ONE)
     assert average.counts.shape == (2, 4)
     assert average.counts.sum() == (9 + 8) / 2, "the one token of the third topic is left out"
 
@@ -108,7 +108,7 @@ def test_average_leaves_topics_out_that_the_best_sample_has_not():
 @pytest.mark.parametrize("order", [[0, 1, 1], [1, 0, 1], [1, 1, 0]])
 def test_average_leaves_topics_out_that_fewer_than_half_of_the_samples_have(order):
     chains = [state(*THREE.topics, joint=1.0), ONE]
-    average = observe(Average(), *(chains[c] for c in order)).estimate(ONE)
+    average = observe(MeanSample(), *(chains[c] for c in order)).estimate(ONE)
     assert average.counts.shape == (2, 4), "the third topic is in one of three"
     assert average.counts.sum() == pytest.approx((8 + 9 + 9) / 3)
     assert (average.tables > 0).all()
@@ -116,18 +116,18 @@ def test_average_leaves_topics_out_that_fewer_than_half_of_the_samples_have(orde
 
 def test_average_of_concentrations_is_their_mean():
     chain = state(*ONE.topics, joint=-3.0, alpha=4.0)
-    average = observe(Average(), ONE, chain).estimate(ONE)
+    average = observe(MeanSample(), ONE, chain).estimate(ONE)
     assert average.concentrations == Concentrations(2.5, 2.0, 0.1)
     assert average.log_joint == -1.5
 
 
 def test_average_is_of_samples_alone():
-    keeper = observe(observe(Average(), ONE), state(*THREE.topics, joint=9.0), sampled=False)
+    keeper = observe(observe(MeanSample(), ONE), state(*THREE.topics, joint=9.0), sampled=False)
     np.testing.assert_array_equal(keeper.estimate(THREE).counts.toarray(), ONE.topic_word_counts().toarray())
 
 
 def test_best_keeps_the_highest_of_all_sweeps():
-    keeper = Best()
+    keeper = BestSample()
     for chain, sampled in ((ONE, True), (state(*THREE.topics, joint=5.0), False), (SWAPPED, True)):
         if keeper.wants(chain.joint, sampled=sampled):
             keeper.observe(chain, chain.joint)
@@ -176,10 +176,10 @@ def test_keeper_restored_goes_on_as_if_uncut(name, n_seen):
     ],
 )
 def test_damaged_samples_are_refused(name, value):
-    arrays, values = observe(Average(), ONE).snapshot()
+    arrays, values = observe(MeanSample(), ONE).snapshot()
     assert np.shape(arrays["data"]) == (8,)
     with pytest.raises(ValueError, match=r"sample|reference"):
-        Average().restore({**arrays, name: value}, values, tokens())
+        MeanSample().restore({**arrays, name: value}, values, tokens())
 
 
 def test_sample_is_a_copy():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stickbreak.sampling.kernels import split_merge as kernels
-from stickbreak.sampling.moves import TrialRules, Trials, split_merge
+from stickbreak.sampling.moves import MoveCounts, TrialRules, split_merge
 from stickbreak.sampling.state import Concentrations, TableList
 
 from . import reference
@@ -169,4 +169,4 @@ def test_ratio_of_large_tables_is_that_of_gamma_functions():
 def test_fewer_than_two_tables_are_left_alone(n_tables):
     tables = table_list([[0]] * n_tables, [0] * n_tables)
     options = {"gamma": 1.0, "eta": 0.1, "n_words": 2, "trials": 5, "scans": 0, "key": 0}
-    assert tried(tables, n_tables, **options) == (n_tables, Trials(0, 0, 0, 0))
+    assert tried(tables, n_tables, **options) == (n_tables, MoveCounts(0, 0, 0, 0))

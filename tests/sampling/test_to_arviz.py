@@ -6,7 +6,7 @@ import pytest
 from stickbreak import GibbsHDP
 from stickbreak.corpus import planted_lda
 from stickbreak.exceptions import InputError
-from stickbreak.sampling.fitted import _STATISTICS
+from stickbreak.sampling.estimator import _STATISTICS
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")  # of ArviZ's own imports
 

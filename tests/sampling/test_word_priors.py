@@ -17,12 +17,11 @@ from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.hyperparameters import GammaPrior
-from stickbreak.model.word_prior import WordPrior, pseudo_of
+from stickbreak.model.seeds import WordPrior, pseudo_of
 from stickbreak.sampling import starts
-from stickbreak.sampling.chain import Chain
-from stickbreak.sampling.concentrations import resample_gamma_beside
-from stickbreak.sampling.known import KnownTopics, WordLikelihood, known_topics, with_known
-from stickbreak.sampling.requirements import REPRESENTATIONS
+from stickbreak.sampling.chain import Chain, resample_gamma_beside
+from stickbreak.sampling.checks import REPRESENTATIONS
+from stickbreak.sampling.known_topics import KnownTopics, WordLikelihood, known_topics, with_known
 from stickbreak.sampling.samples import matched as paired
 from stickbreak.sampling.starts import with_kept
 from stickbreak.sampling.state import Concentrations

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from stickbreak.exceptions import InputError, WriteError
-from stickbreak.storage.own_folders import OwnFolder
 from stickbreak.storage.places import place_of
+from stickbreak.storage.temporary_folders import TemporaryFolder
 
 
-def make(parent: Path, kind: str = "mine") -> OwnFolder:
-    made = OwnFolder(parent, kind)
+def make(parent: Path, kind: str = "mine") -> TemporaryFolder:
+    made = TemporaryFolder(parent, kind)
     Path(made.path, "content").write_text("1")
     return made
 
@@ -27,7 +27,7 @@ def test_a_folder_goes_with_its_user(tmp_path: Path) -> None:
 def test_a_place_where_nothing_can_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(WriteError, match="file"):
-        OwnFolder(tmp_path / "file", "mine")
+        TemporaryFolder(tmp_path / "file", "mine")
 
 
 def test_a_url_is_no_place_for_what_is_written() -> None:

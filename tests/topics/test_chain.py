@@ -12,7 +12,7 @@ from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.numerics.streams import key_of
 from stickbreak.sparse_gibbs.chain import Chain
 from stickbreak.sparse_gibbs.priors import Priors, best_eta
-from stickbreak.sparse_gibbs.tokens import ByWord
+from stickbreak.sparse_gibbs.tokens import TokensByWord
 
 from . import reference
 
@@ -95,7 +95,7 @@ def test_parts_that_share_no_word_are_swept_as_if_the_others_stood_still(threads
 def test_one_large_document_is_a_part_and_the_others_are_the_rest():
     counts = np.ones((31, 8), int)
     counts[0] = 100
-    tokens = ByWord(Corpus.from_counts(counts), 4, n_parts=2)
+    tokens = TokensByWord(Corpus.from_counts(counts), 4, n_parts=2)
     assert tokens.document_cuts.tolist() == [0, 1, 31]
     assert tokens.word_cuts.tolist() == [0, 4, 8]
     assert tokens.begin[0].tolist() == tokens.start[:-1].tolist()

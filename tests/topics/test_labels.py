@@ -17,7 +17,7 @@ from stickbreak.model.document_labels import DocumentLabels
 from stickbreak.numerics.kernel_random import open_stream, uniform
 from stickbreak.numerics.streams import key_of
 from stickbreak.sparse_gibbs.priors import Priors
-from stickbreak.topics.labelled import LabelledChain
+from stickbreak.topics.laps import LabelledChain
 from stickbreak_baselines import LDA
 
 from . import reference

@@ -16,7 +16,7 @@ from stickbreak.numerics.kernel_random import open_stream, uniform
 from stickbreak.numerics.streams import key_of
 from stickbreak.sparse_gibbs.chain import Chain
 from stickbreak.sparse_gibbs.priors import Priors
-from stickbreak.topics.merging import Merger, TokensOfTopics
+from stickbreak.topics.laps import Merger, TokensOfTopics
 
 from . import reference
 

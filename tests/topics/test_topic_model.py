@@ -12,7 +12,7 @@ import stickbreak
 from stickbreak import TopicModel
 from stickbreak.corpus import Corpus, planted_lda, toy_bars
 from stickbreak.exceptions import InputError, InvalidCorpus
-from stickbreak.topics.start import LEAST_DOCUMENTS, BesideWords, n_to_begin_with, rough_topics
+from stickbreak.topics.laps import LEAST_DOCUMENTS, WordNeighbours, n_starting_topics, rough_topics
 
 
 def n_large(model: TopicModel) -> int:
@@ -44,22 +44,22 @@ def small() -> Corpus:
 
 
 def test_a_fit_begins_with_as_many_topics_as_the_formula_says() -> None:
-    assert n_to_begin_with(10_000, 5_000, 1000) == 100  # the root of the stored counts
-    assert n_to_begin_with(1_000_000, 100, 1000) == 200  # of long documents: 2 (M D)^(1/4)
-    assert n_to_begin_with(10**8, 10**7, 1000) == 1000
-    assert n_to_begin_with(1, 1, 1000) == 1
+    assert n_starting_topics(10_000, 5_000, 1000) == 100  # the root of the stored counts
+    assert n_starting_topics(1_000_000, 100, 1000) == 200  # of long documents: 2 (M D)^(1/4)
+    assert n_starting_topics(10**8, 10**7, 1000) == 1000
+    assert n_starting_topics(1, 1, 1000) == 1
 
 
 def test_topics_begin_as_the_words_beside_words(planted: tuple[Corpus, Any]) -> None:
     corpus, truth = planted
-    found = BesideWords(corpus, 0)
+    found = WordNeighbours(corpus, 0)
     held = np.bincount(corpus.counts.indices, minlength=corpus.n_words)
     assert (held[found.words] >= max(LEAST_DOCUMENTS, np.sqrt(900) / 2)).all()
     corners = found.corners(10)
     assert np.unique(corners).size == 10
     near = np.abs(truth.topic_word[:, None] - found.topics(corners)[None]).sum(axis=2).min(axis=1)
     assert np.median(near) < 1.4  # two different topics are nearly 2 apart
-    assert BesideWords(corpus[:3], 0).corners(10).size == 0
+    assert WordNeighbours(corpus[:3], 0).corners(10).size == 0
 
 
 def test_planted_topics_and_their_number_are_found(planted: tuple[Corpus, Any], seed: int) -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from stickbreak.fitting.batch_store import BatchStore
 from stickbreak.variational.hdp import HDP
-from stickbreak.variational.moves import trials
-from stickbreak.variational.moves.trials import Trial
+from stickbreak.variational.moves import births as trials
+from stickbreak.variational.moves.births import Trial
 
 from . import reference
 from .problems import (

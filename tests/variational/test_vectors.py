@@ -12,7 +12,7 @@ from stickbreak.variational.documents import DocumentCounts, DocumentTopics
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.hdp import HDP
 from stickbreak.variational.local_step import LocalSettings, summarise, track_pairs
-from stickbreak.variational.model import Piece, Schedule
+from stickbreak.variational.model import GatheredDocuments, Schedule
 from stickbreak.variational.moves import Delete, Merge, Reorder, base, merge, run_move
 from stickbreak.variational.objective import expected_log_normaliser, stick_term
 from stickbreak.variational.state import GlobalParameters, expected_beta
@@ -336,7 +336,7 @@ def test_statistics_of_vectors_in_float32_agree_with_the_counts(kind):
     found = summarise(result, executor)
     np.testing.assert_allclose(found.S[-1], found.N, rtol=1e-12)
     rows = np.arange(batch.n_documents)
-    piece = Piece.from_result(0, result, rows, rows, batch)
+    piece = GatheredDocuments.from_result(0, result, rows, rows, batch)
     S, _ = batch.gathered_statistics(piece.documents, piece.share_ptr, piece.share, 4)
     np.testing.assert_allclose(S[-1], found.N, rtol=1e-12)
     np.testing.assert_allclose(S, found.S, rtol=1e-10, atol=1e-10)

@@ -14,7 +14,7 @@ from stickbreak import VariationalHDP
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.likelihoods import DirichletMultinomial
-from stickbreak.model.word_prior import pseudo_of
+from stickbreak.model.seeds import pseudo_of
 from stickbreak.variational.documents import DocumentTopics
 from stickbreak.variational.hdp import HDP
 from stickbreak.variational.model import largest_first

@@ -17,7 +17,7 @@ _FACTORS, _WIDTH, _LEAST, _ROUNDS = (0.8, 1.25), 3, 1e-4, 30
 
 
 @dataclass(frozen=True, slots=True)
-class Entries:
+class LeafEntries:
     """The leaves of some words: E entries, a word after the other.
 
     `used[e, h]` is desc+ of the node of level h above entry e, in its word, without one token of e.
@@ -30,7 +30,7 @@ class Entries:
     used: Float  # (E, depth)
 
     @classmethod
-    def of(cls, group: Int, leaf: Int32, shape: Shape) -> Entries:
+    def of(cls, group: Int, leaf: Int32, shape: Shape) -> LeafEntries:
         """Count tokens, given by group (numbered from 0) and leaf."""
         L = shape.n_leaves
         pair, n = np.unique(group.astype(np.int64) * L + leaf, return_counts=True)
@@ -65,7 +65,7 @@ def document_likelihood(start: Int, leaf: Int32, key: np.uint64, shape: Shape) -
     return value
 
 
-def word_likelihood(entries: Entries, prob: Float, shape: Shape) -> Callable[[Float], float]:
+def word_likelihood(entries: LeafEntries, prob: Float, shape: Shape) -> Callable[[Float], float]:
     """Return the leave-one-out log likelihood of the leaves of words, nats per token, of discounts. docs/math (T8)
 
     `entries`: of words. `prob` (L,): P*(z), held fixed; 0 where no word has a token. Returns a function from discounts

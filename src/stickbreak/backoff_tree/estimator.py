@@ -12,24 +12,24 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from stickbreak.backoff_tree.blocks import Blocks, check_counts, leaves_in
+from stickbreak.backoff_tree.checks import check_parameters, check_sizes, checked_leaves, tree_settings
+from stickbreak.backoff_tree.document_blocks import DocumentBlocks, check_counts, leaves_in
 from stickbreak.backoff_tree.laps import TreeLaps
 from stickbreak.backoff_tree.model import TreeModel, TreeRule
-from stickbreak.backoff_tree.requirements import check_parameters, check_sizes, checked_leaves, tree_settings
+from stickbreak.backoff_tree.nodes import TopicNode, tree_of
 from stickbreak.backoff_tree.sampler import LEARNABLE
-from stickbreak.backoff_tree.seeding import KnownWords, leaves_of
+from stickbreak.backoff_tree.seeds import KnownWords, leaves_of
 from stickbreak.backoff_tree.shape import Shape, shape_of
 from stickbreak.backoff_tree.state import LEAST_SHARE, MOST_SHARE, WordCounts, is_smoothing_share
-from stickbreak.backoff_tree.walk import TopicNode, tree_of
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.batch_store import scratch_folder
 from stickbreak.fitting.checkpoint import is_table, require
+from stickbreak.fitting.checks import check_whole
 from stickbreak.fitting.constraints import TOPIC_PRIORS, between, one_of, whole
 from stickbreak.fitting.engine import Engine, engine, workers_now
 from stickbreak.fitting.executor import ThreadExecutor, count_jobs
-from stickbreak.fitting.laps import Callback
-from stickbreak.fitting.requirements import check_whole
+from stickbreak.fitting.loop import Callback
 from stickbreak.model.estimator import all_or_nothing
 from stickbreak.model.seeds import Seeds, plain_seeds
 from stickbreak.model.topic_estimator import TopicEstimator, on_workers
@@ -307,7 +307,7 @@ class BackoffTreeTopics(TopicEstimator):
     def _laps(self, documents: Corpus, seed: int, executor: Engine) -> TreeLaps:
         leaves, settings = leaves_in(scratch_folder(self.scratch, executor.workers)), tree_settings(self)
         known = self._known(documents, settings.shape)
-        return TreeLaps(Blocks(documents, executor, leaves), settings, seed, executor, known)
+        return TreeLaps(DocumentBlocks(documents, executor, leaves), settings, seed, executor, known)
 
     def _settled(self, documents: Corpus) -> dict[str, Any]:
         """Return the stages: those of a short fit are fewer, and a longer one does not go on from it."""

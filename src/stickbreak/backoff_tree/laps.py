@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stickbreak.backoff_tree.blocks import Blocks
 from stickbreak.backoff_tree.discounts import MOST
+from stickbreak.backoff_tree.document_blocks import DocumentBlocks
 from stickbreak.backoff_tree.sampler import TreeSampler, learn
-from stickbreak.backoff_tree.seeding import KnownWords
+from stickbreak.backoff_tree.seeds import KnownWords
 from stickbreak.backoff_tree.shape import Shape, shape_of
 from stickbreak.backoff_tree.state import WordCounts
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
 from stickbreak.fitting.engine import Engine
-from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
+from stickbreak.fitting.loop import Callback, Lap, Packed, Stop
 from stickbreak.numerics.arrays import Float, Int32
 from stickbreak.numerics.ranges import are_discounts
 
@@ -46,7 +46,7 @@ class TreeLaps:
     window = 0
 
     def __init__(
-        self, blocks: Blocks, settings: TreeSettings, seed: int, engine: Engine, known: KnownWords | None = None
+        self, blocks: DocumentBlocks, settings: TreeSettings, seed: int, engine: Engine, known: KnownWords | None = None
     ) -> None:
         self.settings, self._engine = settings, engine
         depth = min((*settings.stages, settings.shape.depth))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from stickbreak.backoff_tree.blocks import merged
+from stickbreak.backoff_tree.document_blocks import merged
 from stickbreak.backoff_tree.kernels import documents as document_kernels
 from stickbreak.backoff_tree.shape import Shape
 from stickbreak.backoff_tree.state import (
@@ -79,7 +79,7 @@ class LeafWords:
         return words[order], probability[order]
 
 
-class Lacking(NamedTuple):
+class UnseenWords(NamedTuple):
     """What the words' probabilities lack to one at leaves without tokens, and which words have it.   docs/math (T11)"""
 
     peak: float  # C of (T6)
@@ -178,7 +178,7 @@ class TreeModel:
         lack = np.where(self.n_tokens > 0, 0.0, 1.0 - self.backoff.smoothing / self.backoff.peak)
         return np.concatenate(([0.0], np.cumsum(lack)))
 
-    def lacking(self) -> Lacking:
+    def lacking(self) -> UnseenWords:
         """Return what the words' probabilities lack, as kernels ask for it."""
         shape, documents, missing = self.shape, self.trees.of_documents, self.missing()
         spread: Float = -documents.given[-1] * np.diff(missing)
@@ -188,7 +188,7 @@ class TreeModel:
         words, u = self.word_tokens, self.given_away()
         known = words > 0
         share = np.where(known, words / words.sum(), u / max(1, int((~known).sum())))
-        return Lacking(self.backoff.peak, missing, spread, share, 1.0 - u)
+        return UnseenWords(self.backoff.peak, missing, spread, share, 1.0 - u)
 
     def given_away(self) -> float:
         """Return the probability u that a word is one of those that the fit never saw.             docs/math (T11)"""

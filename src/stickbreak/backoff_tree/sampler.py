@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from stickbreak.backoff_tree.blocks import Blocks, Pass, WordTrees, count_tokens, merged, sampled
 from stickbreak.backoff_tree.discounts import (
-    Entries,
+    LeafEntries,
     beam_search,
     document_likelihood,
     sample_of_groups,
     word_likelihood,
 )
-from stickbreak.backoff_tree.seeding import KnownWords
+from stickbreak.backoff_tree.document_blocks import DocumentBlocks, SweepWork, WordTrees, count_tokens, merged, sampled
+from stickbreak.backoff_tree.seeds import KnownWords
 from stickbreak.backoff_tree.shape import Shape
 from stickbreak.backoff_tree.state import Backoff, Discounts, Totals, WordCounts, solve_backoff
 from stickbreak.fitting.engine import Engine
@@ -42,7 +42,7 @@ class TreeSampler:
 
     def __init__(
         self,
-        blocks: Blocks,
+        blocks: DocumentBlocks,
         shape: Shape,
         delta_doc: Float,
         delta_word: Float,
@@ -112,14 +112,14 @@ class TreeSampler:
         self.settled = True
         return float(np.concatenate(log_p).sum() / self.blocks.n_tokens)
 
-    def _pass(self, engine: Engine) -> Pass:
+    def _pass(self, engine: Engine) -> SweepWork:
         """Return what the jobs of the next pass share: trees made of the leaves, so drift of rounding ends here."""
         (counts, totals), backoff, shape = self.counts(engine), self.solve(engine), self.shape
         room = np.minimum(totals.of_word, shape.n_leaves) if self.at_once else None
         discounts = self.of_documents(), self.of_words()
         trees = WordTrees.of(counts, shape, discounts, backoff.scale, engine, room=room)
         key = key_of(self.seed, self.n_passes, "tree")
-        return Pass(trees, backoff.peak, int(totals.of_word.sum()), key, self.at_once)
+        return SweepWork(trees, backoff.peak, int(totals.of_word.sum()), key, self.at_once)
 
     def expand(self, shape: Shape, delta_doc: float, delta_word: float, most: float) -> None:
         """Make leaves nodes of a tree with a level more; their tokens go to leaves below at random.     docs/math (T9)
@@ -163,7 +163,7 @@ def learn(sampler: TreeSampler, name: str, engine: Engine, *, search: bool = Tru
         sampler.delta_doc, value = beam_search(likelihood, sampler.delta_doc)
         return value
     counts, totals = sampler.counts(engine)
-    entries = Entries.of(*_of_words(counts, totals, rng), shape)
+    entries = LeafEntries.of(*_of_words(counts, totals, rng), shape)
     likelihood = word_likelihood(entries, np.where(totals.n_tokens > 0, sampler.solve(engine).prob, 0.0), shape)
     if not search:
         return likelihood(sampler.delta_word)
@@ -171,7 +171,7 @@ def learn(sampler: TreeSampler, name: str, engine: Engine, *, search: bool = Tru
     return value
 
 
-def _of_documents(blocks: Blocks, rng: np.random.Generator) -> tuple[Int, Int32]:
+def _of_documents(blocks: DocumentBlocks, rng: np.random.Generator) -> tuple[Int, Int32]:
     """Return where the tokens of some documents begin, and the leaf of each."""
     chosen, lengths = sample_of_groups(blocks.start, SAMPLE, rng), np.diff(blocks.start)
     chosen = chosen[lengths[chosen] > 0]

@@ -121,7 +121,7 @@ def print_estimate(
         If the documents cannot be read or do not suit the method.
     """
     from stickbreak.corpus.reading.samples import read_sample
-    from stickbreak.fitting.requirements import bytes_noted
+    from stickbreak.fitting.checks import bytes_noted
     from stickbreak.storage.memory import memory_installed
 
     began = time.process_time()
@@ -168,14 +168,14 @@ def print_estimate(
 def _growth(job: FitJob, sample: Corpus, extent: Extent) -> float:
     """Return how many times as many topics the whole begins with as a sample."""
     from stickbreak.topics.estimator import FEWER_TOPICS
-    from stickbreak.topics.start import n_to_begin_with
+    from stickbreak.topics.laps import n_starting_topics
 
     given = job.estimator().get_params(deep=False)
     if given["n_topics"] is not None:
         return 1.0
     most = given["max_topics"] or FEWER_TOPICS
-    of_whole = n_to_begin_with(extent.n_counts, extent.n_documents, most)
-    return of_whole / n_to_begin_with(sample.counts.nnz, sample.n_documents, most)
+    of_whole = n_starting_topics(extent.n_counts, extent.n_documents, most)
+    return of_whole / n_starting_topics(sample.counts.nnz, sample.n_documents, most)
 
 
 def _timed(job: FitJob, sample: Corpus) -> tuple[Any, float, float]:

@@ -588,7 +588,7 @@ def reduce(
     of its topics that has one. A topic that is dropped is forgotten with its tokens: the weights of documents
     are of the topics that are left. Topics are numbered by size again, and labels stay with their topics.
     """
-    from stickbreak.path.joined_models import regrouped
+    from stickbreak.path.joining_topics import regrouped
     from stickbreak.storage.persistence import check_target
 
     by_hand = bool(merge or drop)

@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.model.documents import counted_for
+from stickbreak.model.input_documents import counted_for
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.prediction.words import check_same_words
 from stickbreak.questions.words import best_topics

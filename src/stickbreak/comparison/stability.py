@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from stickbreak.comparison.align import Alignment, align
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.requirements import check_whole
+from stickbreak.fitting.checks import check_whole
 from stickbreak.numerics.arrays import Float
 
 if TYPE_CHECKING:

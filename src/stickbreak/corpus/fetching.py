@@ -11,7 +11,7 @@ from stickbreak.corpus.reading.files import reading
 from stickbreak.corpus.remote_rows import mark_of_folder
 from stickbreak.exceptions import ReadError
 from stickbreak.storage.atomic import told_as_write_error
-from stickbreak.storage.own_folders import OwnFolder
+from stickbreak.storage.temporary_folders import TemporaryFolder
 from stickbreak.storage.urls import UrlPath
 
 __all__ = ["fetched"]
@@ -43,7 +43,7 @@ def fetched(url: UrlPath, names: Sequence[str]) -> Iterator[tuple[Path, int]]:
     WriteError
         If the disk is full.
     """
-    own = OwnFolder(Path(tempfile.gettempdir()), "stickbreak-fetched")
+    own = TemporaryFolder(Path(tempfile.gettempdir()), "stickbreak-fetched")
     folder = Path(own.path)
     try:
         with reading(url):

@@ -20,7 +20,7 @@ from stickbreak.corpus.folder_writer import META
 from stickbreak.corpus.place import Place
 from stickbreak.corpus.reading.files import reading
 from stickbreak.exceptions import ReadError
-from stickbreak.storage.own_folders import OwnFolder
+from stickbreak.storage.temporary_folders import TemporaryFolder
 from stickbreak.storage.urls import UrlPath
 
 __all__ = ["mark_of_folder", "rows_at"]
@@ -98,7 +98,7 @@ class _Kept:
     """
 
     def __init__(self) -> None:
-        self._folder = OwnFolder(Path(tempfile.gettempdir()), "stickbreak-fetched")
+        self._folder = TemporaryFolder(Path(tempfile.gettempdir()), "stickbreak-fetched")
         self._n_bytes = 0
 
     def piece(self, file: UrlPath, number: int) -> bytes | None:

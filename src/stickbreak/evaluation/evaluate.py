@@ -11,7 +11,7 @@ from stickbreak.corpus import Corpus
 from stickbreak.evaluation.coherence import check_options, coherence_of_words
 from stickbreak.evaluation.measures import DIVERSITY_WORDS, diversity_of_words, mean_defined
 from stickbreak.exceptions import InputError, InvalidCorpus
-from stickbreak.model.documents import counted_for
+from stickbreak.model.input_documents import counted_for
 from stickbreak.prediction.completion import Completion, scored_documents
 from stickbreak.prediction.left_to_right import LeftToRight
 from stickbreak.prediction.topics import FittedTopics, as_topics

@@ -12,7 +12,7 @@ from stickbreak.corpus import Corpus
 from stickbreak.corpus.tables import in_tables
 from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.requirements import check_whole
+from stickbreak.fitting.checks import check_whole
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.prediction.word_pairs import WordPairs, check_window, mean_npmi, npmi_of_words, word_sequences
 from stickbreak.prediction.words import top_word_indices

@@ -18,8 +18,8 @@ from stickbreak.evaluation.measures import (
     topic_diversity,
 )
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.requirements import check_whole
-from stickbreak.model.documents import counted_for, texts_given
+from stickbreak.fitting.checks import check_whole
+from stickbreak.model.input_documents import counted_for, texts_given
 from stickbreak.numerics.arrays import Float
 from stickbreak.prediction.topics import FittedTopics
 from stickbreak.prediction.word_pairs import WordPairs, check_window, npmi_of_words, word_sequences

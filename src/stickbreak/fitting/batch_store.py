@@ -24,8 +24,8 @@ from stickbreak.exceptions import ReadError
 from stickbreak.fitting.engine import Workers
 from stickbreak.storage.atomic import told_as_write_error
 from stickbreak.storage.checksums import checksum
-from stickbreak.storage.own_folders import OwnFolder
 from stickbreak.storage.places import PathLike, place_of
+from stickbreak.storage.temporary_folders import TemporaryFolder
 
 Item = TypeVar("Item")
 Arrays = dict[str, NDArray]
@@ -139,7 +139,7 @@ class BatchStore(Generic[Item]):
         items: Iterable[Item] = (),
     ) -> None:
         self._pack, self._unpack, self._scratch = pack, unpack, folder
-        self._folder = None if folder is None else OwnFolder(folder, "stickbreak-fit")
+        self._folder = None if folder is None else TemporaryFolder(folder, "stickbreak-fit")
         self._kept: list[Item | BatchFile] = []
         self._numbers = count(1)
         for index, item in enumerate(items):

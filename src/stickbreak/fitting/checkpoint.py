@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, ModelFormatError, WriteError
-from stickbreak.fitting.laps import Laps
-from stickbreak.fitting.loop import COLUMNS, Trace
+from stickbreak.fitting.loop import COLUMNS, Laps, Trace
 from stickbreak.numerics.ranges import LARGEST, MOST_WHOLE, SMALLEST, are_sums, is_concentration
 from stickbreak.numerics.streams import seed_from
 from stickbreak.storage import persistence

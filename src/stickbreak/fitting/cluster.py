@@ -25,8 +25,8 @@ from stickbreak.exceptions import ClusterError, InputError, ReadError, Stickbrea
 from stickbreak.fitting.checkpoint import identity_of_corpus
 from stickbreak.fitting.engine import use_workers
 from stickbreak.storage.atomic import told_as_write_error
-from stickbreak.storage.own_folders import OwnFolder
 from stickbreak.storage.places import PathLike, place_of
+from stickbreak.storage.temporary_folders import TemporaryFolder
 
 Shared = TypeVar("Shared")
 Job = TypeVar("Job")
@@ -295,7 +295,9 @@ def cluster(where: Any, *, scratch: PathLike | None = None) -> Iterator[DaskWork
     distributed = _distributed()
     with ExitStack() as stack:
         client = _client(where, distributed, stack)
-        folder = OwnFolder(Path(tempfile.gettempdir()) if scratch is None else place_of(scratch), "stickbreak-cluster")
+        folder = TemporaryFolder(
+            Path(tempfile.gettempdir()) if scratch is None else place_of(scratch), "stickbreak-cluster"
+        )
         stack.callback(folder.close)
         workers = DaskWorkers(client, Path(folder.path))
         with use_workers(workers):

@@ -12,8 +12,7 @@ from typing import Any, Protocol
 from stickbreak.fitting.checkpoint import read_checkpoint, write_checkpoint
 from stickbreak.fitting.engine import Engine, engine
 from stickbreak.fitting.executor import one_blas_thread
-from stickbreak.fitting.laps import Callback, Laps
-from stickbreak.fitting.loop import Interruption, Outcome, Trace, drive, logger
+from stickbreak.fitting.loop import Callback, Interruption, Laps, Outcome, Trace, drive, logger
 from stickbreak.fitting.progress import progress_bar
 from stickbreak.storage.places import PathLike
 

@@ -21,7 +21,7 @@ _SHARD_TOKENS = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Sweeps:
+class SweepSettings:
     """How the documents are sampled."""
 
     burn_in: int = 5
@@ -56,7 +56,7 @@ class Scratch(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SampledTopics:
     """The saved sweeps of the documents of a minibatch."""
 
     z: Int32  # (S, N)  topics of the tokens
@@ -65,7 +65,7 @@ class Found:
     log_p: float  # nats: of the words, each given those before it in its document (B6)
 
 
-class Part(NamedTuple):
+class MinibatchTokens(NamedTuple):
     """The tokens of a minibatch."""
 
     start: Int  # (D + 1,)  document d has the tokens start[d] .. start[d + 1] - 1
@@ -121,22 +121,27 @@ def sample(
     weights: Weights,
     alpha: float,
     tables: TableFactors,
-    sweeps: Sweeps,
+    sweeps: SweepSettings,
     key: np.uint64,
     executor: Executor,
-) -> Found:
+) -> SampledTopics:
     """Sample the documents of a minibatch.                                                   docs/math (B2), (B6)
 
     `word` (N,): the place of each token's word in `weights`. `key`: of the random numbers: document d has stream d of
     it.
     """
-    (found,) = sample_parts([Part(tokens.start, word, key)], weights, alpha, tables, sweeps, executor)
+    (found,) = sample_parts([MinibatchTokens(tokens.start, word, key)], weights, alpha, tables, sweeps, executor)
     return found
 
 
 def sample_parts(
-    parts: Sequence[Part], weights: Weights, alpha: float, tables: TableFactors, sweeps: Sweeps, executor: Executor
-) -> list[Found]:
+    parts: Sequence[MinibatchTokens],
+    weights: Weights,
+    alpha: float,
+    tables: TableFactors,
+    sweeps: SweepSettings,
+    executor: Executor,
+) -> list[SampledTopics]:
     """Sample several minibatches under the same weights, with all threads; the parameters are those of `sample`."""
     lengths = [np.diff(part.start) for part in parts]
     longest, n_topics = max(int(of.max(initial=1)) for of in lengths), weights.of_topics.e.size
@@ -163,7 +168,7 @@ def sample_parts(
     return [_found(z[i], counted[i], score[i], n_topics) for i in range(len(parts))]
 
 
-def _found(z: Int32, tables: Int, score: Float, n_topics: int) -> Found:
+def _found(z: Int32, tables: Int, score: Float, n_topics: int) -> SampledTopics:
     of_topics = np.zeros(n_topics, np.int64)
     count_topics(z, of_topics)
-    return Found(z, of_topics, tables, float(score.sum()))
+    return SampledTopics(z, of_topics, tables, float(score.sum()))

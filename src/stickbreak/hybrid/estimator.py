@@ -1,4 +1,4 @@
-"""`HybridHDP`: the face of the hybrid of variational inference and Gibbs sampling."""
+"""`HybridHDP`: the face of the hybrid of variational inference and Gibbs sampling, its checks and its starts."""
 
 from __future__ import annotations
 
@@ -12,34 +12,43 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus
-from stickbreak.corpus.tokens import refuse_fractions
+from stickbreak.corpus.csr import row_blocks
+from stickbreak.corpus.tokens import Tokens, refuse_fractions
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.checkpoint import check_learned, require, saved_seed, whole_number
+from stickbreak.fitting.checks import check_bytes, check_memory, check_names, check_tokens
 from stickbreak.fitting.constraints import CONCENTRATIONS, STEPS, TOPIC_PRIORS, one_of, sweeps, whole
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.hyperparameters import LEARNABLE
-from stickbreak.fitting.laps import Lap, Packed
-from stickbreak.fitting.loop import Interruption
-from stickbreak.fitting.requirements import check_tokens
-from stickbreak.hybrid.document_sampler import SAMPLERS, Sweeps
-from stickbreak.hybrid.laps import Drawn, HybridLaps, Room, Rules, Steps, packed, row_of, unpacked
-from stickbreak.hybrid.requirements import check_parameters, check_sizes, lasting
-from stickbreak.hybrid.starts import begin
-from stickbreak.hybrid.state import TRUNCATED, UNBOUNDED, HybridState, Priors, WordTopics
+from stickbreak.fitting.loop import Callback, Interruption, Lap, Packed
+from stickbreak.hybrid.document_sampler import SAMPLERS, SweepSettings
+from stickbreak.hybrid.global_step import LEAST_TOKENS, check_columns
+from stickbreak.hybrid.laps import (
+    HybridLaps,
+    HybridSteps,
+    StepDocuments,
+    StepScratch,
+    StepSettings,
+    packed,
+    row_of,
+    unpacked,
+)
+from stickbreak.hybrid.state import TRUNCATED, UNBOUNDED, HybridState, KnownTopics, Priors, WordTopics
 from stickbreak.hybrid.word_weights import G_WEIGHTS, WEIGHTS
-from stickbreak.initialization.start import finds_topics, offset_after
-from stickbreak.model.documents import counted, counted_with_new
+from stickbreak.initialization import STARTS, Start, check_init, make_start, sample_bytes, start_from_topics
+from stickbreak.initialization.start import RANDOM, finds_topics, is_random, offset_after, settings_of
 from stickbreak.model.estimator import KeptState, cached
 from stickbreak.model.initial_topics import number_given
-from stickbreak.model.seeds import Seeds, plain_seeds
+from stickbreak.model.input_documents import counted, counted_with_new
+from stickbreak.model.seeds import Seeds, base_of, plain_seeds
 from stickbreak.model.streaming import partial_fit
 from stickbreak.model.topic_estimator import TopicEstimator
-from stickbreak.model.word_prior import base_of
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.pseudo_counts import by_word
-from stickbreak.numerics.ranges import LARGEST_OFFSET
-from stickbreak.numerics.streams import seed_from
-from stickbreak.path.joined_models import pooled
+from stickbreak.numerics.ranges import LARGEST_OFFSET, MEAN_FIELD_ETA
+from stickbreak.numerics.stirling import LONGEST_BYTES
+from stickbreak.numerics.streams import seed_from, stream
+from stickbreak.path.joining_topics import pooled
 from stickbreak.prediction.document_weights import WordRows, prior_and_rest
 from stickbreak.prediction.words import NamedColumns, check_same_words, no_documents
 
@@ -230,7 +239,7 @@ class HybridHDP(TopicEstimator):
     _state: HybridState
     _seed: int
     _columns: NamedColumns | None = None  # of `vocabulary_`, made when it is asked for
-    _room: Room | None = None  # of the last step of a stream, for the next
+    _room: StepScratch | None = None  # of the last step of a stream, for the next
     n_documents_seen_: int
     n_steps_: int
 
@@ -317,7 +326,7 @@ class HybridHDP(TopicEstimator):
 
     def _laps(self, documents: Corpus, seed: int, executor: Engine) -> HybridLaps:
         offset = offset_after(self, min(1.0, self.batch_size * self.batches_at_once / documents.n_documents))
-        steps = Steps(self._rules(self._given_priors(), offset, seed), executor, Room())
+        steps = HybridSteps(self._rules(self._given_priors(), offset, seed), executor, StepScratch())
         n_topics, pseudo = self._starting_columns(documents), self._lasting_pseudo(documents)
         return HybridLaps(
             steps,
@@ -358,9 +367,9 @@ class HybridHDP(TopicEstimator):
             self._state,
             Priors(self.alpha_, self.gamma_, self.eta_, self.g_weight, self.phi_weight),
         )
-        room, self._room = self._room or Room(), None  # the room of a failed step is not used again
-        steps = Steps(self._rules(priors, self.learning_offset_, self._seed), executor, room)
-        log_p, n_tokens = steps.learn(state, Drawn.of(minibatch), total)
+        room, self._room = self._room or StepScratch(), None  # the room of a failed step is not used again
+        steps = HybridSteps(self._rules(priors, self.learning_offset_, self._seed), executor, room)
+        log_p, n_tokens = steps.learn(state, StepDocuments.of(minibatch), total)
         self._take_state(state, steps.rules.priors_of(state), self._seed)
         self._room = room if room.small else None
         return Lap(log_p / n_tokens, state.alive().size, False, row_of(state, steps))
@@ -373,10 +382,10 @@ class HybridHDP(TopicEstimator):
         """Return the hyperparameters that were given."""
         return Priors(float(self.alpha), float(self.gamma), base_of(self.eta), self.g_weight, self.phi_weight)
 
-    def _rules(self, priors: Priors, offset: float, seed: int) -> Rules:
+    def _rules(self, priors: Priors, offset: float, seed: int) -> StepSettings:
         """Return what the steps have in common."""
-        sweeps = Sweeps(int(self.burn_in_sweeps), int(self.saved_sweeps), self.sampler)
-        return Rules(priors, sweeps, float(self.learning_decay), offset, seed, tuple(self.learn))
+        sweeps = SweepSettings(int(self.burn_in_sweeps), int(self.saved_sweeps), self.sampler)
+        return StepSettings(priors, sweeps, float(self.learning_decay), offset, seed, tuple(self.learn))
 
     # The fitted side reads the state.
 
@@ -548,3 +557,154 @@ class HybridHDP(TopicEstimator):
         whole_number("n_documents_seen_", self.n_documents_seen_)
         offset = self.learning_offset_
         require(isinstance(offset, float) and 0 <= offset <= LARGEST_OFFSET, "the offset of its steps cannot be")
+
+
+TOKEN_BYTES = 24.0  # of a token of a minibatch: its word and topic, and their order
+START_BYTES = 28.0  # of a word and a topic at the end of a start: two tables of counts, and the list of pairs
+
+
+def check_parameters(given: HybridHDP) -> None:
+    """Refuse what no fit could make sense of, whatever its documents."""
+    if np.ndim(given.eta) == 1:
+        _check_eta_by_word(given)
+    if given.phi_weight == "mean_field" and np.min(given.eta) < MEAN_FIELD_ETA:
+        raise InputError(
+            f"eta is {np.min(given.eta):g}, for which exp(psi(eta)) is too small to be represented; "
+            f"give {MEAN_FIELD_ETA} or more, or set phi_weight='ratio'."
+        )
+    check_names("learn", given.learn, LEARNABLE)
+    check_init(given.init, (RANDOM, *STARTS))
+
+
+def _check_eta_by_word(given: HybridHDP) -> None:
+    """Refuse what an eta for each word does not go with."""
+    if given.grow_vocabulary:
+        raise InputError(
+            "eta is one for each word, but grow_vocabulary lets words join that have none; give a number, or the whole "
+            "vocabulary and grow_vocabulary=False."
+        )
+    if given.top_level == UNBOUNDED and given.phi_weight == "mean_field":
+        raise InputError(
+            "eta is one for each word and top_level is 'unbounded', but a new topic has one weight for all words under "
+            "phi_weight='mean_field'; set phi_weight='ratio' or top_level='truncated'."
+        )
+
+
+def lasting(pseudo: sparse.csr_array | None, *, of_seeds: bool) -> sparse.csr_array | None:
+    """Return pseudo-counts that no step rounds away: words of seeds have the least that is kept, at least.
+
+    Raises InputError if a row of eta is above its smallest number by less.
+    """
+    if pseudo is None:
+        return None
+    found = sparse.csr_array(pseudo, copy=True)
+    if not of_seeds and (found.data < LEAST_TOKENS).any():
+        raise InputError(
+            f"a number of eta is {found.data.min():.3g} above its smallest, but HybridHDP keeps no pseudo-count below "
+            f"{LEAST_TOKENS}; give rows whose numbers differ by more, or not at all."
+        )
+    found.data = np.maximum(found.data, LEAST_TOKENS)
+    return found
+
+
+def check_sizes(given: HybridHDP, corpus: Corpus, n_topics: int, batch_size: int) -> None:
+    """Refuse more topics, or longer documents, than the memory can carry."""
+    longest = float(np.max(corpus.document_lengths))
+    tokens = LONGEST_BYTES * longest + TOKEN_BYTES * min(float(corpus.n_tokens), longest * batch_size)
+    check_bytes(f"a document of {longest:.12g} tokens", tokens, "cut long documents into parts, or scale counts down")
+    most_words = int(np.diff(corpus.counts.indptr).max(initial=0))  # of a document
+    n_words = min(corpus.n_words, most_words * min(batch_size, corpus.n_documents))
+    n_columns = n_topics * (1 + (given.top_level == UNBOUNDED))  # as many again for topics to come
+    check_columns(n_words, n_columns, f"n_topics is {n_topics}")
+    if isinstance(given.init, str) and given.init == "lda":
+        check_memory(n_topics, corpus.n_words, sample_bytes(corpus) + START_BYTES * corpus.n_words * n_topics)
+
+
+_BLOCK = 1 << 18  # entries of the corpus that are written out at once, some 40 bytes a token
+
+
+def begin(
+    given: HybridHDP,
+    corpus: Corpus,
+    n_topics: int,
+    seed: int,
+    share: float,
+    engine: Engine,
+    report: Callback,
+    stop: Callable[[], bool],
+    pseudo: sparse.csr_array | None = None,
+) -> HybridState:
+    """Return the globals at the start.
+
+    `corpus`: the documents, or the first minibatch of them. `share`: documents of all to those of `corpus`. `engine`:
+    where a start that finds topics runs. `report`: told of each sweep of a start that finds topics. `stop`: whether it
+    is to end early; asked only while some of its work is left. `pseudo` (W, n_kept): pseudo-counts of topics that come
+    before the others.
+    """
+    unbounded = given.top_level == UNBOUNDED
+    if not isinstance(given.init, str):
+        return state_from_topics(start_from_topics(given.init, corpus), corpus, share, unbounded=unbounded)
+    if is_random(given.init):
+        return random_state(corpus, n_topics, seed, share, unbounded=unbounded)
+    settings = settings_of(given, n_topics, seed, engine, report, stop, pseudo)
+    start = make_start(given.init, corpus, settings)
+    if pseudo is None:
+        return state_from_topics(start, corpus, share, unbounded=unbounded)
+    return known_beside(start, pseudo, corpus, share, unbounded=unbounded)
+
+
+def known_beside(
+    start: Start, pseudo: sparse.csr_array, corpus: Corpus, share: float, *, unbounded: bool
+) -> HybridState:
+    """Start from topics whose counts hold pseudo-counts, which are not scaled; their topics have a table more."""
+    n_kept, entries, counts = int(pseudo.shape[1]), pseudo.tocoo(), start.counts.copy()
+    word, topic = entries.row.astype(np.int64), entries.col.astype(np.int64)
+    counts[word, topic] = np.maximum(counts[word, topic] - entries.data, 0.0)
+    state = state_from_topics(Start(counts, start.weights), corpus, share, unbounded=unbounded)
+    known = KnownTopics(word, topic, entries.data.astype(np.float64), n_kept)
+    table = state.pairs.dense(np.arange(state.n_topics)).T
+    table[word, topic] += known.count
+    state.pairs, state.known = WordTopics.from_dense(table), known
+    state.tokens[:n_kept] += known.tokens
+    state.tables[:n_kept] += 1.0
+    return state
+
+
+def random_state(corpus: Corpus, n_topics: int, seed: int, share: float, *, unbounded: bool = False) -> HybridState:
+    """Start from tokens that are assigned to topics at random.
+
+    Every topic then has many tables: under g_weight="mean_field" one without tables would never come back.
+
+    `corpus`: the documents, or a minibatch of them. `share`: documents of all to those of `corpus`. `unbounded`:
+    whether topics may be added.
+    """
+    rng, tables = stream(seed, "random start"), np.zeros(n_topics)
+    found, times = np.zeros((2, 0), np.int64)  # pairs (word, topic) as one number each, increasing; their tokens
+    for block in row_blocks(corpus.counts, _BLOCK):  # a corpus may be on disk, and larger than the memory
+        tokens = Tokens.from_corpus(corpus[block])
+        z = rng.integers(n_topics, size=tokens.word.size)
+        found, times = _tally(found, times, tokens.word.astype(np.int64) * n_topics + z)
+        document = np.repeat(np.arange(tokens.n_documents), tokens.lengths)
+        tables += np.bincount(np.unique(document * n_topics + z) % n_topics, minlength=n_topics)
+    size, topic = np.bincount(found // n_topics, minlength=corpus.n_words), (found % n_topics).astype(np.int32)
+    pairs = WordTopics.from_pairs(size, topic, share * times.astype(np.float64), n_topics)
+    return HybridState(pairs, pairs.sums(), share * tables, 0, unbounded)
+
+
+def _tally(found: Int, times: Int, further: Int) -> tuple[Int, Int]:
+    """Count further numbers among those that were found before, increasing, and how often each was."""
+    numbers, n = np.unique(further, return_counts=True)
+    place = np.searchsorted(found, numbers)
+    known = np.append(found, -1)[place] == numbers
+    times[place[known]] += n[known]
+    new = ~known
+    return np.insert(found, place[new], numbers[new]), np.insert(times, place[new], n[new])
+
+
+def state_from_topics(start: Start, corpus: Corpus, share: float, *, unbounded: bool = False) -> HybridState:
+    """Start from given topics, scaled to all tokens, with a table for each topic that a document would have."""
+    counts = np.asarray(start.counts, dtype=np.float64) * (share * corpus.n_tokens / start.counts.sum())
+    lengths = corpus.document_lengths.astype(np.float64)
+    weights = start.weights / start.weights.sum()
+    tables = share * np.array([float(np.sum(-np.expm1(lengths * np.log1p(-min(w, 1.0 - 1e-12))))) for w in weights])
+    return HybridState(WordTopics.from_dense(counts), counts.sum(axis=0), tables, 0, unbounded)

@@ -15,11 +15,11 @@ from scipy.special import digamma
 
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting import hyperparameters
+from stickbreak.fitting.checks import check_bytes
 from stickbreak.fitting.hyperparameters import CONCENTRATION_LIMITS, LARGE, PRIOR, mean_alpha, opened
-from stickbreak.fitting.requirements import check_bytes
-from stickbreak.hybrid.document_sampler import Found
+from stickbreak.hybrid.document_sampler import SampledTopics
 from stickbreak.hybrid.kernels.words import poisson_tails
-from stickbreak.hybrid.state import HybridState, Learned, Priors
+from stickbreak.hybrid.state import HybridState, LearnedPriors, Priors
 from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.numerics.maximum import maximiser
 from stickbreak.numerics.ranges import ETA_LIMITS, MEAN_FIELD_ETA
@@ -75,7 +75,7 @@ def _resize(state: HybridState, kept: np.ndarray, n_columns: int) -> None:
 
 
 def take_step(
-    state: HybridState, tokens: Tokens, words: Int32, found: Found, share: float, size: float, key: np.uint64
+    state: HybridState, tokens: Tokens, words: Int32, found: SampledTopics, share: float, size: float, key: np.uint64
 ) -> None:
     """Move the globals by a step; only pairs (word, topic) of the documents are written.          docs/math (B5)
 
@@ -129,7 +129,7 @@ def learn_from(
         eta = float(eta.mean())  # it is not learned: that of the fit stays
     elif "eta" in names and eta_is_due(state.n_steps):
         eta = best_eta(state, eta)
-    state.learned = Learned(alpha, gamma, eta, closed, further)
+    state.learned = LearnedPriors(alpha, gamma, eta, closed, further)
 
 
 def table_statistics(alpha: float, lengths: Int | Float) -> tuple[float, float]:

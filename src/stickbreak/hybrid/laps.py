@@ -18,14 +18,21 @@ from stickbreak.corpus.csr import entries_of
 from stickbreak.corpus.sources import Held, Source
 from stickbreak.corpus.tokens import Tokens, written_out
 from stickbreak.fitting.checkpoint import whole_number
+from stickbreak.fitting.checks import check_many
 from stickbreak.fitting.engine import engine_of, workers_of
 from stickbreak.fitting.executor import Executor, ThreadExecutor
-from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
-from stickbreak.fitting.requirements import check_many
-from stickbreak.fitting.steps import step_size
-from stickbreak.hybrid.document_sampler import Found, Part, Sweeps, TableFactors, in_own_words, sample_parts
+from stickbreak.fitting.loop import Callback, Lap, Packed, Stop
+from stickbreak.fitting.step_sizes import step_size
+from stickbreak.hybrid.document_sampler import (
+    MinibatchTokens,
+    SampledTopics,
+    SweepSettings,
+    TableFactors,
+    in_own_words,
+    sample_parts,
+)
 from stickbreak.hybrid.global_step import learn_from, make_room, take_step
-from stickbreak.hybrid.state import HybridState, Known, Learned, Priors, WordTopics
+from stickbreak.hybrid.state import HybridState, KnownTopics, LearnedPriors, Priors, WordTopics
 from stickbreak.hybrid.word_weights import Tables, weigh
 from stickbreak.numerics.arrays import Int, Int32
 from stickbreak.numerics.streams import key_of, stream
@@ -38,14 +45,14 @@ MakeStart = Callable[[Callback, Stop], HybridState]
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class StepDocuments:
     """The minibatches of a step: rows of some documents."""
 
     documents: Source
     rows: Sequence[Int]
 
     @classmethod
-    def of(cls, minibatch: Corpus) -> Drawn:
+    def of(cls, minibatch: Corpus) -> StepDocuments:
         """Return one minibatch that is at hand."""
         return cls(Held(minibatch), [np.arange(minibatch.n_documents)])
 
@@ -64,10 +71,10 @@ class StepWork(NamedTuple):
 
     state: HybridState
     priors: Priors
-    sweeps: Sweeps
+    sweeps: SweepSettings
 
 
-class Job(NamedTuple):
+class MinibatchJob(NamedTuple):
     """One minibatch."""
 
     documents: Source
@@ -75,7 +82,7 @@ class Job(NamedTuple):
     key: np.uint64
 
 
-class Room:
+class StepScratch:
     """What steps work in, made once for many of them: factors of the tables, weights of the words."""
 
     def __init__(self) -> None:
@@ -87,35 +94,37 @@ class Room:
         return self.factors.n_bytes < LARGEST_FACTORS
 
 
-def sample_minibatch(work: StepWork, job: Job) -> Found:
+def sample_minibatch(work: StepWork, job: MinibatchJob) -> SampledTopics:
     """Sample one minibatch; topics are numbered in as few bytes as they need, for the way back."""
     words, tokens = _tokens_of(job.documents, job.rows)
-    (found,) = _sampled(work, words, [Part(tokens.start, tokens.word, job.key)], Room(), ThreadExecutor())
+    (found,) = _sampled(
+        work, words, [MinibatchTokens(tokens.start, tokens.word, job.key)], StepScratch(), ThreadExecutor()
+    )
     narrow = np.uint16 if work.state.n_topics <= 1 << 16 else np.int32
     return replace(found, z=found.z.astype(narrow))
 
 
 def sample_all(
     work: StepWork,
-    drawn: Drawn,
+    drawn: StepDocuments,
     keys: Sequence[np.uint64],
     tokens: Tokens,
     words: Int32,
-    room: Room,
+    room: StepScratch,
     executor: Executor,
-) -> Found:
+) -> SampledTopics:
     """Sample the minibatches of a step, and return what they found together.
 
     `keys`: of each minibatch. `tokens`: of all of them, one minibatch after the other; the words are numbered by their
     places in `words`. `words` (B,).
     """
     if workers_of(executor) is not None and not isinstance(drawn.documents, Held):
-        jobs = [Job(drawn.documents, rows, key) for rows, key in zip(drawn.rows, keys, strict=True)]
+        jobs = [MinibatchJob(drawn.documents, rows, key) for rows, key in zip(drawn.rows, keys, strict=True)]
         return _together(engine_of(executor).run(sample_minibatch, jobs, work))
     bounds, parts = np.cumsum([0, *(rows.size for rows in drawn.rows)]).tolist(), []
     for (first, last), key in zip(pairwise(bounds), keys, strict=True):
         start = tokens.start[first : last + 1]
-        parts.append(Part(start - start[0], tokens.word[start[0] : start[-1]], key))
+        parts.append(MinibatchTokens(start - start[0], tokens.word[start[0] : start[-1]], key))
     return _together(_sampled(work, words, parts, room, executor))
 
 
@@ -131,7 +140,9 @@ def _tokens_of(documents: Source, rows: Int) -> tuple[Int32, Tokens]:
     return in_own_words(start, word)
 
 
-def _sampled(work: StepWork, words: Int32, parts: Sequence[Part], room: Room, executor: Executor) -> list[Found]:
+def _sampled(
+    work: StepWork, words: Int32, parts: Sequence[MinibatchTokens], room: StepScratch, executor: Executor
+) -> list[SampledTopics]:
     """Sample minibatches under the weights of all their words."""
     state, priors, sweeps = work
     weights = weigh(words, state, priors, room.tables, executor, sparse=sweeps.sampler == "sparse")
@@ -140,19 +151,19 @@ def _sampled(work: StepWork, words: Int32, parts: Sequence[Part], room: Room, ex
     return found
 
 
-def _together(found: Sequence[Found]) -> Found:
+def _together(found: Sequence[SampledTopics]) -> SampledTopics:
     """Return what several minibatches found, one after the other."""
     z = found[0].z if len(found) == 1 else np.concatenate([part.z for part in found], axis=1)
     tokens, tables = (np.sum(parts, axis=0) for parts in zip(*((p.tokens, p.tables) for p in found), strict=True))
-    return Found(z.astype(np.int32, copy=False), tokens, tables, float(sum(part.log_p for part in found)))
+    return SampledTopics(z.astype(np.int32, copy=False), tokens, tables, float(sum(part.log_p for part in found)))
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class StepSettings:
     """What the steps of a fit have in common."""
 
     priors: Priors
-    sweeps: Sweeps
+    sweeps: SweepSettings
     decay: float
     offset: float
     seed: int
@@ -167,10 +178,10 @@ class Rules:
         return replace(self.priors, alpha=now.alpha, gamma=now.gamma, eta=eta)
 
 
-class Steps:
+class HybridSteps:
     """Steps on minibatches, one after another."""
 
-    def __init__(self, rules: Rules, executor: Executor, room: Room) -> None:
+    def __init__(self, rules: StepSettings, executor: Executor, room: StepScratch) -> None:
         self.rules = rules
         self._executor, self._room = executor, room
 
@@ -178,12 +189,12 @@ class Steps:
         """Return the size of a step; the number of the first is 1."""
         return step_size(step, self.rules.decay, self.rules.offset)
 
-    def learn(self, state: HybridState, drawn: Drawn, n_documents: int) -> tuple[float, int]:
+    def learn(self, state: HybridState, drawn: StepDocuments, n_documents: int) -> tuple[float, int]:
         """Take a step on minibatches of `n_documents`, all sampled at the same globals.              docs/math (B5)
 
         Documents without words count as seen; if there is no other, no step is taken.
 
-        `state`: changed in place. Returns `log_p`: what `Found.log_p` says.
+        `state`: changed in place. Returns `log_p`: what `SampledTopics.log_p` says.
         """
         rules, (words, tokens) = self.rules, drawn.tokens()
         if tokens.word.size == 0:
@@ -209,7 +220,13 @@ class HybridLaps:
     window = 0
 
     def __init__(
-        self, steps: Steps, documents: Source, shape: tuple[int, int], batch_size: int, at_once: int, start: MakeStart
+        self,
+        steps: HybridSteps,
+        documents: Source,
+        shape: tuple[int, int],
+        batch_size: int,
+        at_once: int,
+        start: MakeStart,
     ) -> None:
         self._steps, self._documents, self._start = steps, documents, start
         (self._n_documents, self._n_words), self._batch_size, self._at_once = shape, batch_size, at_once
@@ -225,7 +242,7 @@ class HybridLaps:
         self.state = self._start(report, stop)
 
     @property
-    def rules(self) -> Rules:
+    def rules(self) -> StepSettings:
         """What the steps have in common."""
         return self._steps.rules
 
@@ -241,7 +258,7 @@ class HybridLaps:
             log_p, n_tokens = 0.0, 0
             lap = self._minibatches(done)
             for first in range(0, len(lap), self._at_once):
-                drawn = Drawn(self._documents, lap[first : first + self._at_once])
+                drawn = StepDocuments(self._documents, lap[first : first + self._at_once])
                 found = self._steps.learn(self.state, drawn, self._n_documents)
                 log_p, n_tokens = log_p + found[0], n_tokens + found[1]
             yield Lap(log_p / n_tokens, self.state.alive().size, False, row_of(self.state, self._steps))
@@ -262,7 +279,7 @@ class HybridLaps:
         self.state = unpacked(copies, values, self._n_words)
 
 
-def row_of(state: HybridState, steps: Steps) -> dict[str, float]:
+def row_of(state: HybridState, steps: HybridSteps) -> dict[str, float]:
     """Return the columns of the trace that are the hybrid's own."""
     now = steps.rules.priors_of(state)
     values = steps.size(max(1, state.n_steps)), state.n_steps, now.alpha, now.gamma, float(np.mean(now.eta))
@@ -290,8 +307,8 @@ def unpacked(arrays: Mapping[str, NDArray], values: Mapping[str, Any], n_words: 
     n_steps, unbounded = whole_number("n_steps", values["n_steps"]), bool(values["unbounded"])
     state = HybridState(pairs, arrays["tokens"], arrays["tables"], n_steps, unbounded)
     if values["learned"] is not None:
-        state.learned = Learned(**{name: float(value) for name, value in values["learned"].items()})
+        state.learned = LearnedPriors(**{name: float(value) for name, value in values["learned"].items()})
     if "n_kept" in values:
-        state.known = Known.unpacked(arrays, whole_number("n_kept", values["n_kept"]), n_words)
+        state.known = KnownTopics.unpacked(arrays, whole_number("n_kept", values["n_kept"]), n_words)
     state.check()
     return state

@@ -32,7 +32,7 @@ class Priors:
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class LearnedPriors:
     """The current hyperparameters where some are learned, and what alpha is learned from."""
 
     alpha: float
@@ -50,7 +50,7 @@ class Learned:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownTopics:
     """What is known of the first topics before: pseudo-counts, and a table for each (docs/math (L17), (G15))."""
 
     word: Int  # (P,)
@@ -73,7 +73,7 @@ class Known:
         return {"known.word": self.word, "known.topic": self.topic, "known.count": self.count}
 
     @classmethod
-    def unpacked(cls, arrays: Mapping[str, NDArray], n_topics: int, n_words: int) -> Known:
+    def unpacked(cls, arrays: Mapping[str, NDArray], n_topics: int, n_words: int) -> KnownTopics:
         """Return what `packed` took apart; a ValueError for what cannot be."""
         word, topic, count = (arrays[f"known.{name}"] for name in ("word", "topic", "count"))
         plain = word.dtype == topic.dtype == np.int64 and word.shape == topic.shape == count.shape
@@ -98,8 +98,8 @@ class HybridState:
     tables: Float  # (K,)  expected tables M
     n_steps: int
     unbounded: bool = False
-    learned: Learned | None = None
-    known: Known | None = None
+    learned: LearnedPriors | None = None
+    known: KnownTopics | None = None
     whole: bool = True  # False from the first change of a step to the last: what breaks off then leaves no model
 
     @property

@@ -1,7 +1,6 @@
 """Starts: where the topics of a fit begin."""
 
 from stickbreak.initialization.base import Start, StartSettings, weights_of
-from stickbreak.initialization.seeding import SAMPLE, SAMPLE_PER_COMPONENT, gains_alone, seeded
 from stickbreak.initialization.start import (
     MOST_TOKENS,
     STARTS,
@@ -12,6 +11,7 @@ from stickbreak.initialization.start import (
     start_from_topics,
     topic_model,
 )
+from stickbreak.initialization.vectors import SAMPLE, SAMPLE_PER_COMPONENT, gains_alone, start_of_components
 
 __all__ = [
     "MOST_TOKENS",
@@ -25,8 +25,8 @@ __all__ = [
     "make_start",
     "resampled",
     "sample_bytes",
-    "seeded",
     "start_from_topics",
+    "start_of_components",
     "topic_model",
     "weights_of",
 ]

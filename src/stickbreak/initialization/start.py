@@ -14,19 +14,18 @@ from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import rounded
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.engine import Engine
-from stickbreak.fitting.laps import Callback
-from stickbreak.fitting.loop import logger
-from stickbreak.fitting.steps import offset_for
+from stickbreak.fitting.loop import Callback, logger
+from stickbreak.fitting.step_sizes import offset_for
 from stickbreak.initialization.anchors import anchors
 from stickbreak.initialization.base import Start, StartSettings, documents, even_weights, largest_first, weights_of
 from stickbreak.model.initial_topics import check_given, given_counts
-from stickbreak.model.word_prior import base_of
+from stickbreak.model.seeds import base_of
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.ranges import SMALLEST
 from stickbreak.numerics.streams import stream
 from stickbreak.sparse_gibbs.chain import Chain
 from stickbreak.sparse_gibbs.priors import Priors
-from stickbreak.topics.laps import Rules, TopicLaps
+from stickbreak.topics.laps import TopicLaps, TopicSettings
 
 RANDOM = "random"  # the start that looks at no document first; each family draws its own
 SMOOTHING = 4.0  # times eta in the start "lda": a topic that repeats another gives up its words
@@ -53,7 +52,7 @@ def _sampled(corpus: Corpus, settings: StartSettings, n_topics: int | None) -> S
     priors = Priors(np.zeros(0), settings.alpha, settings.eta, settings.pseudo)
     most = max(settings.max_topics or MOST_TOPICS, settings.n_kept + 1)
     first = max(1, settings.sweeps // FIRST_MERGES)
-    rules = Rules(n_topics, most, priors, ("alpha",), settings.seed, labels, None, first, splits=False)
+    rules = TopicSettings(n_topics, most, priors, ("alpha",), settings.seed, labels, None, first, splits=False)
     laps = TopicLaps(sample, rules, settings.engine)
     laps.begin(lambda row: None, lambda: False)
     for done, _ in enumerate(islice(laps.laps(0), settings.sweeps), 1):

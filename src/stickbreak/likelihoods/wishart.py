@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.special import gammaln, multigammaln, psi
 
-from stickbreak.likelihoods.quadratic import FeatureForms, WhitenedForms
+from stickbreak.likelihoods.quadratic_forms import FeatureForms, WhitenedForms
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.maximum import maximiser
 

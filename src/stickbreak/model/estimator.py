@@ -17,11 +17,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.fitting.checkpoint import saved_seed, seed_of_fit, whole_number
+from stickbreak.fitting.checks import check_whole
 from stickbreak.fitting.constraints import whole
 from stickbreak.fitting.engine import Engine
-from stickbreak.fitting.laps import Callback, Laps, Packed
-from stickbreak.fitting.loop import Trace
-from stickbreak.fitting.requirements import check_whole
+from stickbreak.fitting.loop import Callback, Laps, Packed, Trace
 from stickbreak.fitting.run import Identity, Run, at_work, run_fit
 from stickbreak.fitting.sklearn_bases import BaseEstimator
 from stickbreak.model.saved_values import names_in, packed, unpacked, value_from, values_of

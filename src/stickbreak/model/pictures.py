@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 
 from stickbreak.corpus.text_columns import texts_in
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.requirements import check_whole
+from stickbreak.fitting.checks import check_whole
 from stickbreak.plots.figures import (
     bars_of_topics,
     effects_of_term,

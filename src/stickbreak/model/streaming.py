@@ -15,10 +15,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from stickbreak.fitting.checks import check_total
 from stickbreak.fitting.engine import engine
 from stickbreak.fitting.executor import one_blas_thread
 from stickbreak.fitting.loop import Interruption, Trace
-from stickbreak.fitting.requirements import check_total
 from stickbreak.model.estimator import all_or_nothing
 
 Model = TypeVar("Model")

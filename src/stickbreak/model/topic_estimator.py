@@ -24,10 +24,9 @@ from stickbreak.corpus.validation import checked_sparse, columns_of_no_counts
 from stickbreak.corpus.wrong_input import WrongInput
 from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError
 from stickbreak.fitting.checkpoint import FREE, check_end, identity_of, identity_of_corpus, require, whole_number
+from stickbreak.fitting.checks import adapted_topics, check_start, check_tokens
 from stickbreak.fitting.engine import engine, workers_now
-from stickbreak.fitting.laps import Callback, Laps
-from stickbreak.fitting.loop import Trace, logger
-from stickbreak.fitting.requirements import adapted_topics, check_start, check_tokens
+from stickbreak.fitting.loop import Callback, Laps, Trace, logger
 from stickbreak.fitting.run import Identity, Run
 from stickbreak.fitting.sklearn_bases import ClassNamePrefixFeaturesOutMixin, TransformerMixin, available_if
 from stickbreak.model.document_labels import (
@@ -39,16 +38,27 @@ from stickbreak.model.document_labels import (
     given_labels,
     label_weights,
 )
-from stickbreak.model.documents import checked_table, count_for_fit, counted
 from stickbreak.model.estimator import Estimator, KeptState, all_or_nothing, cached
+from stickbreak.model.input_documents import checked_table, count_for_fit, counted
 from stickbreak.model.labels import checked_labels, group_labels, label, labels_kept, refuse_alike
 from stickbreak.model.pictures import TopicPictures, topics_as_html
 from stickbreak.model.saved_values import names_in
-from stickbreak.model.seeds import Seeds, check_seeds, columns_of_seeds, known_words, outcome_of_seeds, plain_seeds
-from stickbreak.model.word_prior import WordPrior, base_of, check_eta, in_order, pseudo_of
+from stickbreak.model.seeds import (
+    Seeds,
+    WordPrior,
+    base_of,
+    check_eta,
+    check_seeds,
+    columns_of_seeds,
+    in_order,
+    known_words,
+    outcome_of_seeds,
+    plain_seeds,
+    pseudo_of,
+)
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.pseudo_counts import Eta, prior_mean
-from stickbreak.path import joined_models
+from stickbreak.path import joining_topics
 from stickbreak.path.topic_path import TopicPath
 from stickbreak.prediction.document_weights import (
     LEAST,
@@ -497,10 +507,10 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
     search = questions.search
     similar_documents = questions.similar_documents
     label = label
-    find_path = joined_models.find_path
-    described_path = joined_models.described_path
-    reduced = joined_models.reduced
-    joined = joined_models.joined
+    find_path = joining_topics.find_path
+    described_path = joining_topics.described_path
+    reduced = joining_topics.reduced
+    joined = joining_topics.joined
 
     @property
     def joins_topics(self) -> bool:
@@ -510,7 +520,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
     @property
     def path_(self) -> TopicPath:
         """The joins of the topics down to one, with scores: what `find_path` returned."""
-        return joined_models.path_of(self)
+        return joining_topics.path_of(self)
 
     @property
     def hierarchy_(self) -> Float:

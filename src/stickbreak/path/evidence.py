@@ -74,7 +74,7 @@ class HeldOutTokens:
 
 
 @dataclass(frozen=True, slots=True)
-class Halves:
+class SplitDocuments:
     """D documents, half of the tokens of each held out."""
 
     observed: Corpus
@@ -82,11 +82,11 @@ class Halves:
 
 
 @dataclass(frozen=True, slots=True)
-class Apart:
+class HeldOutDocuments:
     """Documents that are set apart, and the others."""
 
-    choosing: Halves  # documents that say which topics join
-    scoring: Halves  # and those that say how well topics predict then
+    choosing: SplitDocuments  # documents that say which topics join
+    scoring: SplitDocuments  # and those that say how well topics predict then
     others: Int  # rows of the documents that topics are learned from
 
 
@@ -108,7 +108,7 @@ def some_documents(corpus: Corpus, n_topics: int, seed: int) -> Corpus:
     return corpus if n >= corpus.n_documents else corpus[np.sort(order[: max(n, 2)])]
 
 
-def set_apart(corpus: Corpus, seed: int) -> list[Apart]:
+def hold_out_documents(corpus: Corpus, seed: int) -> list[HeldOutDocuments]:
     """Set a fifth of the documents apart, then another, until enough tokens are held out.               docs/math (J1)
 
     Every other document chooses joins, the rest scores them. Half of the tokens of each document are held out. A
@@ -126,7 +126,9 @@ def set_apart(corpus: Corpus, seed: int) -> list[Apart]:
     for part in np.array_split(order, PARTS):
         kinds = [_first(corpus, part[scores[part] == kind], n_tokens[int(kind)]) for kind in (False, True)]
         choosing, scoring = (_halves(corpus[rows], seed) for rows in kinds)
-        found.append(Apart(choosing, scoring, np.setdiff1d(np.arange(corpus.n_documents), np.concatenate(kinds))))
+        found.append(
+            HeldOutDocuments(choosing, scoring, np.setdiff1d(np.arange(corpus.n_documents), np.concatenate(kinds)))
+        )
         n_tokens += choosing.held_out.n_tokens, scoring.held_out.n_tokens
         if (n_tokens >= ENOUGH * MOST_TOKENS).all():
             break
@@ -144,11 +146,11 @@ def _first(corpus: Corpus, rows: Int, n_tokens: float) -> Int:
     return np.sort(rows[before < MOST_TOKENS])
 
 
-def _halves(corpus: Corpus, seed: int) -> Halves:
+def _halves(corpus: Corpus, seed: int) -> SplitDocuments:
     """Hold out half of the tokens of each document."""
     observed, held = corpus.halves(seed=seed)
     filled = np.flatnonzero(np.diff(held.counts.indptr))
-    return Halves(observed[filled], HeldOutTokens.of(held.counts[filled]))
+    return SplitDocuments(observed[filled], HeldOutTokens.of(held.counts[filled]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +207,7 @@ def unseen_evidence(
     outside = _outside(S, corpus)
     choosing: list[Evidence] = []
     scoring: list[Evidence] = []
-    for part in set_apart(corpus, seed):
+    for part in hold_out_documents(corpus, seed):
         others = corpus[part.others]
         learned, of_words = _learned(S, eta, prior, others, outside, seed, executor), others.counts.sum(axis=0)
         known = np.asarray(of_words).ravel() + (0.0 if outside is None else outside.sum(axis=1)) >= FEWEST

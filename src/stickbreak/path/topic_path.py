@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
-from stickbreak.fitting.requirements import check_whole
+from stickbreak.fitting.checks import check_whole
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.questions.labels import is_label
 

@@ -13,9 +13,9 @@ from stickbreak.corpus import Corpus
 from stickbreak.corpus.sources import Source
 from stickbreak.corpus.tokens import refuse_fractions, whole_counts
 from stickbreak.exceptions import InputError
+from stickbreak.fitting.checks import check_many
 from stickbreak.fitting.engine import Engine, engine
 from stickbreak.fitting.executor import shards
-from stickbreak.fitting.requirements import check_many
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.streams import key_of, seed_from
 from stickbreak.prediction.kernels import sequences as sequence_kernels

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from stickbreak.corpus import Corpus, TextOptions
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.requirements import check_whole
+from stickbreak.fitting.checks import check_whole
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.prediction.completion import (
     Completion,

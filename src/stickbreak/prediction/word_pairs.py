@@ -15,7 +15,7 @@ from stickbreak.corpus.text_counter import token_sequences
 from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.corpus.token_sequences import TokenSequences
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.requirements import check_whole
+from stickbreak.fitting.checks import check_whole
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.prediction.kernels import word_pairs as kernels
 

@@ -16,7 +16,7 @@ from stickbreak.corpus import Corpus
 from stickbreak.corpus.alignment import in_columns, only_numbered
 from stickbreak.corpus.csr import assemble_csr
 from stickbreak.exceptions import InputError, InvalidCorpus
-from stickbreak.fitting.requirements import check_whole
+from stickbreak.fitting.checks import check_whole
 from stickbreak.numerics.arrays import Float, Int
 
 RELEVANCE = 0.6

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import fft, sparse
 
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.requirements import check_whole
+from stickbreak.fitting.checks import check_whole
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.prediction.topics import FlatTopics
 from stickbreak.prediction.words import log_word_shares

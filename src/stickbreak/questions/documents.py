@@ -14,7 +14,7 @@ from scipy import sparse
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.requirements import check_whole
+from stickbreak.fitting.checks import check_whole
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.prediction.topics import FlatTopics
 from stickbreak.questions.labels import with_labels

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.requirements import check_whole
+from stickbreak.fitting.checks import check_whole
 from stickbreak.numerics.arrays import Float
 from stickbreak.prediction.topics import FlatTopics
 from stickbreak.questions.by_category import adjusted

@@ -18,7 +18,7 @@ from scipy import stats
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.requirements import check_whole
+from stickbreak.fitting.checks import check_whole
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.streams import stream_at
 from stickbreak.prediction.topics import FlatTopics

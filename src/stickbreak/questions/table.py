@@ -8,7 +8,7 @@ import numpy as np
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tables import in_tables
-from stickbreak.fitting.requirements import check_whole
+from stickbreak.fitting.checks import check_whole
 from stickbreak.prediction.topics import FlatTopics
 from stickbreak.prediction.word_pairs import npmi_of_words
 from stickbreak.prediction.words import top_word_indices

@@ -17,7 +17,7 @@ from stickbreak.corpus import Corpus, TextOptions
 from stickbreak.corpus.preparing import preparation
 from stickbreak.corpus.tables import in_tables
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.requirements import check_whole
+from stickbreak.fitting.checks import check_whole
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.prediction.topics import FlatTopics
 from stickbreak.prediction.words import RELEVANCE, log_word_shares, relevant_words

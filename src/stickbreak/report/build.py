@@ -14,7 +14,7 @@ from stickbreak.corpus import Corpus
 from stickbreak.corpus.text_columns import texts_in
 from stickbreak.evaluation.measures import topic_diversity
 from stickbreak.exceptions import InputError
-from stickbreak.model.documents import counted_for
+from stickbreak.model.input_documents import counted_for
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.prediction.completion import Completion
 from stickbreak.prediction.topics import FittedTopics, FlatTopics, as_topics

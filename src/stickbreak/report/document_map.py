@@ -12,7 +12,7 @@ import numpy as np
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.text_columns import texts_in
-from stickbreak.model.documents import counted_for
+from stickbreak.model.input_documents import counted_for
 from stickbreak.numerics.arrays import Float
 from stickbreak.prediction.topics import as_topics
 from stickbreak.prediction.words import check_same_words

@@ -1,14 +1,16 @@
-"""One Markov chain: a representation, its concentrations and its split-merge moves, sweep after sweep."""
+"""One Markov chain: sweeps, the joint likelihood of its states, and how its concentrations are sampled."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.special import gammaln
 
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.checkpoint import require, whole_number
@@ -16,15 +18,15 @@ from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.hyperparameters import LEARNABLE, GammaPrior
 from stickbreak.initialization import Start
 from stickbreak.model.document_labels import DocumentLabels
-from stickbreak.model.word_prior import WordPrior
-from stickbreak.numerics.arrays import Float, Int32
-from stickbreak.numerics.ranges import is_concentration
+from stickbreak.model.seeds import WordPrior
+from stickbreak.numerics.arrays import Float, Int, Int32
+from stickbreak.numerics.ranges import LARGEST, SMALLEST, is_concentration, within
 from stickbreak.numerics.stirling import StirlingRatios, stirling_ratios, wide_enough
 from stickbreak.numerics.streams import key_of
-from stickbreak.sampling.concentrations import resample
-from stickbreak.sampling.known import KnownTopics, Labelled, LabelTables, known_topics
-from stickbreak.sampling.log_joint import TablePairs, log_joint
-from stickbreak.sampling.moves import TopicTokens, TrialRules, Trials, split_merge, subtopic_trials, with_room
+from stickbreak.sampling.checks import DENSE, FRANCHISE, INDICATOR, PARALLEL, SPARSE
+from stickbreak.sampling.kernels import counts as kernels
+from stickbreak.sampling.known_topics import ChainLabels, KnownTopics, LabelTables, WordLikelihood, known_topics
+from stickbreak.sampling.moves import MoveCounts, TopicTokens, TrialRules, split_merge, subtopic_trials, with_room
 from stickbreak.sampling.representations import (
     Franchise,
     PartiallyCollapsed,
@@ -35,18 +37,19 @@ from stickbreak.sampling.representations import (
     table_list,
     with_dishes,
 )
-from stickbreak.sampling.requirements import DENSE, FRANCHISE, INDICATOR, PARALLEL, SPARSE
 from stickbreak.sampling.starts import start_seating
 from stickbreak.sampling.state import (
     NO_LIMIT,
     Concentrations,
+    DocumentTopics,
     TopicCounts,
     count_topics,
     dense_labels,
+    packed,
     topic_word_table,
 )
 
-_NO_TRIALS = Trials(0, 0, 0, 0)
+_NO_TRIALS = MoveCounts(0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,7 @@ class ChainSettings:
     priors: Mapping[str, GammaPrior] | None = None
     known: KnownTopics | None = None  # topics whose documents, the last ones, keep their topics
     eta: Float | None = None  # (W,)  where it is one for each word
-    labels: Labelled | None = None  # of the documents, where it is partially collapsed
+    labels: ChainLabels | None = None  # of the documents, where it is partially collapsed
     max_topics: int = NO_LIMIT  # that have tokens at a time
 
     @classmethod
@@ -82,7 +85,7 @@ class ChainSettings:
             priors={name: GammaPrior(*map(float, getattr(given, f"{name}_prior"))) for name in LEARNABLE},
             known=known_topics(prior),
             eta=prior.base if isinstance(prior.base, np.ndarray) else None,
-            labels=None if labels is None else Labelled(labels),
+            labels=None if labels is None else ChainLabels(labels),
             max_topics=NO_LIMIT if given.max_topics is None else int(given.max_topics),
         )
 
@@ -130,7 +133,7 @@ class Chain:
         self._take(self._count(n_topics))
         self._state.finish(self._counts, now, self._stream("corpus weights"))
 
-    def sweep(self, executor: Engine) -> Trials:
+    def sweep(self, executor: Engine) -> MoveCounts:
         """Resample the state, try split-merge moves, resample the concentrations."""
         self.n_sweeps += 1
         settings = self.settings
@@ -154,7 +157,7 @@ class Chain:
         self._state.finish(self._counts, self.concentrations, self._stream("corpus weights"))
         return trials
 
-    def _split_merge(self, now: Sweep) -> Trials:
+    def _split_merge(self, now: Sweep) -> MoveCounts:
         """Try to split and merge topics, by their tables."""
         tokens, settings = self._tokens, self.settings
         seating = self._state.seats(now.ratios, now.key("seats"))
@@ -168,7 +171,7 @@ class Chain:
             self._take(self._count(n_topics))
         return made
 
-    def _subtopics(self, now: Sweep) -> Trials:
+    def _subtopics(self, now: Sweep) -> MoveCounts:
         """Try to split topics into sub-topics and to merge topics, by their tokens."""
         tokens, settings, counts, of = self._tokens, self.settings, self._counts, now.concentrations
         beta = draw_weights(counts, of.gamma, self._stream("weights of sub-topics"), self._labelled)
@@ -275,3 +278,201 @@ def _representation(settings: ChainSettings, tokens: Tokens) -> Representation:
     if settings.representation == PARALLEL:
         return PartiallyCollapsed(tokens, settings.labels)
     return TableIndicators(tokens, dense=settings.sampler == DENSE)
+
+
+_SMALL = 1 << 20  # cells of a table of all pairs that is always small enough
+
+
+@dataclass(frozen=True, slots=True)
+class TablePairs:
+    """How often a topic of a document has n tokens at m tables; in the order of n, then of m."""
+
+    n: Int  # (P,)
+    m: Int  # (P,)
+    times: Int  # (P,)
+
+    @classmethod
+    def of(cls, n: NDArray[np.integer], m: NDArray[np.integer]) -> Self:
+        """Count equal pairs."""
+        width = int(m.max(initial=0)) + 1
+        key, n_keys = n.astype(np.int64) * width + m, (int(n.max(initial=0)) + 1) * width
+        if n_keys > max(_SMALL, key.size):
+            found, key = np.unique(key, return_inverse=True)
+        else:
+            found = np.arange(n_keys)
+        total = np.bincount(key, minlength=found.size)
+        found, total = found[total > 0], total[total > 0]
+        return cls(found // width, found % width, total)
+
+    @classmethod
+    def of_documents(cls, start: Int, documents: DocumentTopics) -> Self:
+        """Count the pairs of the topics of the first D documents, which begin at start (D + 1,)."""
+        size = documents.size[: start.size - 1]
+        own = start, size, documents.n, documents.m
+        n_most, m_most = kernels.largest_pair(*own)
+        if (n_most + 1) * (m_most + 1) > _SMALL:
+            n, m = (packed(start, size, x) for x in (documents.n, documents.m))
+            return cls.of(n, m)
+        times = np.zeros((n_most + 1, m_most + 1), np.int64)
+        kernels.count_pairs(*own, times)
+        n_of, m_of = np.nonzero(times)
+        return cls(n_of, m_of, times[n_of, m_of])
+
+    @property
+    def most_tables(self) -> int:
+        """The most tables that a topic has in a document."""
+        return int(self.m.max(initial=0))
+
+
+def log_joint(
+    pairs: TablePairs,
+    lengths: Int,
+    counts: TopicCounts,
+    concentrations: Concentrations,
+    ratios: StirlingRatios,
+    known: KnownTopics | None = None,
+    labels: LabelTables | None = None,
+) -> float:
+    """Return log p(x, z, m | alpha, gamma, eta) in nats.                                   docs/math (G1)
+
+    The same for all representations: which tokens of a topic share a table is summed out, and so are corpus weights.
+
+    Parameters
+    ----------
+    pairs : TablePairs
+        Of all documents.
+    lengths : ndarray of shape (D,)
+        Tokens of each document.
+    counts : TopicCounts
+        Of the same state.
+    concentrations : Concentrations
+    ratios : StirlingRatios
+    known : KnownTopics, optional
+        In `counts`, and given: nothing that is drawn.                                      docs/math (G15)
+    labels : LabelTables, optional
+        What the tables say of the labels of the documents, which are given, too.           docs/math (G16)
+    """
+    alpha, gamma, eta = concentrations.alpha, concentrations.gamma, concentrations.eta
+    m_k, n_labels = counts.m[: counts.n_topics], 0 if labels is None else labels.n_labels
+    of_labels, of_others = (0, 0) if known is None else known.n_tables(n_labels)
+    n_known = (0 if known is None else known.n.size) - n_labels
+    tables = kernels.log_seatings(pairs.n, pairs.m, pairs.times, ratios)
+    tables = tables + (m_k.sum() - of_labels - of_others) * np.log(alpha)
+    tables += (gammaln(alpha) - gammaln(alpha + lengths)).sum()
+    others = m_k[n_labels:]
+    top = (others.size - n_known) * np.log(gamma) + gammaln(others).sum()
+    top = top + gammaln(gamma + n_known) - gammaln(gamma + others.sum())
+    words = kernels.log_words(counts.words, counts.n, counts.n_topics, eta)
+    given = 0.0 if known is None else known.log(eta)
+    return float(tables + top + words - given) + (0.0 if labels is None else labels.log())
+
+
+_WIDTH = 1.0  # of the first interval of a slice, in log eta
+
+
+def resample(
+    now: Concentrations,
+    learn: Sequence[str],
+    priors: Mapping[str, GammaPrior],
+    counts: TopicCounts,
+    lengths: Int,
+    rng: np.random.Generator,
+    known: KnownTopics | None = None,
+    labels: LabelTables | None = None,
+) -> Concentrations:
+    """Return the concentrations after one step for each of those to learn: gamma, then alpha, then eta.
+
+    Parameters
+    ----------
+    now : Concentrations
+    learn : sequence of {"alpha", "gamma", "eta"}
+    priors : mapping of str to GammaPrior
+        A prior for each name in `learn`.
+    counts : TopicCounts
+        Tables and words of the topics.
+    lengths : ndarray of shape (n_documents,)
+        Tokens of each document.
+    rng : Generator
+    known : KnownTopics, optional
+        Topics that are in `counts` whatever the documents say: each of them with pseudo-tokens and a table, or the
+        topic of a label.
+    labels : LabelTables, optional
+        Of documents with labels: gamma is that of the other topics.                                 docs/math (G16)
+    """
+    n_labels = 0 if labels is None else labels.n_labels
+    of_labels, of_others = (0, 0) if known is None else known.n_tables(n_labels)
+    n_known = (0 if known is None else known.n.size) - n_labels
+    m = counts.m[: counts.n_topics]
+    K, M = m.size - n_labels - n_known, int(m.sum()) - of_labels - of_others
+    if not M:
+        return now  # no tokens: nothing to learn from
+    if "gamma" in learn:
+        of_gamma = int(m[n_labels:].sum()) - of_others
+        step = partial(resample_gamma_beside, n_known) if n_known else resample_gamma
+        now = now._replace(gamma=step(now.gamma, priors["gamma"], K, of_gamma, rng))
+    if "alpha" in learn:
+        now = now._replace(alpha=resample_alpha(now.alpha, priors["alpha"], M, lengths, rng))
+    if "eta" in learn and not isinstance(now.eta, np.ndarray):
+        now = now._replace(eta=resample_eta(now.eta, priors["eta"], WordLikelihood.of(counts), rng, known))
+    return now
+
+
+def resample_gamma(gamma: float, prior: GammaPrior, K: int, M: int, rng: np.random.Generator) -> float:
+    """Take one step of p(gamma | K topics, M tables) (Escobar and West 1995).                        docs/math (H1)"""
+    if not M:
+        return within(float(rng.gamma(prior.shape) / prior.rate))
+    rate = prior.rate - np.log(rng.beta(gamma + 1.0, M))
+    odds = (prior.shape + K - 1.0) / (M * rate)
+    more = rng.random() * (1.0 + odds) < odds
+    return within(float(rng.gamma(prior.shape + K - (not more)) / rate))
+
+
+def resample_gamma_beside(
+    n_known: int, gamma: float, prior: GammaPrior, K: int, M: int, rng: np.random.Generator
+) -> float:
+    """Take one step of p(gamma | K topics, M tables) beside L known topics with a table each.       docs/math (H4)"""
+    if not M:
+        return within(float(rng.gamma(prior.shape) / prior.rate))
+    rate = prior.rate - np.log(rng.beta(gamma + n_known, M))
+    return within(float(rng.gamma(prior.shape + K) / rate))
+
+
+def resample_alpha(alpha: float, prior: GammaPrior, M: int, lengths: Int, rng: np.random.Generator) -> float:
+    """Take one step of p(alpha | M tables, documents of n_j tokens) (Teh et al. 2006, appendix).     docs/math (H2)"""
+    n = lengths[lengths > 0]
+    rate = prior.rate - np.log(rng.beta(alpha + 1.0, n)).sum()
+    closed = np.count_nonzero(rng.random(n.size) * (n + alpha) < n)
+    return within(float(rng.gamma(prior.shape + M - closed) / rate))
+
+
+def resample_eta(
+    eta: float,
+    prior: GammaPrior,
+    words: WordLikelihood,
+    rng: np.random.Generator,
+    known: KnownTopics | None = None,
+) -> float:
+    """Take one step of slice sampling on x = log eta, stepping out and shrinking (Neal 2003).        docs/math (H3)
+
+    What pseudo-tokens that are `known` say of themselves is taken off.                               docs/math (H4)
+    """
+    of_known = None if known is None else known.likelihood()
+
+    def log_density(x: float) -> float:
+        value = prior.shape * x - prior.rate * np.exp(x) + words.log(float(np.exp(x)))
+        return value if of_known is None else value - of_known.log(float(np.exp(x)))
+
+    x = float(np.log(eta))
+    level = log_density(x) + np.log1p(-rng.random())
+    low = x - _WIDTH * rng.random()
+    high = low + _WIDTH
+    while low > np.log(SMALLEST) and log_density(low) > level:
+        low -= _WIDTH
+    while high < np.log(LARGEST) and log_density(high) > level:
+        high += _WIDTH
+    low, high = max(low, float(np.log(SMALLEST))), min(high, float(np.log(LARGEST)))
+    while True:
+        new = float(rng.uniform(low, high))
+        if log_density(new) >= level:
+            return within(float(np.exp(new)))
+        low, high = (new, high) if new < x else (low, new)

@@ -16,7 +16,7 @@ from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.checkpoint import require, whole_number
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
+from stickbreak.fitting.loop import Callback, Lap, Packed, Stop
 from stickbreak.initialization import Start
 from stickbreak.numerics.streams import stream
 from stickbreak.sampling.chain import Chain, ChainSettings
@@ -27,7 +27,7 @@ Columns = dict[str, list[float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Sampling:
+class SamplePlan:
     """Which sweeps are samples, and what is made of them."""
 
     estimate: str
@@ -78,7 +78,7 @@ class ChainJob:
 
 
 @dataclass(frozen=True, slots=True)
-class ChainSwept:
+class ChainResult:
     """A chain after a sweep."""
 
     snapshot: Packed
@@ -90,7 +90,7 @@ _AT_HAND: dict[tuple[str, int], Chain] = {}  # of the fit that a worker is at
 _TOKENS: dict[str, Tokens] = {}
 
 
-def sweep_chain(work: ChainWork, job: ChainJob) -> ChainSwept:
+def sweep_chain(work: ChainWork, job: ChainJob) -> ChainResult:
     """Sweep a chain once. A worker that did its last sweep still has it; another one restores it."""
     if work.fit not in _TOKENS:
         _AT_HAND.clear()
@@ -103,7 +103,7 @@ def sweep_chain(work: ChainWork, job: ChainJob) -> ChainSwept:
         chain.restore(job.arrays, job.values)
     row, log_joint = sweep_once(chain, Engine(ThreadExecutor(1)))
     _AT_HAND[work.fit, job.chain] = chain
-    return ChainSwept(chain.snapshot(), row, log_joint)
+    return ChainResult(chain.snapshot(), row, log_joint)
 
 
 def sweep_once(chain: Chain, executor: Engine) -> tuple[Row, float]:
@@ -131,7 +131,7 @@ class GibbsLaps:
         Of every chain.
     concentrations : Concentrations
         To begin with.
-    sampling : Sampling
+    sampling : SamplePlan
     seeds : sequence of int
         One for each chain.
     executor : Engine
@@ -148,7 +148,7 @@ class GibbsLaps:
         documents: Tokens,
         settings: ChainSettings,
         concentrations: Concentrations,
-        sampling: Sampling,
+        sampling: SamplePlan,
         seeds: Sequence[int],
         executor: Engine,
         starts: MakeStarts,

@@ -11,7 +11,7 @@ from stickbreak.corpus.tokens import Tokens
 from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.sampling.kernels import subtopics as kernels
 from stickbreak.sampling.kernels.split_merge import run_trials
-from stickbreak.sampling.kernels.subtopics import Members, Pick, gather
+from stickbreak.sampling.kernels.subtopics import Members, TrialTopics, gather
 from stickbreak.sampling.state import NO_LIMIT, Concentrations, TableList, TopicCounts
 
 LEAST_LIMIT = 10_000
@@ -19,7 +19,7 @@ LARGEST = 1 << 22  # tokens of a trial
 Side = NDArray[np.int8]
 
 
-class Trials(NamedTuple):
+class MoveCounts(NamedTuple):
     """How often split-merge moves were tried and accepted."""
 
     splits_tried: int
@@ -27,9 +27,9 @@ class Trials(NamedTuple):
     merges_tried: int
     merges_accepted: int
 
-    def plus(self, other: Trials) -> Trials:
+    def plus(self, other: MoveCounts) -> MoveCounts:
         """Return the trials of both."""
-        return Trials(*(a + b for a, b in zip(self, other, strict=True)))
+        return MoveCounts(*(a + b for a, b in zip(self, other, strict=True)))
 
     @property
     def any_accepted(self) -> bool:
@@ -51,7 +51,7 @@ class TrialRules(NamedTuple):
 
 def split_merge(
     tables: TableList, n_topics: int, now: Concentrations, n_words: int, rules: TrialRules, scans: int
-) -> tuple[int, Trials]:
+) -> tuple[int, MoveCounts]:
     """Try splits and merges of topics by their tables; each trial leaves the posterior invariant.    docs/math (M1)
 
     Parameters
@@ -73,7 +73,7 @@ def split_merge(
     -------
     n_topics : int
         K afterwards.
-    trials : Trials
+    trials : MoveCounts
         All zero when there are fewer than two tables.
 
     References
@@ -83,9 +83,9 @@ def split_merge(
     S. Jain, R. M. Neal. A split-merge Markov chain Monte Carlo procedure for the Dirichlet process mixture model. 2004.
     """
     if tables.topic.size < 2:
-        return n_topics, Trials(0, 0, 0, 0)
+        return n_topics, MoveCounts(0, 0, 0, 0)
     n_topics, made = run_trials(tables, n_topics, now, n_words, rules, scans)
-    return int(n_topics), Trials(*map(int, made))
+    return int(n_topics), MoveCounts(*map(int, made))
 
 
 # --- tokens change topics ---
@@ -113,7 +113,7 @@ class TopicTokens:
         self._document = np.repeat(np.arange(tokens.n_documents, dtype=np.int32), tokens.lengths)
         self._of = np.split(kernels.index(z, n_k[:n_topics]), np.cumsum(n_k[:n_topics])[:-1])
 
-    def members(self, picked: Pick) -> tuple[Members, Side]:
+    def members(self, picked: TrialTopics) -> tuple[Members, Side]:
         """Return the tokens of the topics of a trial, and their present sides: 1 for the second topic."""
         lists = [self._of[int(k)] for k in (picked.first, picked.second)]
         if picked.splits:
@@ -150,7 +150,7 @@ def subtopic_trials(
     passes: int,
     limit: int | None = None,
     scale: float = 1.0,
-) -> tuple[int, Float, Trials]:
+) -> tuple[int, Float, MoveCounts]:
     """Try to split topics into two and to merge two; each trial leaves p(z, beta | words) invariant.   docs/math (M3)
 
     Parameters
@@ -180,7 +180,7 @@ def subtopic_trials(
         K afterwards.
     beta : ndarray of shape (K + 1,)
         Corpus weights afterwards.
-    trials : Trials
+    trials : MoveCounts
 
     References
     ----------
@@ -189,7 +189,7 @@ def subtopic_trials(
     """
     K, words, n_tokens = counts.n_topics, counts.words, held.z.size
     if n_tokens < 2:
-        return K, beta, Trials(0, 0, 0, 0)
+        return K, beta, MoveCounts(0, 0, 0, 0)
     weights, made, rng = np.zeros(n_k.size), [0, 0, 0, 0], np.empty(1, np.uint64)
     weights[:K] = beta[:K]
     most = float(max(LEAST_LIMIT, n_tokens // 20) if limit is None else limit)
@@ -212,7 +212,7 @@ def subtopic_trials(
             K, label = K - 1, np.empty(K, np.int32)
             kernels.merge(words, n_k, weights, picked.first, picked.second, K, label)
             held.merge(label)
-    return K, np.append(weights[:K], beta[-1]), Trials(*made)
+    return K, np.append(weights[:K], beta[-1]), MoveCounts(*made)
 
 
 def with_room(counts: TopicCounts, trials: int) -> Int:

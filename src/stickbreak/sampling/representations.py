@@ -25,12 +25,12 @@ from stickbreak.numerics.streams import key_of
 from stickbreak.sampling.kernels import counts as counts_kernels
 from stickbreak.sampling.kernels import documents as documents_kernels
 from stickbreak.sampling.kernels import franchise as franchise_kernels
-from stickbreak.sampling.kernels import indicator as indicator_kernels
 from stickbreak.sampling.kernels import partially_collapsed as parallel_kernels
+from stickbreak.sampling.kernels import table_indicators as indicator_kernels
 from stickbreak.sampling.kernels.documents import NO_LABELS, SMALLEST, LabelRows
-from stickbreak.sampling.kernels.partially_collapsed import Rest, Sampled
+from stickbreak.sampling.kernels.partially_collapsed import SampledTopics, UnusedTopics
 from stickbreak.sampling.kernels.topic_draw import HIGH, MOST, RESUME, TABLES, Topics
-from stickbreak.sampling.known import Labelled, LabelTables, draw_labelled
+from stickbreak.sampling.known_topics import ChainLabels, LabelTables, draw_labelled
 from stickbreak.sampling.state import (
     NO_LIMIT,
     PART_TOKENS,
@@ -407,11 +407,11 @@ class PartiallyCollapsed(Representation):
     Parameters
     ----------
     tokens : Tokens
-    labels : Labelled, optional
+    labels : ChainLabels, optional
         Of the documents.
     """
 
-    def __init__(self, tokens: Tokens, labels: Labelled | None = None) -> None:
+    def __init__(self, tokens: Tokens, labels: ChainLabels | None = None) -> None:
         super().__init__(tokens)
         self._labels = labels
         self.beta: Float = np.ones(1)  # (K + 1,)  corpus weights, last that of all topics without tokens
@@ -479,7 +479,7 @@ def draw_weights(
     return mass / mass.sum()
 
 
-def draw_topics(words: WordTopics, beta: Float, sweep: Sweep, labels: LabelRows = NO_LABELS) -> Sampled:
+def draw_topics(words: WordTopics, beta: Float, sweep: Sweep, labels: LabelRows = NO_LABELS) -> SampledTopics:
     """Draw phi_k ~ Dirichlet(n_k + eta) of the topics with tokens; of the others only what breaks their sticks.
 
     Parameters
@@ -511,11 +511,11 @@ def draw_topics(words: WordTopics, beta: Float, sweep: Sweep, labels: LabelRows 
     if labels.n_labels:
         unlabelled = add_up(np.where(np.arange(K) < labels.n_labels, 0.0, prior * scale), np.empty(W))
     n_parts = int(np.ceil(now.gamma))
-    rest = Rest(
+    rest = UnusedTopics(
         now.alpha * beta[-1] * _edges(n_parts, now.gamma / n_parts, sweep.key("rest")),
         now.gamma / n_parts, factor_of(now.eta), W, sweep.key("sticks"), sweep.key("words of the rest"),
     )  # fmt: skip
-    return Sampled(g, scale, prior, mass, unlabelled, rest)
+    return SampledTopics(g, scale, prior, mass, unlabelled, rest)
 
 
 def _edges(n_parts: int, concentration: float, key: np.uint64) -> NDArray[np.float64]:

@@ -72,7 +72,7 @@ class Sample:
         return cls(counts, arrays["tables"], concentrations, float(values["log_joint"]))
 
 
-class Size(Protocol):
+class CorpusSize(Protocol):
     """What a keeper asks of the documents."""
 
     @property
@@ -84,7 +84,7 @@ class Size(Protocol):
         """Number of tokens N."""
 
 
-class Keeper(Protocol):
+class SampleKeeper(Protocol):
     """Watches a chain after burn-in and says what its topics are; one class for each value of `estimate`."""
 
     def wants(self, log_joint: float, *, sampled: bool) -> bool:
@@ -99,11 +99,11 @@ class Keeper(Protocol):
     def snapshot(self) -> Snapshot:
         """Return what is kept, as arrays and plain values."""
 
-    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], size: Size) -> None:
+    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], size: CorpusSize) -> None:
         """Take up what `snapshot` returned; a ValueError for what cannot be."""
 
 
-class Last:
+class LastSample:
     """The state after the last sweep."""
 
     def wants(self, log_joint: float, *, sampled: bool) -> bool:
@@ -121,11 +121,11 @@ class Last:
         """Return nothing."""
         return {}, {}
 
-    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], size: Size) -> None:
+    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], size: CorpusSize) -> None:
         """Need nothing."""
 
 
-class Best:
+class BestSample:
     """The state with the highest joint log-likelihood after burn-in; before, the current state."""
 
     def __init__(self) -> None:
@@ -147,12 +147,12 @@ class Best:
         """Return the best state."""
         return ({}, {}) if self._best is None else self._best.snapshot()
 
-    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], size: Size) -> None:
+    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], size: CorpusSize) -> None:
         """Take the best state up."""
         self._best = Sample.restored(arrays, values, size.n_words) if values else None
 
 
-class Average:
+class MeanSample:
     """The mean over samples whose topics are matched to those of the best one; before burn-in, the current state.
 
     All sums are in the labels of the reference: of the sample with the highest joint log-likelihood so far. When a
@@ -179,7 +179,7 @@ class Average:
             self._seen = np.ones(now.tables.size, np.int64)
             return
         sizes = self._sums.tables.size, now.tables.size
-        ours, theirs = matched(self._reference, sizes[0], topics, sizes[1], chain.n_known)
+        ours, theirs = match_topics(self._reference, sizes[0], topics, sizes[1], chain.n_known)
         if log_joint > self._best:
             self._sums = _relabelled(self._sums, ours, theirs, now.tables.size)
             self._reference, self._best = topics, log_joint
@@ -218,7 +218,7 @@ class Average:
             "best": self._best,
         }
 
-    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], size: Size) -> None:
+    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], size: CorpusSize) -> None:
         """Take the sums up."""
         if not values:
             return
@@ -236,10 +236,10 @@ class Average:
         self._reference, self._seen = reference, seen
 
 
-ESTIMATES: dict[str, type[Keeper]] = {"last": Last, "best": Best, "average": Average}
+ESTIMATES: dict[str, type[SampleKeeper]] = {"last": LastSample, "best": BestSample, "average": MeanSample}
 
 
-def matched(
+def match_topics(
     left: Int32, n_left: int, right: Int32, n_right: int, n_known: int = 0
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Pair the topics of two states so that most tokens agree; pairs without a common token are left out.

@@ -12,16 +12,16 @@ from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.fitting.laps import Callback
+from stickbreak.fitting.loop import Callback
 from stickbreak.initialization import Start, StartSettings, make_start, start_from_topics, topic_model
 from stickbreak.numerics.arrays import Float, Int32
 from stickbreak.numerics.pseudo_counts import by_word
 from stickbreak.numerics.stirling import StirlingRatios, wide_enough
 from stickbreak.numerics.streams import key_of
+from stickbreak.sampling.checks import CHAIN_STARTS, RANDOM, SEQUENTIAL, TOPIC_MODEL
 from stickbreak.sampling.kernels.documents import NO_LABELS, assign
-from stickbreak.sampling.known import Labelled
+from stickbreak.sampling.known_topics import ChainLabels
 from stickbreak.sampling.representations import Sweep, TableIndicators, seat_tokens
-from stickbreak.sampling.requirements import CHAIN_STARTS, RANDOM, SEQUENTIAL, TOPIC_MODEL
 from stickbreak.sampling.state import NO_LIMIT, Concentrations, Seating, TopicCounts, no_words
 
 DOCUMENT_ROUNDS = 10  # of the weights of a document under given topics
@@ -67,7 +67,7 @@ def start_seating(
     now: Concentrations,
     ratios: StirlingRatios,
     seed: int,
-    labels: Labelled | None = None,
+    labels: ChainLabels | None = None,
     max_topics: int = NO_LIMIT,
 ) -> tuple[int, Seating]:
     """Return the number of topics and the seating of a start.
@@ -83,7 +83,7 @@ def start_seating(
     now : Concentrations
     ratios : StirlingRatios
     seed : int
-    labels : Labelled, optional
+    labels : ChainLabels, optional
         Of the documents; their topics come first.
     max_topics : int, optional
         That the sequential start may open; the others have no more.
@@ -151,7 +151,7 @@ def with_kept(z: Int32, tokens: Tokens, rng: np.random.Generator) -> Int32:
 
 
 def _from_topics(
-    start: Start, tokens: Tokens, now: Concentrations, seed: int, labels: Labelled | None
+    start: Start, tokens: Tokens, now: Concentrations, seed: int, labels: ChainLabels | None
 ) -> tuple[Int32, Float]:
     """Draw each token's topic from given topics, with weights of its document that fit them."""
     z, rng = np.zeros(tokens.word.size, np.int32), np.zeros(1, np.uint64)

@@ -21,7 +21,7 @@ from stickbreak.fitting.checkpoint import is_table, require, whole_number
 from stickbreak.fitting.engine import engine_of
 from stickbreak.fitting.executor import Executor, ThreadExecutor
 from stickbreak.fitting.hyperparameters import opened
-from stickbreak.fitting.laps import Packed
+from stickbreak.fitting.loop import Packed
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.ranges import are_sums
 from stickbreak.numerics.streams import key_of
@@ -29,21 +29,21 @@ from stickbreak.sparse_gibbs.kernels import lists as list_kernels
 from stickbreak.sparse_gibbs.kernels import sweeps as sweep_kernels
 from stickbreak.sparse_gibbs.kernels.sweeps import Cell, Labels, Prior
 from stickbreak.sparse_gibbs.priors import STEPS, Priors, fixed_point, is_due, prior_of_words, tables_of
-from stickbreak.sparse_gibbs.tokens import ByWord, Lists, UInt32, number_of, put, store
+from stickbreak.sparse_gibbs.tokens import Lists, TokensByWord, UInt32, number_of, put, store
 
 SAMPLE_EVERY = 5  # laps
 Topics = NDArray[np.uint16]
 LATE = 3  # how much the mean prefers late samples: sample s weighs about s ** LATE
 
 
-class Past(NamedTuple):
+class EarlierDocuments(NamedTuple):
     """What documents of before say of the weights of topics.                                          docs/math (L4)"""
 
     tables: Float  # (n,)  expected tables of the first topics
     opened: float
 
 
-class Sweep(NamedTuple):
+class SweepState(NamedTuple):
     """What the jobs of a step share."""
 
     n: Int  # (K,)  tokens of each topic
@@ -54,7 +54,7 @@ class Sweep(NamedTuple):
     labels: Labels | None
 
 
-class Job(NamedTuple):
+class CellJob(NamedTuple):
     """The tokens that words a to b - 1 have in a part of the documents, and where all that changes with them is."""
 
     part: int  # of the documents
@@ -70,7 +70,7 @@ class Job(NamedTuple):
     lists: BatchRef[Lists]
 
 
-def swept(sweep: Sweep, job: Job) -> tuple[Any, Any, Int, float]:
+def sweep_cell(sweep: SweepState, job: CellJob) -> tuple[Any, Any, Int, float]:
     """Draw topics for the tokens of a job.                                                     docs/math (L11), (L10)
 
     Returns
@@ -109,7 +109,7 @@ class Chain:
         chain is exact.
     executor : Executor, optional
         Where parts are swept. The default is the present thread.
-    past : Past, optional
+    past : EarlierDocuments, optional
         What other documents say of the weights of the first topics.
     scratch : Path, optional
         Where files for what belongs to tokens are made. None: that is in memory.
@@ -125,11 +125,11 @@ class Chain:
         *,
         n_parts: int = 1,
         executor: Executor | None = None,
-        past: Past | None = None,
+        past: EarlierDocuments | None = None,
         scratch: Path | None = None,
     ) -> None:
-        self.tokens, self.n_topics = ByWord(corpus, n_topics, n_parts=n_parts, scratch=scratch), n_topics
-        self._seed, self._past = seed, past or Past(np.zeros(0), 0.0)
+        self.tokens, self.n_topics = TokensByWord(corpus, n_topics, n_parts=n_parts, scratch=scratch), n_topics
+        self._seed, self._past = seed, past or EarlierDocuments(np.zeros(0), 0.0)
         self._engine = engine_of(executor or ThreadExecutor())
         self._mean, self._n_samples = np.zeros((0, 0)), 0
         self._is_shared = False  # somebody else has the array of the mean, too
@@ -233,9 +233,11 @@ class Chain:
         tokens, n_parts, log_total = self.tokens, self.tokens.n_parts, 0.0
         of_words = prior_of_words(priors.eta, priors.pseudo, tokens.n_words, self.n_topics)
         for step in range(n_parts):
-            sweep = Sweep(self._n, tokens.bits, priors.a, of_words, key, labels)
+            sweep = SweepState(self._n, tokens.bits, priors.a, of_words, key, labels)
             jobs = [self._job(part, (part + step) % n_parts) for part in range(n_parts)]
-            found = self._engine.run(swept, jobs, sweep) if n_parts > 1 else [swept(sweep, job) for job in jobs]
+            found = (
+                self._engine.run(sweep_cell, jobs, sweep) if n_parts > 1 else [sweep_cell(sweep, job) for job in jobs]
+            )
             for job, (z, lists, _, _) in zip(jobs, found, strict=True):
                 self.z.put(job.group, z)
                 self.lists.put(job.part, lists)
@@ -243,13 +245,13 @@ class Chain:
             log_total += sum(of_part for *_, of_part in found)
         return log_total
 
-    def _job(self, part: int, group: int) -> Job:
+    def _job(self, part: int, group: int) -> CellJob:
         """Return the job of the tokens that a part of the words has in a part of the documents."""
         tokens = self.tokens
         words = int(tokens.word_cuts[group]), int(tokens.word_cuts[group + 1])
         entries = tokens.where.ref(part * tokens.n_parts + group), self.z.ref(group), self.lists.ref(part)
         of_cell = tokens.words(group), tokens.cell(part, group), tokens.heads(part), int(tokens.document_cuts[part])
-        return Job(part, group, words, tokens.n_words, *of_cell, *entries)
+        return CellJob(part, group, words, tokens.n_words, *of_cell, *entries)
 
     def with_weights(self, priors: Priors, number: int) -> Priors:
         """Return the priors after a lap, their weights a learned where this is due.                  docs/math (L4)"""

@@ -42,7 +42,7 @@ def put(arrays: BatchStore[NDArray[Any]], array: NDArray[Any]) -> None:
     arrays.put(len(arrays), arrays.ref(len(arrays)).save(array))
 
 
-class ByWord:
+class TokensByWord:
     """Tokens in the order of their words, then of their documents; the words, and the documents, are in P parts.
 
     Parameters
@@ -95,7 +95,7 @@ class ByWord:
         narrow = int(self.lengths.max(initial=0)) < 1 << (32 - int(self.bits))
         self._dtype = np.uint32 if narrow else np.uint64
 
-    def of_topics(self, n_topics: int) -> ByWord:
+    def of_topics(self, n_topics: int) -> TokensByWord:
         """Return the same tokens, with room for another number of topics in the lists."""
         found = copy(self)
         found._make_room(n_topics, n_topics)
@@ -294,7 +294,7 @@ class NearSeeds:
 
 
 def seeds_of_tokens(
-    corpus: Corpus, tokens: ByWord, pseudo: sparse.csr_array, rng: np.random.Generator
+    corpus: Corpus, tokens: TokensByWord, pseudo: sparse.csr_array, rng: np.random.Generator
 ) -> Iterator[Int32]:
     """Draw the topic of a seed for each token, or -1; yield those of each part of the words.        docs/math (L17)"""
     near = NearSeeds(corpus, pseudo)

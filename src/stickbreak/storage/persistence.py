@@ -6,8 +6,11 @@ vocabulary included). Arrays of a model that are mostly one number, as counts ar
 The file `report.html` may lie beside them.
 """
 
+from __future__ import annotations
+
 import errno
 import json
+import math
 import os
 import zlib
 from collections.abc import Iterator, Mapping
@@ -21,10 +24,9 @@ from numpy.typing import NDArray
 
 from stickbreak.exceptions import InputError, ModelFormatError, WriteError
 from stickbreak.storage.atomic import TAKEN, bring_back, follow, replace_file, replace_folder, told_as_write_error
-from stickbreak.storage.memory import give_back
+from stickbreak.storage.memory import give_back, memory_installed
 from stickbreak.storage.places import PathLike, place_of
 from stickbreak.storage.plain_files import open_file, read_json
-from stickbreak.storage.sparse import expand, shrink
 
 __all__ = ["FORMAT_VERSION", "MODEL", "check_target", "read_folder", "read_head", "replace_value", "write_folder"]
 
@@ -408,3 +410,69 @@ def package_version() -> str:
         return version("stickbreak")
     except PackageNotFoundError:
         return "unknown"
+
+
+_LEAST_BYTES = 1 << 16  # smaller arrays are not worth it
+_LARGEST_SHARE = 0.5  # of the entries may differ
+_SAMPLE = 1001  # entries that say which number is the common one
+
+
+def shrink(array: NDArray[Any]) -> tuple[NDArray[np.uint8], int] | None:
+    """Return an array as deflated bytes, with the bits of its most common number; None where few entries are alike.
+
+    The bytes are a bit for each entry, which says whether it differs from that number, and the entries that do. Nothing
+    is rounded: `expand` returns the same bits.
+
+    Parameters
+    ----------
+    array : ndarray
+        In C order.
+    """
+    if array.nbytes < _LEAST_BYTES:
+        return None
+    little = array.astype(array.dtype.newbyteorder("<"), copy=False)
+    # As bits, -0.0 differs from 0.0 and NaN equals itself.
+    bits = little.reshape(-1).view(f"<u{array.dtype.itemsize}")
+    sample = np.sort(bits[np.random.default_rng(0).integers(bits.size, size=_SAMPLE)])
+    common = sample[sample.size // 2]
+    differ = bits != common
+    if not array.flags.writeable:  # perhaps a view of a file
+        give_back(array)
+    if np.count_nonzero(differ) > _LARGEST_SHARE * bits.size:
+        return None
+    packer = zlib.compressobj()
+    content = packer.compress(np.packbits(differ).data) + packer.compress(bits[differ].data) + packer.flush()
+    return np.frombuffer(content, np.uint8), int(common)
+
+
+def expand(content: NDArray[np.uint8], description: Mapping[str, Any]) -> NDArray[Any]:
+    """Return the array that `shrink` took apart.
+
+    Parameters
+    ----------
+    content : ndarray of uint8
+    description : mapping
+        Its "dtype", "shape" and "common", the bits of its most common number.
+
+    Raises
+    ------
+    ValueError, TypeError, KeyError, OverflowError, zlib.error
+        If there cannot be such an array, or it is larger than the memory of this machine.
+    """
+    dtype, shape = np.dtype(description["dtype"]), tuple(description["shape"])
+    size = math.prod(shape)
+    if not 0 <= size * dtype.itemsize <= memory_installed():
+        raise ValueError(f"an array of shape {shape} does not fit into the memory of this machine")
+    unsigned = np.dtype(f"<u{dtype.itemsize}")
+    unpacker = zlib.decompressobj()
+    # max_length of decompress: a short content cannot unpack to more than the shape needs.
+    mask = unpacker.decompress(content.tobytes(), max_length=-(-size // 8))
+    differ = np.unpackbits(np.frombuffer(mask, np.uint8), count=size).view(np.bool_)
+    length = int(np.count_nonzero(differ)) * unsigned.itemsize
+    values = unpacker.decompress(unpacker.unconsumed_tail, max_length=length + 1)
+    if len(values) != length:
+        raise ValueError("a sparse array does not have as many entries as it says")
+    common = int(description["common"])
+    bits = np.full(size, common, unsigned) if common else np.zeros(size, unsigned)
+    bits[differ] = np.frombuffer(values, unsigned)
+    return bits.astype(unsigned.newbyteorder("="), copy=False).view(dtype).reshape(shape)

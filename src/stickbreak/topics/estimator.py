@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,27 +16,90 @@ from stickbreak.corpus import Corpus
 from stickbreak.corpus.alignment import in_columns, only_numbered
 from stickbreak.corpus.tokens import refuse_fractions
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.checkpoint import require, seed_of_fit
+from stickbreak.fitting.checkpoint import check_learned, is_table, require, seed_of_fit, whole_number
+from stickbreak.fitting.checks import check_bytes, check_memory, check_names, check_start, check_tokens
 from stickbreak.fitting.constraints import CONCENTRATION, TOLERANCES, TOPIC_PRIORS, whole
 from stickbreak.fitting.engine import Engine, workers_now
 from stickbreak.fitting.hyperparameters import PRIOR
-from stickbreak.fitting.laps import Callback
-from stickbreak.fitting.requirements import check_bytes, check_memory, check_names, check_start, check_tokens
+from stickbreak.fitting.loop import Callback
 from stickbreak.fitting.run import at_work
 from stickbreak.model.document_labels import column_named, given_labels, label_probabilities, predict_labels
-from stickbreak.model.documents import counted, counted_with_new
-from stickbreak.model.estimator import all_or_nothing
-from stickbreak.model.seeds import Seeds, plain_seeds
-from stickbreak.model.word_prior import base_of
-from stickbreak.numerics.pseudo_counts import widened
-from stickbreak.numerics.ranges import MOST_TOPICS
-from stickbreak.sparse_gibbs.chain import Past
-from stickbreak.sparse_gibbs.priors import Priors
+from stickbreak.model.estimator import all_or_nothing, cached
+from stickbreak.model.input_documents import counted, counted_with_new
+from stickbreak.model.seeds import Seeds, base_of, plain_seeds
+from stickbreak.model.topic_estimator import TopicEstimator
+from stickbreak.numerics.arrays import Float, Int
+from stickbreak.numerics.pseudo_counts import Eta, widened
+from stickbreak.numerics.ranges import MOST_TOPICS, are_sums
+from stickbreak.path.joining_topics import pooled
+from stickbreak.sparse_gibbs.chain import EarlierDocuments
+from stickbreak.sparse_gibbs.priors import SUM_TOLERANCE, Priors
 from stickbreak.storage.checksums import checksum
 from stickbreak.storage.places import PathLike, place_of
-from stickbreak.topics.fitted import LEARNABLE, FittedTopics
-from stickbreak.topics.laps import Rules, TopicLaps
-from stickbreak.topics.start import n_to_begin_with
+from stickbreak.topics.laps import TopicLaps, TopicSettings, n_starting_topics
+
+LEARNABLE = ("alpha", "eta")
+
+
+class DirichletTopics(TopicEstimator):
+    """The side of `TopicModel` and `LDA` that needs no fit of its own: it reads the fitted attributes."""
+
+    _fitted_arrays: ClassVar[tuple[str, ...]] = ("components_", "topic_prior_")
+    _fitted_values: ClassVar[tuple[str, ...]] = (
+        *TopicEstimator._fitted_values,
+        "alpha_",
+        "eta_",
+        "n_documents_seen_",
+    )
+    _learnable: ClassVar[tuple[str, ...]] = LEARNABLE
+    objective_name: ClassVar[str] = "log-likelihood"
+
+    topic_prior_: Float
+    alpha_: float
+    eta_: Eta
+    n_documents_seen_: int
+
+    @property
+    def topic_weights_(self) -> Float:
+        """Expected weights of the topics in a document, a_k / alpha, (K,)."""
+        check_is_fitted(self)
+        return self.topic_prior_ / self.topic_prior_.sum()
+
+    @cached
+    def _prior(self) -> Float:
+        """Return a, and 0 for further topics, (K + 1,)."""
+        return np.append(self.topic_prior_, 0.0)
+
+    def _join_topics(self, to: Int) -> None:
+        """Make topic k a part of topic to[k]."""
+        self.components_ = pooled(self._expected_counts()[0], to) + self.eta_
+        self.topic_prior_ = pooled(self.topic_prior_, to)
+        if (to < 0).any():
+            self.alpha_ = float(self.topic_prior_.sum())
+        self._forget_labels()
+
+    def _take_topics(self, S: Float, priors: Priors) -> None:
+        """Copy counts (W, K) and priors into the fitted attributes: topics that are known, then the largest first."""
+        n_kept, sizes = priors.n_kept, S.sum(axis=0)
+        order = np.append(np.arange(n_kept), n_kept + np.argsort(-sizes[n_kept:], kind="stable"))
+        self.components_ = np.ascontiguousarray(S[:, order].T) + priors.eta
+        if priors.pseudo is not None:
+            self.components_[:n_kept] += priors.pseudo.T.toarray()
+        self.alpha_, self.eta_, self._pseudo = priors.alpha, priors.eta, priors.pseudo
+        self.topic_prior_ = priors.a[order]
+
+    def _check_fitted_state(self) -> None:
+        """Refuse a loaded state that no fit can have left."""
+        super()._check_fitted_state()
+        check_learned(self, LEARNABLE)
+        a = self.topic_prior_
+        require(are_sums(self.components_), "its topics hold a number that is negative or too large")
+        require(is_table(a, len(self.components_)) and float(a.min()) > 0.0, "its priors are not those of its topics")
+        whole_number("n_documents_seen_", self.n_documents_seen_)
+        require(
+            math.isclose(a.sum(), self.alpha_, rel_tol=SUM_TOLERANCE), "the priors of its topics do not sum to alpha_"
+        )
+
 
 SMALLEST_COUNT = 1e-9  # what rounding leaves of no token
 FEWER_TOPICS = 1000  # at the start, where nobody says how many
@@ -45,7 +109,7 @@ FILE_BYTES = 15.0  # of a token where most of that is in files (12 measured)
 LABEL_BYTES = 64.0  # of a token of documents with labels, while it is found which topics it may have
 
 
-class TopicModel(FittedTopics):
+class TopicModel(DirichletTopics):
     """Topics and how many there are, by one sparse Gibbs sampler whose topics merge. `stickbreak fit` uses it.
 
     The model is an HDP with at most as many topics as the fit begins with: the weights of a document have a Dirichlet
@@ -173,14 +237,14 @@ class TopicModel(FittedTopics):
     """
 
     _fitted_values: ClassVar[tuple[str, ...]] = (
-        *FittedTopics._fitted_values,
+        *DirichletTopics._fitted_values,
         "label_names_",
         "label_curve_",
         "started_",
         "_opened",
     )
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **FittedTopics._parameter_constraints,
+        **DirichletTopics._parameter_constraints,
         "n_topics": [None, whole(1, MOST_TOPICS)],
         "max_topics": [None, whole(1, MOST_TOPICS)],
         "alpha": CONCENTRATION,
@@ -248,7 +312,7 @@ class TopicModel(FittedTopics):
         if self.n_topics is not None:
             return max(int(self.n_topics), n_kept)
         most = max(self.max_topics or FEWER_TOPICS, n_kept + 1)
-        return n_kept + n_to_begin_with(documents.counts.nnz, documents.n_documents, most - n_kept)
+        return n_kept + n_starting_topics(documents.counts.nnz, documents.n_documents, most - n_kept)
 
     label_probabilities = label_probabilities
     predict_labels = predict_labels
@@ -303,11 +367,11 @@ class TopicModel(FittedTopics):
         """Return where files for what belongs to tokens are made."""
         return None if self.scratch is None else place_of(self.scratch)
 
-    def _rules(self, priors: Priors, seed: int, past: Past | None = None) -> Rules:
+    def _rules(self, priors: Priors, seed: int, past: EarlierDocuments | None = None) -> TopicSettings:
         """Return what a fit goes by that knows what `priors` say of the first topics."""
         n_topics = None if self.n_topics is None else max(int(self.n_topics), priors.n_kept)
         most = max(self.max_topics or FEWER_TOPICS, priors.n_kept + 1)
-        return Rules(n_topics, most, priors, tuple(self.learn), seed, self._rows_of_labels, past)
+        return TopicSettings(n_topics, most, priors, tuple(self.learn), seed, self._rows_of_labels, past)
 
     def _take(self, laps: TopicLaps, documents: Corpus) -> None:
         self._take_laps(laps, documents.n_documents)
@@ -390,13 +454,13 @@ class TopicModel(FittedTopics):
         super()._check_fitted_state()
         require(len(self.label_names_) <= len(self.components_), "its labels have no topics")
 
-    def _known(self, n_words: int) -> tuple[Priors, Past]:
+    def _known(self, n_words: int) -> tuple[Priors, EarlierDocuments]:
         """Return what the topics of the model say of a fit to new documents with these words.        docs/math (L16)"""
         counts = np.zeros((n_words, self.n_topics_))
         counts[: self.n_features_in_] = (self.components_ - self.eta_).T
         counts[counts < SMALLEST_COUNT] = 0.0
         eta = widened(self.eta_, n_words)
-        past = Past(self.topic_prior_ * (PRIOR.rate + self._opened), self._opened)
+        past = EarlierDocuments(self.topic_prior_ * (PRIOR.rate + self._opened), self._opened)
         return Priors(self.topic_prior_, self.alpha_, eta, sparse.csr_array(counts)), past
 
     def _take_known_labels(self, documents: Corpus, labels: Any) -> None:

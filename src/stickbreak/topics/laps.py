@@ -1,30 +1,199 @@
-"""A fit of the default: start, passes, merges, mean.                                        docs/math (L12) to (L15)"""
+"""A fit of the default: start, chain of documents with labels, passes, merges.              docs/math (L12) to (L15)"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
 from stickbreak.corpus import Corpus
+from stickbreak.corpus.cooccurrence import Cooccurrence
 from stickbreak.fitting.checkpoint import require, whole_number
 from stickbreak.fitting.engine import workers_of
-from stickbreak.fitting.executor import Executor
-from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
-from stickbreak.model.document_labels import DocumentLabels
-from stickbreak.numerics.arrays import Float
-from stickbreak.numerics.streams import stream
-from stickbreak.sparse_gibbs.chain import Chain, Past, Topics
-from stickbreak.sparse_gibbs.priors import FIRST_LAP, Priors, best_eta, is_due
+from stickbreak.fitting.executor import Executor, one_blas_thread
+from stickbreak.fitting.hyperparameters import PRIOR
+from stickbreak.fitting.loop import Callback, Lap, Packed, Stop
+from stickbreak.model.document_labels import LABELLED, DocumentLabels
+from stickbreak.numerics.arrays import Float, Float32, Int
+from stickbreak.numerics.corners import corners
+from stickbreak.numerics.pseudo_counts import total_of
+from stickbreak.numerics.ranges import SMALLEST
+from stickbreak.numerics.streams import key_of, stream
+from stickbreak.sparse_gibbs.chain import Chain, EarlierDocuments, Topics
+from stickbreak.sparse_gibbs.kernels.sweeps import Labels
+from stickbreak.sparse_gibbs.priors import FIRST_LAP, STEPS, Priors, best_eta, is_due, tables_of
 from stickbreak.sparse_gibbs.tokens import seeds_of_tokens, typical
-from stickbreak.topics.labelled import LabelledChain
-from stickbreak.topics.merging import Merger
-from stickbreak.topics.start import n_to_begin_with, of_tokens, rough_topics
+from stickbreak.storage.atomic import told_as_write_error
+from stickbreak.storage.temporary_folders import TemporaryFolder
+from stickbreak.topics.kernels import merging as kernels
+
+
+class LabelledChain(Chain):
+    """A chain whose documents have labels.
+
+    Parameters
+    ----------
+    corpus, n_topics, seed
+        As in `Chain`.
+    labels : DocumentLabels
+        The first topics are those of labels.
+    **options
+        As in `Chain`.
+    """
+
+    def __init__(self, corpus: Corpus, n_topics: int, seed: int, labels: DocumentLabels, **options: Any) -> None:
+        super().__init__(corpus, n_topics, seed, **options)
+        self._labels = labels
+
+    def begin(self, z: Iterable[Topics]) -> None:
+        """Begin with these topics of tokens; in a document with labels each of these is as likely as the given one."""
+        rng = stream(self._seed, "labels of LDA")
+
+        def allowed(group: int, of_words: Topics) -> Topics:
+            document = self.tokens.documents_of_words(group)
+            return self._labels.allowed(of_words.astype(np.int64), document, rng).astype(np.uint16)
+
+        self.take(allowed(group, of_words) for group, of_words in enumerate(z))
+
+    def scale(self, priors: Priors) -> Float:
+        """Return how often a_k of a free topic counts in each document, (D,).                       docs/math (L10)"""
+        return np.where(np.diff(self._labels.start) > 0, self._shares(priors)[1], 1.0)
+
+    def _shares(self, priors: Priors) -> tuple[float, float]:
+        """Return what labels have of the concentration of a document, and the factor of a_k of free topics."""
+        free = float(priors.a[self._labels.n_labels :].sum())
+        if not free:
+            return priors.alpha, 0.0
+        return LABELLED * priors.alpha, (1.0 - LABELLED) * priors.alpha / free
+
+    def _labels_of(self, priors: Priors) -> Labels:
+        """Return what sweeps must know of labels."""
+        return Labels(self._labels.start, self._labels.topic, self._labels.n_labels, *self._shares(priors))
+
+    def with_weights(self, priors: Priors, number: int) -> Priors:
+        """Return the priors after a lap, their weights a learned where this is due.                 docs/math (L10)"""
+        if not is_due(number):
+            return priors
+        n_own = np.diff(self._labels.start)
+        groups = [(int(n), self.tokens.pairs(self.lists, n_own == n)) for n in np.unique(n_own)]
+        for _ in range(STEPS):
+            tables = np.zeros((2, self.n_topics))  # of documents without labels, and with
+            tables[0, : self._past.tables.size] = self._past.tables
+            for n, pairs in groups:
+                tables[int(n > 0)] += tables_of(pairs, self._prior_of(n, priors))
+            priors = priors.with_weights(self._weights(tables, self._past.opened + self.opened(priors)))
+        return priors
+
+    def _prior_of(self, n: int, priors: Priors) -> Float:
+        """Return the prior of a document with n labels, as if all were its own, (K,)."""
+        if not n:
+            return priors.a
+        own, scale = self._shares(priors)
+        L = self._labels.n_labels
+        return np.append(np.full(L, own / n), scale * priors.a[L:])
+
+    def _weights(self, tables: Float, times: float) -> Float:
+        """Return a after a step of the fixed point, (K,).                                           docs/math (L10)"""
+        L, K = self._labels.n_labels, self.n_topics
+        n_documents = np.bincount(self._labels.topic, minlength=L)
+        alpha = (PRIOR.shape + float(tables.sum())) / (PRIOR.rate + times)
+        shares, free = 1.0 / K + tables[0], 1.0 / K + tables[:, L:].sum(axis=0)
+        shares[:L] += n_documents
+        if K > L:
+            shares[L:] = (shares[L:].sum() + n_documents.sum()) * free / free.sum()
+        return np.asarray(alpha * shares / shares.sum())
+
+    def snapshot(self) -> Packed:
+        """Return the topic of each token, the mean, and the labels."""
+        arrays, values = super().snapshot()
+        return {**arrays, "labels.start": self._labels.start, "labels.topic": self._labels.topic}, values
+
+    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> None:
+        """Take up what `snapshot` returned."""
+        super().restore(arrays, values)
+        for group, z in enumerate(self.z):
+            self._labels.check_allowed(z.astype(np.int64), self.tokens.documents_of_words(group))
+        same = all(np.array_equal(arrays[f"labels.{name}"], getattr(self._labels, name)) for name in ("start", "topic"))
+        require(same, "its labels are those of other documents")
+
+
+PER_DOCUMENT = 2.0  # bounds the number of topics where documents are long: each has more to say
+COUNTS = 1 << 20  # stored counts, at most, in which words are seen beside each other
+LEAST_DOCUMENTS = 10  # of a corner: what stands beside a rarer word is noise
+DIMENSIONS = 1 << 10  # of the random projection in which corners are sought
+LITTLE = 0.05  # tokens of each word in each topic to begin with
+
+
+def n_starting_topics(n_counts: int, n_documents: int, most: int) -> int:
+    """Return min(sqrt(M), 2 (M D)^(1/4), most) for M stored counts of D documents.                   docs/math (L12)"""
+    many = min(math.sqrt(n_counts), PER_DOCUMENT * (n_counts * n_documents) ** 0.25, most)
+    return max(1, round(many))
+
+
+def rough_topics(corpus: Corpus, n: int, seed: int, *, fewer: bool) -> Float:
+    """Return n topics to begin with, as tokens of each word, (n, W); `fewer` where there are not as many corners.
+
+    All words are alike in each where there is no corner, or there are not n of them and no `fewer` topics will do.
+    """
+    found = WordNeighbours(corpus, seed)
+    words = found.corners(n) if n else found.words[:0]
+    rows = found.topics(words) if words.size == n or (fewer and words.size) else np.ones((n, corpus.n_words))
+    return of_tokens(rows, corpus.n_tokens / max(len(rows), 1))
+
+
+def of_tokens(rows: Float, n_tokens: float) -> Float:
+    """Return topics of that many tokens each, and a little of every word, (n, W)."""
+    return np.asarray(rows * (n_tokens / np.maximum(rows.sum(axis=1, keepdims=True), SMALLEST)) + LITTLE)
+
+
+class WordNeighbours:
+    """What stands beside the words of a collection.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Documents of whole counts; of many, a sample is looked at.
+    seed : int
+    """
+
+    def __init__(self, corpus: Corpus, seed: int) -> None:
+        self._rng, share = stream(seed, "words beside words"), COUNTS / max(corpus.counts.nnz, 1)
+        if share < 1.0:
+            n = max(1, round(share * corpus.n_documents))
+            corpus = corpus[np.sort(self._rng.choice(corpus.n_documents, n, replace=False))]
+        self._seen = Cooccurrence.of(corpus)
+        least = max(LEAST_DOCUMENTS, math.sqrt(corpus.n_documents) / 2)
+        self.words: Int = np.flatnonzero((self._seen.mass > 0) & (self._seen.n_documents >= least))
+
+    def corners(self, n: int) -> Int:
+        """Return n words whose companions differ most, or fewer."""
+        if not self.words.size:
+            return self.words
+        points = np.empty((self.words.size, DIMENSIONS), np.float32)
+        for columns in self._seen.blocks(DIMENSIONS):
+            directions = self._signs(columns.stop - columns.start)
+            points[:, columns] = self._seen.times(directions, self.words)
+        with one_blas_thread():  # sums of several threads come in any order
+            return self.words[corners(points, n)]
+
+    def topics(self, words: Int) -> Float:
+        """Return the companions of words, as probabilities, (n, W)."""
+        rows = np.maximum(self._seen.rows(words), 0.0)
+        return np.asarray(rows / rows.sum(axis=1, keepdims=True))
+
+    def _signs(self, n: int) -> Float32:
+        """Draw a table of -1 and 1, (W, n): a projection by these keeps distances as one by normal numbers does."""
+        shape = self._seen.mass.size, n
+        bits = np.unpackbits(np.frombuffer(self._rng.bytes(-(-shape[0] * n // 8)), np.uint8), count=shape[0] * n)
+        return (np.float32(2.0) * bits - np.float32(1.0)).reshape(shape)
+
 
 FIRST_MERGES, MERGE_EVERY = 40, 5  # passes before the first merges, and from round to round
 QUIET, LAST_MERGES = 3, 200  # rounds without a merge, or passes from the start or the last halves, that end merges
@@ -35,7 +204,7 @@ LARGEST_PART = 1 << 24  # ... unless that many tokens, which are 200 MB, would n
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class TopicSettings:
     """What a fit goes by.
 
     Parameters
@@ -48,7 +217,7 @@ class Rules:
     learn : collection of {"alpha", "eta"}
     seed : int
     labels : DocumentLabels, optional
-    past : Past, optional
+    past : EarlierDocuments, optional
     first_merges : int
         The pass after which topics become one for the first time.
     splits : bool
@@ -61,7 +230,7 @@ class Rules:
     learn: Collection[str]
     seed: int
     labels: DocumentLabels | None = None
-    past: Past | None = None
+    past: EarlierDocuments | None = None
     first_merges: int = FIRST_MERGES
     splits: bool = True
 
@@ -73,7 +242,7 @@ class TopicLaps:
     ----------
     corpus : Corpus
         Documents of whole counts.
-    rules : Rules
+    rules : TopicSettings
     executor : Executor
     scratch : Path, optional
         Where files for what belongs to tokens are made. None: in memory, or where the workers of a cluster see them.
@@ -81,7 +250,7 @@ class TopicLaps:
 
     window = Chain.window
 
-    def __init__(self, corpus: Corpus, rules: Rules, executor: Executor, scratch: Path | None = None) -> None:
+    def __init__(self, corpus: Corpus, rules: TopicSettings, executor: Executor, scratch: Path | None = None) -> None:
         self._corpus, self.rules, self._executor, self._scratch = corpus, rules, executor, scratch
         self.priors, self.seed = rules.priors, rules.seed
         self.started = 0  # topics at the start
@@ -111,7 +280,7 @@ class TopicLaps:
     def _most(self) -> int:
         """Number of topics that there may be, those that are known among them.                       docs/math (L12)"""
         counts, n_kept = self._corpus.counts, self.priors.n_kept
-        return n_kept + n_to_begin_with(counts.nnz, self._corpus.n_documents, self.rules.max_topics - n_kept)
+        return n_kept + n_starting_topics(counts.nnz, self._corpus.n_documents, self.rules.max_topics - n_kept)
 
     def _first_topics(self, free: Float) -> Iterator[Topics]:
         """Draw the first topic of each token: near the topics that are known, or one of the free topics."""
@@ -222,3 +391,155 @@ class TopicLaps:
         self.priors = replace(self.priors, a=np.ones(n_topics)).restored(arrays["a"], values)
         self.chain = self._chain_of(n_topics)
         self.chain.restore(arrays, values)
+
+
+NEAR = 5  # partners of each topic that are looked at closely
+AT_ONCE = 64  # pairs that a thread takes
+WRITTEN_AT_ONCE = 1 << 18  # numbers of a file
+
+
+@dataclass(frozen=True, slots=True)
+class Merger:
+    """What merges need to know beside the chain.
+
+    Parameters
+    ----------
+    n_labels, n_kept : int
+        The first `n_labels` topics are those of labels, which no other joins; the first `n_kept` do not join others.
+    are_counts : bool
+        Whether pseudo-counts are those of documents. Others only say what a topic is about: one token a word at most.
+    seed : int
+    executor : Executor
+    """
+
+    n_labels: int
+    n_kept: int
+    are_counts: bool
+    seed: int
+    executor: Executor
+
+    def round(self, chain: Chain, priors: Priors, number: int) -> Int:
+        """Return which topic each topic is part of after a round of merges, (K,); -1 without tokens.   docs/math (L15)
+
+        The pair that gains most is merged first; a topic takes part in one merge.
+        """
+        sizes = chain.sizes()
+        used = np.flatnonzero((sizes > 0) | (np.arange(sizes.size) < self.n_kept))
+        pairs, gains = self.gains(chain, priors, used, number)
+        into, free = np.arange(used.size), np.ones(used.size, np.bool_)
+        for best in np.argsort(-gains, kind="stable"):
+            k, l = pairs[best]  # noqa: E741
+            if gains[best] > 0.0 and free[k] and free[l]:
+                free[k] = free[l] = False
+                into[l] = k
+        part_of = np.full(sizes.size, -1)
+        part_of[used] = np.unique(into, return_inverse=True)[1]
+        return part_of
+
+    def gains(self, chain: Chain, priors: Priors, used: Int, number: int) -> tuple[Int, Float]:
+        """Return pairs of some topics, (n, 2), and what these gain as one, (n,)."""
+        K, n_words = used.size, chain.tokens.n_words
+        place = np.zeros(priors.a.size, np.int64)
+        place[used] = np.arange(K)
+        a, eta = priors.a[used], np.full(n_words, priors.eta, dtype=np.float64)
+        counts, sizes = chain.words(used), chain.sizes()[used].astype(np.float64)
+        pairs = self._near(self._plain(chain, counts, sizes, a, eta, place), sizes, used)
+        prior, total = np.zeros((n_words, 0)), np.full(K, total_of(priors.eta, n_words))
+        if priors.pseudo is not None:
+            prior = priors.pseudo.toarray()
+            prior = prior if self.are_counts else np.minimum(prior, 1.0)
+            total[: priors.n_kept] += prior.sum(axis=0)
+        tokens = TokensOfTopics.of(chain, place, chain.sizes()[used])
+        known = kernels.MergePriors(a, chain.scale(priors), eta, prior, total)
+        key, gains = key_of(self.seed, number, "sides of merges"), np.empty(len(pairs))
+
+        def look(first: int) -> None:
+            some = slice(first, first + AT_ONCE)
+            kernels.gains_of_pairs(pairs[some], tokens.arrays, counts, sizes, known, key, gains[some])
+
+        list(self.executor.map(look, range(0, len(pairs), AT_ONCE)))
+        return pairs, gains
+
+    @staticmethod
+    def _plain(chain: Chain, counts: NDArray[np.int32], sizes: Float, a: Float, eta: Float, place: Int) -> Float:
+        """Return log p(w, z) of one topic in place of two, less that of two, both without pseudo-counts, (K, K).
+
+        docs/math (L13)
+        """
+        gains = np.zeros((a.size, a.size))
+        kernels.add_words(counts, eta, gains)
+        more = np.zeros((a.size, max(1, int(chain.tokens.lengths.max()))))  # documents with more than j tokens of k
+        for _, topic, n in chain.documents():
+            kernels.count_documents(place[topic], n, more)
+        kernels.add_single(more, a, gains)
+        for start, topic, n in chain.documents():
+            kernels.add_pairs(start, place[topic], n, a, gains)
+        gains += gains.T
+        total = eta.sum()
+        rising = _log_rising(sizes, total)
+        return np.asarray(gains - _log_rising(sizes[:, None] + sizes, total) + rising[:, None] + rising)
+
+    def _near(self, plain: Float, sizes: Float, used: Int) -> Int:
+        """Return the pairs to look at closely, (n, 2), a topic that stays what it is first."""
+        K, kept = sizes.size, int((used < self.n_kept).sum())
+        labels = int((used < self.n_labels).sum())
+        plain[:kept, :kept] = plain[:labels] = plain[:, :labels] = -np.inf
+        np.fill_diagonal(plain, -np.inf)
+        of_token = plain / np.maximum(np.minimum(sizes[:, None], sizes), 1.0)  # of the smaller topic
+        near = of_token >= np.sort(of_token, axis=1)[:, [max(0, K - NEAR)]]
+        pairs = np.argwhere(np.triu((near | near.T) & (plain > 0.0), 1))
+        return np.ascontiguousarray(pairs)  # kernels are compiled for one order of arrays
+
+
+class TokensOfTopics:
+    """All tokens topic by topic, those of a topic document by document: in memory, or in files.
+
+    Attributes
+    ----------
+    arrays : TopicTokens
+    """
+
+    def __init__(self, begin: Int, scratch: Path | None) -> None:
+        self._folder = None if scratch is None else TemporaryFolder(scratch, "stickbreak-fit")
+        n_tokens = int(begin[-1])
+        member, word, document = (self._room(name, n_tokens) for name in ("member", "word", "document"))
+        self.arrays = kernels.TopicTokens(begin, member, word, document)
+
+    def _room(self, name: str, n: int) -> NDArray[np.uint32]:
+        """Return an array to be filled.
+
+        Raises
+        ------
+        WriteError
+            If the disk is full.
+        """
+        if self._folder is None:
+            return np.empty(n, np.uint32)
+        path, zeros = f"{self._folder.path}/{name}", np.zeros(WRITTEN_AT_ONCE, np.uint32)
+        with told_as_write_error(path), open(path, "wb") as handle:  # whose room is taken now: later nobody could tell
+            for first in range(0, n, WRITTEN_AT_ONCE):
+                handle.write(zeros[: n - first].data)
+        return np.memmap(path, np.uint32, "r+", shape=(n,))
+
+    @classmethod
+    def of(cls, chain: Chain, place: Int, sizes: Int) -> Self:
+        """Return where the tokens of each topic of a chain are; topic k is written as place[k]."""
+        tokens, begin = chain.tokens, np.append(0, np.cumsum(sizes))
+        found, following = cls(begin, tokens.scratch), begin[:-1].copy()
+        n_before = 0
+        for part in range(tokens.n_parts):
+            first, last = tokens.document_cuts[part : part + 2]
+            start = np.append(0, np.cumsum(tokens.lengths[first:last]))
+            word, topic = np.empty(int(start[-1]), np.uint32), np.empty(int(start[-1]), np.uint16)
+            free = start[:-1].copy()
+            for group, z in enumerate(chain.z):
+                of_cell = *tokens.cell(part, group), tokens.documents(part, group), place[z].astype(np.uint16)
+                kernels.by_document(int(tokens.word_cuts[group]), *of_cell, free, word, topic)
+            kernels.by_topic(n_before, int(first), start, word, topic, following, *found.arrays[1:])
+            n_before += int(start[-1])
+        return found
+
+
+def _log_rising(n: Float, a: float) -> Float:
+    """Return log Gamma(n + a) - log Gamma(a)."""
+    return np.asarray(gammaln(n + a) - gammaln(a))

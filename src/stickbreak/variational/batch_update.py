@@ -16,7 +16,7 @@ import numpy as np
 from stickbreak.fitting.batch_store import BatchRef, BatchStore
 from stickbreak.fitting.engine import run_each, workers_of
 from stickbreak.fitting.executor import Executor
-from stickbreak.fitting.laps import Lap
+from stickbreak.fitting.loop import Lap
 from stickbreak.numerics.arrays import Int
 from stickbreak.variational.local_step import LocalResult, LocalSettings, better_of, summarise
 from stickbreak.variational.model import Gathering, Inference, Loader, Model, Schedule

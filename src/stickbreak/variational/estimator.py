@@ -14,26 +14,25 @@ from stickbreak.corpus import Corpus
 from stickbreak.fitting.batch_store import scratch_folder
 from stickbreak.fitting.checkpoint import check_learned as check_learned_values
 from stickbreak.fitting.checkpoint import check_moves, whole_number
+from stickbreak.fitting.checks import adapted_topics, check_names, check_tokens
 from stickbreak.fitting.constraints import CONCENTRATION, POSITIVES, TOPIC_PRIORS, one_of, whole
 from stickbreak.fitting.engine import Engine, engine, workers_now
 from stickbreak.fitting.executor import count_jobs
 from stickbreak.fitting.hyperparameters import LEARNABLE
-from stickbreak.fitting.laps import Callback, Stop
-from stickbreak.fitting.loop import Interruption
-from stickbreak.fitting.requirements import adapted_topics, check_names, check_tokens
+from stickbreak.fitting.loop import Callback, Interruption, Stop
 from stickbreak.initialization import STARTS, StartSettings, check_init, make_start, start_from_topics
 from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.model.initial_topics import number_given
-from stickbreak.model.seeds import Seeds, plain_seeds
+from stickbreak.model.seeds import Seeds, base_of, plain_seeds
 from stickbreak.model.topic_estimator import TopicEstimator, on_workers
-from stickbreak.model.word_prior import base_of
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.pseudo_counts import Eta, prior_mean
 from stickbreak.numerics.ranges import SMALLEST, are_sticks, are_sums
-from stickbreak.path.joined_models import pooled
+from stickbreak.path.joining_topics import pooled
 from stickbreak.prediction.document_weights import weights_and_rest
 from stickbreak.prediction.topics import shares_of
 from stickbreak.storage.places import PathLike
+from stickbreak.variational.checks import MemoryPlan, check_learned, check_sizes, check_stick_rule
 from stickbreak.variational.global_step import STICK_RULES, sticks_of
 from stickbreak.variational.hdp import HDP
 from stickbreak.variational.local_step import LocalSettings, ascend_documents
@@ -41,7 +40,6 @@ from stickbreak.variational.memoized import MemoizedLaps, VariationalLaps
 from stickbreak.variational.model import Model, Schedule
 from stickbreak.variational.moves import MOVES, MoveSettings, make_moves
 from stickbreak.variational.objective import BOUNDS, SURROGATE
-from stickbreak.variational.requirements import Plan, check_learned, check_sizes, check_stick_rule
 from stickbreak.variational.state import GlobalParameters, expected_beta
 from stickbreak.variational.stochastic import StepRule, StochasticLaps, StreamingVariational
 from stickbreak.variational.words import Batch, batch_loaders, starting_parameters, word_proposals
@@ -337,7 +335,7 @@ class VariationalHDP(TopicEstimator, StreamingVariational):
         memoized = self.schedule == "memoized" and not streaming
         check_learned(self.learn or (), memoized=memoized)
         beside = max((MOVES[name].beside for name in self.moves), default=0) if memoized else 0
-        plan = Plan(
+        plan = MemoryPlan(
             n_batches=1 if streaming else self._n_batches(corpus),
             kept=memoized,
             on_disk=self.scratch is not None or workers_now() is not None,

@@ -14,21 +14,21 @@ from sklearn.utils.validation import check_is_fitted
 from stickbreak.corpus import GroupedVectors
 from stickbreak.corpus.wrong_input import wrong_input
 from stickbreak.exceptions import InputError
+from stickbreak.fitting.checks import check_names
 from stickbreak.fitting.constraints import CONCENTRATION, POSITIVES, one_of, whole
 from stickbreak.fitting.engine import engine
 from stickbreak.fitting.executor import one_blas_thread
-from stickbreak.fitting.requirements import check_names
 from stickbreak.fitting.sklearn_bases import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.numerics.arrays import Float
 from stickbreak.prediction.document_weights import LEAST, checked_dtype, checked_least, table_of_weights
 from stickbreak.storage.places import PathLike
+from stickbreak.variational.checks import check_learned, check_stick_rule
 from stickbreak.variational.global_step import STICK_RULES
 from stickbreak.variational.hdp import HDP
 from stickbreak.variational.local_step import LocalSettings
 from stickbreak.variational.model import Model
 from stickbreak.variational.objective import BOUNDS, SURROGATE
-from stickbreak.variational.requirements import check_learned, check_stick_rule
 from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.stochastic import StepRule
 from stickbreak.variational.vector_model import VectorModel

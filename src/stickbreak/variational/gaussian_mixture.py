@@ -15,7 +15,7 @@ from stickbreak.corpus.wrong_input import WrongInput
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.sklearn_bases import DensityMixin
 from stickbreak.likelihoods import VectorLikelihood
-from stickbreak.model.documents import checked_table
+from stickbreak.model.input_documents import checked_table
 from stickbreak.numerics.arrays import Float
 from stickbreak.storage.places import PathLike
 from stickbreak.variational.vector_model import VectorModel

@@ -108,7 +108,7 @@ class WeightStatistics:
         return cls(np.zeros(n_topics + 1), np.zeros(n_topics + 1), np.zeros(n_topics + 1), 0.0)
 
 
-class Dropped(NamedTuple):
+class DroppedTopic(NamedTuple):
     """By how much statistics of documents change if theta of a topic that they lack is dropped (docs/math (V18))."""
 
     T: float  # the same for every topic that stays
@@ -130,7 +130,7 @@ class DocumentPrior(Protocol):
     def relabelled(self, new_index: Int) -> Self:
         """Return the prior after topics were renamed: pooled where equal, dropped with its mass where -1."""
 
-    def dropped(self, topic: int, lengths: Float) -> Dropped:
+    def dropped(self, topic: int, lengths: Float) -> DroppedTopic:
         """Return what changes if theta of a topic is dropped that no document with `lengths` (n,) tokens holds."""
 
     def track_pairs(self, result: LocalResult, rows: tuple[int, int], left: Int, right: Int) -> PairStatistics:
@@ -324,7 +324,7 @@ class DirichletPrior:
         active = np.bincount(new_index[stays], weights=self.values[:-1][stays], minlength=n_topics)
         return DirichletPrior(np.append(active, self.values[-1]))
 
-    def dropped(self, topic: int, lengths: Float) -> Dropped:
+    def dropped(self, topic: int, lengths: Float) -> DroppedTopic:
         """Return what changes if theta of a topic is dropped that no document holds.                 docs/math (V18)
 
         Then sum_k theta_dk falls by values_j, and every E log pi_dk rises by psi(sum theta) - psi(sum theta
@@ -333,7 +333,9 @@ class DirichletPrior:
         before = self.values.sum() + lengths
         after = before - self.values[topic]
         rise = (psi(before) - psi(after)).sum()
-        return Dropped(rise, -np.delete(self.values, topic) * rise, float((gammaln(after) - gammaln(before)).sum()))
+        return DroppedTopic(
+            rise, -np.delete(self.values, topic) * rise, float((gammaln(after) - gammaln(before)).sum())
+        )
 
     def track_pairs(self, result: LocalResult, rows: tuple[int, int], left: Int, right: Int) -> PairStatistics:
         """Return T, G, Q of the union of each pair and H' - H_l - H_m.                               docs/math (V12)"""
@@ -361,9 +363,9 @@ class NoPrior:
         """Return the same."""
         return self
 
-    def dropped(self, topic: int, lengths: Float) -> Dropped:
+    def dropped(self, topic: int, lengths: Float) -> DroppedTopic:
         """Return that nothing changes."""
-        return Dropped(0.0, 0.0, 0.0)
+        return DroppedTopic(0.0, 0.0, 0.0)
 
     def track_pairs(self, result: LocalResult, rows: tuple[int, int], left: Int, right: Int) -> PairStatistics:
         """Return H' - H_l - H_m of the union of each pair; the rest is zero.                         docs/math (V12)"""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from stickbreak.fitting.batch_store import BatchStore
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
-from stickbreak.fitting.laps import Callback, Lap, Laps, Packed, Stop
+from stickbreak.fitting.loop import Callback, Lap, Laps, Packed, Stop
 from stickbreak.numerics.arrays import Int
 from stickbreak.numerics.ranges import are_sticks, are_sums, is_concentration
 from stickbreak.variational.batch_update import COLUMNS, LapInfo, columns_of, first_updates, groups, update_batches

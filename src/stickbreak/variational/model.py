@@ -1,8 +1,9 @@
 """The model and where its inference stands: what the schedules and the moves work on.
 
 A local step stores no responsibilities. For the few documents that a move may infer again they are gathered in a lap
-(`Piece`), so that what these documents gave to the totals can be taken away again, exactly. All other documents matter
-to such a move only through topics that none of them holds: there theta_dk is their prior, which `Untouched` remembers.
+(`GatheredDocuments`), so that what these documents gave to the totals can be taken away again, exactly. All other
+documents matter to such a move only through topics that none of them holds: there theta_dk is their prior, which
+`UntouchedDocuments` remembers.
 """
 
 from __future__ import annotations
@@ -114,7 +115,7 @@ class Model(ABC, Generic[AnyDocuments]):
 
 
 @dataclass(frozen=True, slots=True)
-class Untouched:
+class UntouchedDocuments:
     """Documents of one batch that were visited with the same prior and hold none of the topics in question."""
 
     batch: int
@@ -123,7 +124,7 @@ class Untouched:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class GatheredDocuments:
     """Gathered documents of one batch that were inferred with the same prior."""
 
     batch: int
@@ -136,7 +137,9 @@ class Piece:
     share: Float  # c_dw r_dwk of document d from share_ptr[d] on, (U_d, A_d) by rows
 
     @classmethod
-    def from_result(cls, batch: int, result: LocalResult, rows: Int, of_result: Int, counts: Observations) -> Piece:
+    def from_result(
+        cls, batch: int, result: LocalResult, rows: Int, of_result: Int, counts: Observations
+    ) -> GatheredDocuments:
         """Take documents `of_result` of a visit, which are documents `rows` of `batch`; `counts` holds theirs."""
         documents = result.documents.selected(of_result)
         sizes = np.diff(counts.indptr) * np.diff(documents.indptr)
@@ -156,7 +159,7 @@ class Piece:
         held[self.documents.rows[self.documents.topic == topic]] = True
         return held
 
-    def selected(self, rows: Int) -> Piece:
+    def selected(self, rows: Int) -> GatheredDocuments:
         """Return some of the documents."""
         share_ptr, place = runs(self.share_ptr, rows)
         return replace(
@@ -168,7 +171,7 @@ class Piece:
             share=self.share[place],
         )
 
-    def relabelled(self, new_index: Int) -> Piece:
+    def relabelled(self, new_index: Int) -> GatheredDocuments:
         """Return the documents with topic k called `new_index[k]`, pooled where equal; none may hold a dropped one."""
         documents = self.documents.relabelled(new_index)
         sizes = np.diff(self.counts.indptr) * np.diff(documents.indptr)
@@ -188,22 +191,22 @@ class Piece:
 class Gathering:
     """All documents of a lap: a few with their responsibilities, the others by what moves need of them."""
 
-    pieces: list[Piece] = field(default_factory=list)
-    others: list[Untouched] = field(default_factory=list)
+    pieces: list[GatheredDocuments] = field(default_factory=list)
+    others: list[UntouchedDocuments] = field(default_factory=list)
     changed: bool = False  # whether the local step ran again after the statistics were gathered
 
     def add(self, batch: int, result: LocalResult, rows: Int) -> None:
         """Keep documents `rows` of a visited batch."""
         if rows.size:
-            self.pieces.append(Piece.from_result(batch, result, rows, rows, result.batch.selected(rows)))
-        self.others.append(Untouched(batch, np.delete(result.batch.lengths, rows), result.prior))
+            self.pieces.append(GatheredDocuments.from_result(batch, result, rows, rows, result.batch.selected(rows)))
+        self.others.append(UntouchedDocuments(batch, np.delete(result.batch.lengths, rows), result.prior))
 
     def join(self, other: Gathering) -> None:
         """Add the documents of further batches."""
         self.pieces += other.pieces
         self.others += other.others
 
-    def split(self, topic: int) -> tuple[list[Piece], list[Untouched]]:
+    def split(self, topic: int) -> tuple[list[GatheredDocuments], list[UntouchedDocuments]]:
         """Return the gathered documents that hold a topic, and all the others."""
         held, free = [], []
         for piece in self.pieces:
@@ -222,7 +225,7 @@ class Gathering:
         """Return how many tokens the gathered documents that hold a topic have."""
         return sum(float(piece.counts.lengths[piece.holds(topic)].sum()) for piece in self.pieces)
 
-    def exchange(self, old: list[Piece], new: list[Piece], new_index: Int) -> None:
+    def exchange(self, old: list[GatheredDocuments], new: list[GatheredDocuments], new_index: Int) -> None:
         """Replace documents that a move inferred again; the others follow the renaming of the topics."""
         gone: dict[int, Int] = {}
         for piece in old:
@@ -243,9 +246,9 @@ class Gathering:
         self.others = [replace(x, prior=x.prior.relabelled(new_index)) for x in self.others]
 
 
-def untouched(piece: Piece) -> Untouched:
+def untouched(piece: GatheredDocuments) -> UntouchedDocuments:
     """Return what remains of gathered documents for a move that does not touch them."""
-    return Untouched(piece.batch, piece.counts.lengths, piece.prior)
+    return UntouchedDocuments(piece.batch, piece.counts.lengths, piece.prior)
 
 
 def renamed_to(new_index: Int) -> int:
@@ -269,7 +272,7 @@ class Schedule:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ObjectiveTerms:
     """All that the objective is computed from, but without the words: small enough to judge candidates by."""
 
     totals: Summary  # without words
@@ -329,10 +332,10 @@ class Inference(Generic[AnyDocuments]):
             totals.add(batch)
         self.totals = totals
 
-    def standing(self) -> Standing:
+    def standing(self) -> ObjectiveTerms:
         """Return what candidates are judged by."""
         totals, parameters = self.totals.without_words(), self.parameters
-        return Standing(totals, parameters.rho, parameters.omega, self.topic_ids, self.data, self.objective)
+        return ObjectiveTerms(totals, parameters.rho, parameters.omega, self.topic_ids, self.data, self.objective)
 
     def top_words(self, names: Collection[int]) -> list[list[int]]:
         """Return the words with most tokens of each of these topics, at least half a token.
@@ -345,7 +348,9 @@ class Inference(Generic[AnyDocuments]):
         order = np.argsort(-columns, axis=0, kind="stable")[:TOP_WORDS]
         return [[w for w in order[:, k].tolist() if columns[w, k] >= 0.5] for k in range(order.shape[1])]
 
-    def edit(self, batches: Iterable[StoredSummary], documents: Iterable[AnyDocuments], standing: Standing) -> None:
+    def edit(
+        self, batches: Iterable[StoredSummary], documents: Iterable[AnyDocuments], standing: ObjectiveTerms
+    ) -> None:
         """Replace every per-topic store after a move, batch by batch; `refresh` sets the rest."""
         self.batches, self.documents = self.batches.remade(batches), self.documents.remade(documents)
         self.resum()

@@ -20,9 +20,8 @@ from stickbreak.fitting.checkpoint import is_table, require, whole_number
 from stickbreak.fitting.constraints import CONCENTRATION, OFFSET, TOLERANCES, one_of, share, whole
 from stickbreak.fitting.engine import Engine, run_each, workers_of
 from stickbreak.fitting.executor import Executor
-from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
-from stickbreak.fitting.loop import Interruption
-from stickbreak.fitting.steps import step_size
+from stickbreak.fitting.loop import Callback, Interruption, Lap, Packed, Stop
+from stickbreak.fitting.step_sizes import step_size
 from stickbreak.model.estimator import Estimator
 from stickbreak.model.streaming import partial_fit
 from stickbreak.numerics.arrays import Float, Int

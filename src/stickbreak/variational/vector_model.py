@@ -15,16 +15,15 @@ from stickbreak.corpus.batches import cuts
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.batch_store import scratch_folder
 from stickbreak.fitting.checkpoint import FREE, check_end, check_learned, check_moves, identity_of, whole_number
+from stickbreak.fitting.checks import check_many, check_names, check_whole
 from stickbreak.fitting.constraints import one_of, whole
 from stickbreak.fitting.engine import Engine
-from stickbreak.fitting.laps import Callback, Laps, Stop
-from stickbreak.fitting.loop import Interruption
-from stickbreak.fitting.requirements import check_many, check_names, check_whole
+from stickbreak.fitting.loop import Callback, Interruption, Laps, Stop
 from stickbreak.fitting.run import Identity, Run
-from stickbreak.initialization import SAMPLE, SAMPLE_PER_COMPONENT, seeded, weights_of
+from stickbreak.initialization import SAMPLE, SAMPLE_PER_COMPONENT, start_of_components, weights_of
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, VectorLikelihood, ZeroMeanGaussian
-from stickbreak.likelihoods.priors import FLOOR
-from stickbreak.likelihoods.quadratic import whole as whole_blocks
+from stickbreak.likelihoods.gaussian import FLOOR
+from stickbreak.likelihoods.quadratic_forms import whole as whole_blocks
 from stickbreak.model.estimator import all_or_nothing
 from stickbreak.model.pictures import Pictures
 from stickbreak.model.saved_values import described_likelihoods, likelihood_from, name_of_likelihood
@@ -357,7 +356,7 @@ class VectorModel(StreamingVariational):
         size = min(n, max(SAMPLE, SAMPLE_PER_COMPONENT * n_components))
         rows = np.sort(rng.choice(n, size, replace=False)) if size < n else np.arange(n)
         sample = np.ascontiguousarray(vectors.values[rows], dtype=np.float64)
-        return seeded(self.likelihood_, sample, n_components, rng, seeds=given)
+        return start_of_components(self.likelihood_, sample, n_components, rng, seeds=given)
 
     def _identity(self, vectors: Vectors, seed: int) -> Identity:
         """Return what a checkpoint must agree with: estimator, vectors, and parameters that change the numbers."""

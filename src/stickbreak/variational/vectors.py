@@ -21,9 +21,9 @@ from stickbreak.corpus.batches import Cut
 from stickbreak.exceptions import ReadError
 from stickbreak.fitting.engine import Workers
 from stickbreak.fitting.executor import Executor, shards
-from stickbreak.initialization import gains_alone, seeded
+from stickbreak.initialization import gains_alone, start_of_components
 from stickbreak.likelihoods import VectorLikelihood
-from stickbreak.likelihoods.quadratic import whole
+from stickbreak.likelihoods.quadratic_forms import whole
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.streams import stream
 from stickbreak.storage.atomic import told_as_write_error
@@ -414,7 +414,7 @@ class VectorBirths(Proposals):
         losses = gains_alone(likelihood, pool) - likelihood.expected_log(posterior, pool).max(axis=1)
         first = TARGET * tries % len(pool)
         target = pool[np.sort(np.argsort(-losses, kind="stable")[first : first + TARGET])]
-        S, N = seeded(likelihood, target, COMPONENTS, stream(schedule.seed, f"birth {seed}"))
+        S, N = start_of_components(likelihood, target, COMPONENTS, stream(schedule.seed, f"birth {seed}"))
         scale = n / len(pool)
         S, N = S[:, N > 1] * scale, N[N > 1] * scale
         if not N.size:

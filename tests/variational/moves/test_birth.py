@@ -8,7 +8,8 @@ from stickbreak.corpus import Corpus, toy_bars
 from stickbreak.initialization import StartSettings, make_start
 from stickbreak.variational import VariationalHDP
 from stickbreak.variational.memoized import first_lap, laps
-from stickbreak.variational.moves import Birth, Delete, base, run_move, trials
+from stickbreak.variational.moves import Birth, Delete, base, run_move
+from stickbreak.variational.moves import births as trials
 from stickbreak.variational.words import WordBirths, starting_parameters
 
 from ..following import Holding

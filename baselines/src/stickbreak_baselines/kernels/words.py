@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from stickbreak.numerics.compiling import njit
-from stickbreak.numerics.kernel_eta import of_word, total_of
+from stickbreak.numerics.kernel_pseudo_counts import of_word, total_of
 from stickbreak.numerics.special import digamma, log_gamma
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
+from stickbreak.fitting.checks import check_names, check_tokens
 from stickbreak.fitting.constraints import (
     CONCENTRATION,
     POSITIVES,
@@ -19,28 +20,25 @@ from stickbreak.fitting.constraints import (
     whole,
 )
 from stickbreak.fitting.engine import Engine
-from stickbreak.fitting.laps import Lap
-from stickbreak.fitting.loop import Interruption
-from stickbreak.fitting.requirements import check_names, check_tokens
-from stickbreak.fitting.steps import offset_for, step_size
+from stickbreak.fitting.loop import Interruption, Lap
+from stickbreak.fitting.step_sizes import offset_for, step_size
 from stickbreak.initialization import StartSettings, make_start
-from stickbreak.model.seeds import Seeds, plain_seeds
+from stickbreak.model.seeds import Seeds, base_of, plain_seeds
 from stickbreak.model.streaming import partial_fit
-from stickbreak.model.word_prior import base_of
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.ranges import LARGEST_OFFSET, MOST_TOPICS
 from stickbreak.numerics.streams import seed_from
 from stickbreak.sparse_gibbs.priors import Priors
-from stickbreak.topics.fitted import LEARNABLE, FittedTopics
+from stickbreak.topics.estimator import LEARNABLE, DirichletTopics
+from stickbreak_baselines.lda.checks import check_eta, check_sizes
 from stickbreak_baselines.lda.laps import LDALaps
-from stickbreak_baselines.lda.requirements import check_eta, check_sizes
 from stickbreak_baselines.lda.variational import Local, Online, Variational, even_weights, learned, moved, step, visit
 from stickbreak_baselines.word_prior import check_room
 
 START_SWEEPS = 30  # of Gibbs sampling over the first minibatch of a stream
 
 
-class LDA(FittedTopics):
+class LDA(DirichletTopics):
     """Latent Dirichlet allocation by variational inference: topics whose number is given.
 
     The weights of a document have a Dirichlet prior with a parameter for each topic, which is learned, so that some
@@ -159,11 +157,11 @@ class LDA(FittedTopics):
 
     _stream_only = ("total_documents",)
     _free = _stream_only
-    _fitted_arrays: ClassVar[tuple[str, ...]] = (*FittedTopics._fitted_arrays, "_mean_log")
-    _fitted_values: ClassVar[tuple[str, ...]] = (*FittedTopics._fitted_values, "learning_offset_", "n_steps_")
+    _fitted_arrays: ClassVar[tuple[str, ...]] = (*DirichletTopics._fitted_arrays, "_mean_log")
+    _fitted_values: ClassVar[tuple[str, ...]] = (*DirichletTopics._fitted_values, "learning_offset_", "n_steps_")
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **FittedTopics._parameter_constraints,
+        **DirichletTopics._parameter_constraints,
         **STEPS,
         "n_topics": [None, whole(1, MOST_TOPICS)],
         "alpha": CONCENTRATION,

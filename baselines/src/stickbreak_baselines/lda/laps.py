@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
+from stickbreak.fitting.loop import Callback, Lap, Packed, Stop
 from stickbreak.sparse_gibbs.priors import FIRST_LAP, Priors
 from stickbreak_baselines.lda.variational import Variational
 

@@ -14,8 +14,8 @@ from scipy.special import digamma, polygamma
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
 from stickbreak.fitting.executor import Executor, shards
-from stickbreak.fitting.laps import Packed
-from stickbreak.fitting.steps import step_size
+from stickbreak.fitting.loop import Packed
+from stickbreak.fitting.step_sizes import step_size
 from stickbreak.numerics.arrays import Float, for_kernels
 from stickbreak.numerics.maximum import maximiser
 from stickbreak.numerics.pseudo_counts import Eta, by_word

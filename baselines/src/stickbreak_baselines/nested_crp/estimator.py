@@ -15,10 +15,10 @@ from stickbreak.fitting.constraints import CONCENTRATION, TOPIC_PRIORS, between,
 from stickbreak.fitting.engine import Engine
 from stickbreak.model.seeds import Seeds, plain_seeds
 from stickbreak.numerics.arrays import Float
+from stickbreak_baselines.nested_crp.checks import check_parameters, check_sizes, eta_of, whole_pseudo
 from stickbreak_baselines.nested_crp.fitted import FittedNestedCRP
 from stickbreak_baselines.nested_crp.gibbs import Chain
 from stickbreak_baselines.nested_crp.laps import NestedLaps
-from stickbreak_baselines.nested_crp.requirements import check_parameters, check_sizes, eta_of, whole_pseudo
 from stickbreak_baselines.nested_crp.state import Priors
 
 MOST_LEVELS = 20

@@ -19,7 +19,7 @@ from stickbreak.prediction.topics import shares_of
 from stickbreak_baselines.nested_crp.documents import Levels, RouteRule, Routes, weights_of
 from stickbreak_baselines.nested_crp.kernels.sweeps import stick_weights
 from stickbreak_baselines.nested_crp.state import LEARNABLE
-from stickbreak_baselines.walk import Ground, TreeNode
+from stickbreak_baselines.nodes import TreeData, TreeNode
 
 _ROUNDING = 1e-9
 
@@ -139,9 +139,9 @@ class FittedNestedCRP(TopicEstimator):
         return TreeNode(self._ground(), 0)
 
     @cached
-    def _ground(self) -> Ground:
+    def _ground(self) -> TreeData:
         tokens = self.topic_tokens_
-        return Ground(self.topic_parents_, np.arange(tokens.size), tokens, self.topic_word_, tokens, self.vocabulary_)
+        return TreeData(self.topic_parents_, np.arange(tokens.size), tokens, self.topic_word_, tokens, self.vocabulary_)
 
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state that no fit can have left."""

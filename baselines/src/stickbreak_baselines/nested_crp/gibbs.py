@@ -11,7 +11,7 @@ from scipy import sparse
 
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.checkpoint import require
-from stickbreak.fitting.laps import Packed
+from stickbreak.fitting.loop import Packed
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.streams import key_of, stream
 from stickbreak.sparse_gibbs.priors import is_due

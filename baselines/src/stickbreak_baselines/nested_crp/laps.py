@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from stickbreak.fitting.checkpoint import require
-from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
+from stickbreak.fitting.loop import Callback, Lap, Packed, Stop
 from stickbreak.numerics.ranges import is_concentration
 from stickbreak.sparse_gibbs.priors import FIRST_LAP
 from stickbreak_baselines.nested_crp.gibbs import Chain

@@ -9,20 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
+from stickbreak.fitting.checks import check_tokens
 from stickbreak.fitting.constraints import CONCENTRATIONS, STEPS, TOLERANCES, TOPIC_PRIORS, between, sweeps, whole
 from stickbreak.fitting.engine import Engine
-from stickbreak.fitting.laps import Lap
-from stickbreak.fitting.loop import Interruption
-from stickbreak.fitting.requirements import check_tokens
-from stickbreak.fitting.steps import offset_for
-from stickbreak.model.seeds import Seeds, plain_seeds
-from stickbreak.model.word_prior import WordPrior
+from stickbreak.fitting.loop import Interruption, Lap
+from stickbreak.fitting.step_sizes import offset_for
+from stickbreak.model.seeds import Seeds, WordPrior, plain_seeds
 from stickbreak.numerics.streams import seed_from
 from stickbreak_baselines.minibatch import Minibatch
+from stickbreak_baselines.nested_hdp.checks import branching_of, check_children, check_sizes
 from stickbreak_baselines.nested_hdp.fitted import FittedNestedHDP
 from stickbreak_baselines.nested_hdp.laps import NestedHDPLaps
 from stickbreak_baselines.nested_hdp.local_step import LocalSettings
-from stickbreak_baselines.nested_hdp.requirements import branching_of, check_children, check_sizes
 from stickbreak_baselines.nested_hdp.starts import begin
 from stickbreak_baselines.nested_hdp.steps import Rules, Steps
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.fitting.checkpoint import check_learned, require, saved_seed, whole_number
 from stickbreak.fitting.engine import engine
-from stickbreak.fitting.laps import Packed
+from stickbreak.fitting.loop import Packed
 from stickbreak.model.estimator import KeptState, cached
 from stickbreak.model.streaming import partial_fit
 from stickbreak.model.topic_estimator import TopicEstimator, on_workers
@@ -19,12 +19,12 @@ from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.numerics.ranges import LARGEST_OFFSET
 from stickbreak.prediction.topics import shares_of
+from stickbreak_baselines.nested_hdp.checks import branching_of
 from stickbreak_baselines.nested_hdp.documents import Grown, TreeRule, weights_of
-from stickbreak_baselines.nested_hdp.requirements import branching_of
 from stickbreak_baselines.nested_hdp.state import TreeState
 from stickbreak_baselines.nested_hdp.sticks import expected_log_weights, expected_weights
 from stickbreak_baselines.nested_hdp.tree import Tree
-from stickbreak_baselines.walk import Ground, TreeNode
+from stickbreak_baselines.nodes import TreeData, TreeNode
 
 GIVEN = ("alpha", "gamma", "eta")
 
@@ -187,11 +187,11 @@ class FittedNestedHDP(TopicEstimator):
         return TreeNode(self._ground(), 0)
 
     @cached
-    def _ground(self) -> Ground:
+    def _ground(self) -> TreeData:
         tree, tokens = self._tree(), self.topic_tokens_
         parent = np.append(-1, tree.parent + 1)
         topic = np.arange(-1, tree.n_nodes)
-        return Ground(parent, topic, np.append(0.0, tokens), self.topic_word_, tokens, self.vocabulary_)
+        return TreeData(parent, topic, np.append(0.0, tokens), self.topic_word_, tokens, self.vocabulary_)
 
     def _take_state(self, state: TreeState, seed: int) -> None:
         """Take a state for that of the model."""

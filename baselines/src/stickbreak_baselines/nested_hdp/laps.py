@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
+from stickbreak.fitting.loop import Callback, Lap, Packed, Stop
 from stickbreak.numerics.streams import stream
 from stickbreak_baselines.minibatch import Minibatch
 from stickbreak_baselines.nested_hdp.state import Subtrees, TreeState

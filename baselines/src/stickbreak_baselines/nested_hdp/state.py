@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from stickbreak.fitting.active_topics import ALIVE, alive
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
-from stickbreak.fitting.laps import Packed
+from stickbreak.fitting.loop import Packed
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.decaying_counts import decayed
 from stickbreak.numerics.ranges import are_sums

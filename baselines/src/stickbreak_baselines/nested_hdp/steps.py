@@ -10,8 +10,8 @@ from scipy import sparse
 
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.executor import Executor, shards
-from stickbreak.fitting.laps import Lap
-from stickbreak.fitting.steps import step_size
+from stickbreak.fitting.loop import Lap
+from stickbreak.fitting.step_sizes import step_size
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak_baselines.minibatch import Minibatch

@@ -11,25 +11,24 @@ from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.checkpoint import check_learned, require, saved_seed, whole_number
+from stickbreak.fitting.checks import check_memory, check_tokens
 from stickbreak.fitting.constraints import CONCENTRATIONS, STEPS, TOLERANCES, TOPIC_PRIORS, sweeps, whole
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import Executor
 from stickbreak.fitting.hyperparameters import LEARNABLE
-from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
-from stickbreak.fitting.loop import Interruption
-from stickbreak.fitting.requirements import check_memory, check_tokens
+from stickbreak.fitting.loop import Callback, Interruption, Lap, Packed, Stop
 from stickbreak.initialization import STARTS, check_init, sample_bytes
 from stickbreak.initialization.start import RANDOM, finds_topics, offset_after
 from stickbreak.model.estimator import KeptState, cached
 from stickbreak.model.initial_topics import number_given
+from stickbreak.model.seeds import base_of
 from stickbreak.model.streaming import partial_fit
 from stickbreak.model.topic_estimator import TopicEstimator
-from stickbreak.model.word_prior import base_of
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.pseudo_counts import by_word
 from stickbreak.numerics.ranges import LARGEST_OFFSET
 from stickbreak.numerics.streams import seed_from
-from stickbreak.path.joined_models import pooled
+from stickbreak.path.joining_topics import pooled
 from stickbreak.prediction.document_weights import WordRows, prior_and_rest
 from stickbreak_baselines.minibatch import MOST_SHARDS, Minibatch
 from stickbreak_baselines.online.laps import OnlineLaps, Rules, Steps

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
-from stickbreak.fitting.steps import step_size
+from stickbreak.fitting.loop import Callback, Lap, Packed, Stop
+from stickbreak.fitting.step_sizes import step_size
 from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.numerics.streams import stream
 from stickbreak_baselines.minibatch import Minibatch

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.engine import Engine
-from stickbreak.fitting.laps import Callback
+from stickbreak.fitting.loop import Callback
 from stickbreak.initialization import Start, make_start, start_from_topics
 from stickbreak.initialization.start import StreamParameters, is_random, settings_of
 from stickbreak.numerics.streams import stream

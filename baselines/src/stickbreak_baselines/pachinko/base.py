@@ -11,23 +11,22 @@ from sklearn.utils.validation import check_is_fitted
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import refuse_fractions
 from stickbreak.fitting.checkpoint import check_learned, is_table, require
+from stickbreak.fitting.checks import check_names
 from stickbreak.fitting.constraints import CONCENTRATION, TOLERANCES, TOPIC_PRIORS, one_of, whole
 from stickbreak.fitting.engine import Engine, engine
-from stickbreak.fitting.requirements import check_names
 from stickbreak.model.estimator import cached
-from stickbreak.model.seeds import Seeds, plain_seeds
+from stickbreak.model.seeds import Seeds, base_of, in_order, plain_seeds
 from stickbreak.model.topic_estimator import TopicEstimator, on_workers
-from stickbreak.model.word_prior import base_of, in_order
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.numerics.ranges import are_sums
 from stickbreak.prediction.topics import shares_of
+from stickbreak_baselines.nodes import TreeData, TreeNode
+from stickbreak_baselines.pachinko.checks import check_sizes
 from stickbreak_baselines.pachinko.documents import PathRule, weights_of
 from stickbreak_baselines.pachinko.gibbs import ESTIMATES, Gibbs
 from stickbreak_baselines.pachinko.laps import PachinkoLaps, check_priors
-from stickbreak_baselines.pachinko.requirements import check_sizes
 from stickbreak_baselines.pachinko.state import LEARNABLE, Paths, Priors, path_weights
-from stickbreak_baselines.walk import Ground, TreeNode
 from stickbreak_baselines.word_prior import check_room
 
 MOST_SUPER, MOST_TOPICS = 1 << 12, 1 << 16
@@ -219,7 +218,7 @@ class PachinkoEstimator(TopicEstimator):
         return TreeNode(self._ground(), 0)
 
     @cached
-    def _ground(self) -> Ground:
+    def _ground(self) -> TreeData:
         tokens, first = self.path_tokens_, int(self._nodes_have_words)
         rows = range(first, len(tokens))
         parent, topic, at = [-1], [0 if first else -1], [float(tokens[0, 0]) if first else 0.0]
@@ -232,7 +231,7 @@ class PachinkoEstimator(TopicEstimator):
             topic += here
             at += tokens[s, here].tolist()
         of_nodes = np.array(parent), np.array(topic), np.array(at)
-        return Ground(*of_nodes, self.topic_word_, tokens.sum(axis=0), self.vocabulary_)
+        return TreeData(*of_nodes, self.topic_word_, tokens.sum(axis=0), self.vocabulary_)
 
     def _seed_numbers(self) -> Sequence[int]:
         n_above = self._paths(0).n_topics

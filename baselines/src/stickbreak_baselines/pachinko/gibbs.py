@@ -15,14 +15,14 @@ from scipy.special import digamma
 
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
-from stickbreak.fitting.laps import Packed
+from stickbreak.fitting.loop import Packed
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.ranges import are_sums
 from stickbreak.numerics.streams import key_of, stream
 from stickbreak.sparse_gibbs.chain import LATE
 from stickbreak.sparse_gibbs.kernels import lists as list_kernels
 from stickbreak.sparse_gibbs.priors import STEPS, fixed_point, is_due, prior_of_words, tables_of
-from stickbreak.sparse_gibbs.tokens import ByWord, seeds_of_tokens
+from stickbreak.sparse_gibbs.tokens import TokensByWord, seeds_of_tokens
 from stickbreak_baselines.pachinko.kernels import sweeps as sweep_kernels
 from stickbreak_baselines.pachinko.kernels.exchange import exchange
 from stickbreak_baselines.pachinko.state import FIRST_LAP, Paths, Priors
@@ -50,7 +50,7 @@ class Gibbs:
     ) -> None:
         self._corpus, self._pseudo = corpus, pseudo
         self.paths, self._seed, self._keeps = paths, seed, estimate == "average"
-        self._tokens = ByWord(corpus, int(paths.is_open.sum()), paths.none)
+        self._tokens = TokensByWord(corpus, int(paths.is_open.sum()), paths.none)
         self._document = self._tokens.documents_of_words(0).astype(np.int32)  # (N,)
         self._order = np.argsort(self._document, kind="stable")  # (N,)  tokens document by document
         self._begins = np.concatenate(([0], np.cumsum(self._tokens.lengths)))  # (D + 1,)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.fitting.checkpoint import is_table, require
-from stickbreak.fitting.laps import Callback, Lap, Packed, Stop
+from stickbreak.fitting.loop import Callback, Lap, Packed, Stop
 from stickbreak.numerics.ranges import LARGEST, SMALLEST, is_concentration
 from stickbreak_baselines.pachinko.gibbs import Gibbs
 from stickbreak_baselines.pachinko.state import FIRST_LAP, Priors

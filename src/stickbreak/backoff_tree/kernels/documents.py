@@ -32,7 +32,7 @@ from stickbreak.backoff_tree.kernels.trees import (
     NOBODY,
     NOWHERE,
     TOKENS,
-    Taken,
+    DrawnToken,
     Word,
     add_token,
     clear_document,
@@ -44,7 +44,7 @@ from stickbreak.backoff_tree.kernels.trees import (
     take_token,
     write_path,
 )
-from stickbreak.numerics.borrowing import borrowed
+from stickbreak.numerics.borrowed_arrays import borrowed
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_arrays import copy
 from stickbreak.numerics.kernel_random import mix, open_stream, uniform
@@ -131,7 +131,7 @@ def sweep_documents(first, tokens, trees, scale, totals, key, at_once, scratch, 
                 entry = entry_of(old, path[here.level], trees, here)
                 gone = np.int64(1) if count[here.begin + entry] == 1 else np.int64(0)
                 lost = entry_mass(1.0, old, scale, trees.of_words.given) if gone else scale[old]
-            new, total = draw_leaf(trees, scratch, here, Taken(entry, gone, lost), crowded)
+            new, total = draw_leaf(trees, scratch, here, DrawnToken(entry, gone, lost), crowded)
             score += np.log(total / peak) if total > 0.0 else -np.log(np.float64(n_tokens))
             z[i] = new
             write_path(path, new, finder)
@@ -178,7 +178,7 @@ def sample_documents(first, last, doc_start, word, trees, key, n_burn, samples, 
                     write_path(path, before[i], finder)
                     take_token(node, path, trail)
                 here = word_at(word[i], trees)
-                taken = Taken(np.int64(NOWHERE), np.int64(0), 0.0)
+                taken = DrawnToken(np.int64(NOWHERE), np.int64(0), 0.0)
                 new, _ = draw_leaf(trees, scratch, here, taken, np.bool_(False))
                 z[i] = new
                 write_path(path, new, finder)
@@ -189,7 +189,7 @@ def sample_documents(first, last, doc_start, word, trees, key, n_burn, samples, 
 def predict_words(first, last, doc_start, samples, held_start, held_word, trees, lacking, scratch, prob):
     """Write the mean probability over samples of held-out words of documents first .. last - 1.     docs/math (T11)
 
-    `lacking` is `Lacking` of model.py. `prob` is parallel to `held_word`.
+    `lacking` is `UnseenWords` of model.py. `prob` is parallel to `held_word`.
     """
     doc_start, samples, prob = borrowed((doc_start, samples, prob))
     held_start, held_word = borrowed(held_start), borrowed(held_word)
@@ -201,7 +201,7 @@ def predict_words(first, last, doc_start, samples, held_start, held_word, trees,
         open_samples(samples, doc_start[d], doc_start[d + 1], node, path, trail, trees.finder)
         lost = missing[n_leaves] / n_leaves
         if n_tokens > 0:
-            lost, _ = weigh_lacking(trees, scratch, missing)
+            lost, _ = weigh_unseen(trees, scratch, missing)
             lost /= n_tokens
         for i in range(held_start[d], held_start[d + 1]):
             w = np.int64(held_word[i])
@@ -211,7 +211,7 @@ def predict_words(first, last, doc_start, samples, held_start, held_word, trees,
                 mass = trees.words.mass[here.begin + w + here.size]
                 found = (mass + here.size * trees.of_words.from_here[0]) / n_leaves
             elif here.size > 0:
-                total, _ = weigh(trees, scratch, here, Taken(np.int64(NOWHERE), np.int64(0), 0.0))
+                total, _ = weigh(trees, scratch, here, DrawnToken(np.int64(NOWHERE), np.int64(0), 0.0))
                 found = total / n_tokens
             prob[i] = found / peak + lost * lacking.share[w]
 
@@ -235,7 +235,7 @@ def smooth_entries(first, last, start, size, leaf, finder, rate_word, smoothing)
 
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
-def weigh_lacking(trees, scratch, missing):
+def weigh_unseen(trees, scratch, missing):
     """Sum a document's mass times what is lacking there, over leaves: node by node.                 docs/math (T12)
 
     `queue` (rows, 4) takes the nodes and their levels, `weight` (rows,) the running sums. Returns sum and nodes.
@@ -261,7 +261,7 @@ def weigh_lacking(trees, scratch, missing):
 
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
-def lacking_leaf(first, last, missing, rng):
+def unseen_leaf(first, last, missing, rng):
     """Draw one of the leaves first .. last - 1 in proportion to what the words lack there."""
     x = missing[first] + uniform(rng) * (missing[last] - missing[first])
     x = min(x, np.nextafter(missing[last], 0.0))  # rounding
@@ -276,12 +276,12 @@ def lacking_leaf(first, last, missing, rng):
 
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
-def draw_lacking(trees, scratch, missing):
+def draw_unseen(trees, scratch, missing):
     """Draw a leaf by the document's mass times what the words lack there.                          docs/math (T12)"""
     node, queue, weight, below, rng = scratch.node, scratch.queue, scratch.weight, trees.below, scratch.rng
     if node[0, TOKENS] == 0:
-        return lacking_leaf(np.int64(0), first_leaf(1, 0, below), missing, rng)
-    total, n_nodes = weigh_lacking(trees, scratch, missing)
+        return unseen_leaf(np.int64(0), first_leaf(1, 0, below), missing, rng)
+    total, n_nodes = weigh_unseen(trees, scratch, missing)
     x, q = uniform(rng) * total, 0
     while q < n_nodes - 1 and weight[q] <= x:
         q += 1
@@ -289,7 +289,7 @@ def draw_lacking(trees, scratch, missing):
         q = 0
     h = queue[q, 3]
     a = np.int64(node[queue[q, 0], ID])
-    return lacking_leaf(first_leaf(a, h, below), first_leaf(a + 1, h, below), missing, rng)
+    return unseen_leaf(first_leaf(a, h, below), first_leaf(a + 1, h, below), missing, rng)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -314,7 +314,7 @@ def score_documents(documents, key, n_particles, resample, trees, lacking, scrat
         for r in range(n_particles):
             open_particle(rng, key, content[d], r)
             clear_document(node, N, depth)
-            lacks, log_product = 0.0, 0.0  # lacks: the sum of `weigh_lacking`, kept up to date
+            lacks, log_product = 0.0, 0.0  # lacks: the sum of `weigh_unseen`, kept up to date
             for i in range(N):
                 p = share[word[begin + i]]  # the first token of a word; a later one draws the earlier tokens again
                 for step in range(0 if resample else i, i + 1 if sizes[word[begin + i]] > 0 else 0):
@@ -330,12 +330,12 @@ def score_documents(documents, key, n_particles, resample, trees, lacking, scrat
                     n_before = node[0, TOKENS]
                     if n_before == 0:
                         lacks = 0.0
-                    taken = Taken(np.int64(NOWHERE), np.int64(0), 0.0)
+                    taken = DrawnToken(np.int64(NOWHERE), np.int64(0), 0.0)
                     new, found = draw_leaf(trees, scratch, word_at(w, trees), taken, np.bool_(False))
                     found /= lacking.peak
                     lost = share[w] * (max(lacks, 0.0) / n_before if n_before > 0 else missing[n_leaves] / n_leaves)
                     if lost > 0.0 and uniform(rng) * (found + lost) >= found:
-                        new = draw_lacking(trees, scratch, missing)
+                        new = draw_unseen(trees, scratch, missing)
                     z[step] = new
                     entries = node[0, ENTRIES]
                     write_path(path, new, finder)

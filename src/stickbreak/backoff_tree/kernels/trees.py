@@ -37,7 +37,7 @@ class Word(NamedTuple):
     row_start: np.int64  # of its directory
 
 
-class Taken(NamedTuple):
+class DrawnToken(NamedTuple):
     """The token that is drawn, which does not count in its word's tree; its path is `Scratch.own`."""
 
     entry: np.int64  # of the word's list, NOWHERE if it is in none

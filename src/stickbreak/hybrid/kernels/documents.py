@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from stickbreak.numerics.borrowing import borrowed
+from stickbreak.numerics.borrowed_arrays import borrowed
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import open_stream, uniform
 
@@ -209,10 +209,10 @@ def _sweep(word, n_here, weights, factors, sparse, here):
 def sample_documents(first, last, part, alpha, weights, factors, sweeps, here, out):
     """Start and sweep the documents first .. last - 1, each with its own stream.                   docs/math (B6)
 
-    part: `Part`. weights: `Weights`. sweeps: those of burn-in, the saved ones, and whether draws are sparse. here:
-    `Scratch`. Of out, z (S, N) gets the topics of the saved sweeps, tables (K,) their tables, and score (D,) is set.
-    Returns `last`, or the document in which a topic would have more tables than the factors know: all is to be done
-    again with wider factors then, which changes no draw.
+    part: `MinibatchTokens`. weights: `Weights`. sweeps: those of burn-in, the saved ones, and whether draws are sparse.
+    here: `Scratch`. Of out, z (S, N) gets the topics of the saved sweeps, tables (K,) their tables, and score (D,) is
+    set. Returns `last`, or the document in which a topic would have more tables than the factors know: all is to be
+    done again with wider factors then, which changes no draw.
     """
     (burn_in, n_saved, sparse), key = sweeps, part.key
     weights, here, factors = borrowed(weights), borrowed(here), borrowed(factors)

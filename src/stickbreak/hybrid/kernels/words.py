@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.numerics.compiling import njit
-from stickbreak.numerics.kernel_eta import beside_one, of_word
+from stickbreak.numerics.kernel_pseudo_counts import beside_one, of_word
 from stickbreak.numerics.kernel_random import open_stream, uniform
 from stickbreak.numerics.special import exp_digamma
 

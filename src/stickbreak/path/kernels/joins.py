@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from stickbreak.numerics.compiling import njit
-from stickbreak.numerics.kernel_eta import of_word
+from stickbreak.numerics.kernel_pseudo_counts import of_word
 
 SMALLEST_RATIO = 1e-15
 SMALLEST_PRODUCT, LARGEST_PRODUCT, MOST_FACTORS = (

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from stickbreak.numerics.compiling import njit
-from stickbreak.numerics.kernel_eta import log_gamma_of, of_word, total_of
+from stickbreak.numerics.kernel_pseudo_counts import log_gamma_of, of_word, total_of
 from stickbreak.numerics.stirling import log_stirling
 
 SHIFT, TOPIC = np.uint64(32), np.uint64(2**32 - 1)  # of the entries of `WordTopics`: n_kw and k

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stickbreak.numerics.borrowing import borrowed
+from stickbreak.numerics.borrowed_arrays import borrowed
 from stickbreak.numerics.compiling import njit
-from stickbreak.numerics.kernel_eta import of_word, part_of, total_of
+from stickbreak.numerics.kernel_pseudo_counts import of_word, part_of, total_of
 from stickbreak.numerics.kernel_random import open_stream, uniform
 from stickbreak.numerics.stirling import opened_ratio
 from stickbreak.sampling.kernels.counts import SHIFT, TOPIC

@@ -1,7 +1,7 @@
 """Sweeps under sampled topics and corpus weights: documents are independent.
 
 After Terenin, Magnusson and Jonsson (2020); new topics are exact, without a truncation: those without tokens are
-functions of random streams, an infinite random measure that nobody stores (`Rest`). Twin in
+functions of random streams, an infinite random measure that nobody stores (`UnusedTopics`). Twin in
 tests/sampling/partially_collapsed_twin.py.
 """
 
@@ -21,7 +21,7 @@ from stickbreak.sampling.kernels.documents import SMALLEST, labels_in, tables_of
 _NOTHING = 1e-300  # mass left of a part: no double sees it
 
 
-class Rest(NamedTuple):
+class UnusedTopics(NamedTuple):
     """All topics without tokens, weights times alpha.                                              docs/math (G14)
 
     The rest of the corpus weights is cut into R parts, each broken into sticks: topic e = r + R s is stick s of part r.
@@ -105,7 +105,7 @@ def word_of(rest, e, w, rng):
     return p
 
 
-class Sampled(NamedTuple):
+class SampledTopics(NamedTuple):
     """Topics and corpus weights during a sweep: the same for all documents."""
 
     g: NDArray[np.float32]  # (W, K)  gamma variates: the words of the topics, not normalized
@@ -113,7 +113,7 @@ class Sampled(NamedTuple):
     prior: NDArray[np.float64]  # (K,)  alpha beta_k
     mass: NDArray[np.float64]  # (W,)  sum_k alpha beta_k phi_kw
     unlabelled: NDArray[np.float64]  # (W,)  the same over the topics that are not of labels
-    rest: Rest
+    rest: UnusedTopics
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

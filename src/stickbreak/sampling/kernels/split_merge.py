@@ -11,7 +11,7 @@ from math import exp, lgamma, log, log1p
 import numpy as np
 
 from stickbreak.numerics.compiling import njit
-from stickbreak.numerics.kernel_eta import log_gamma_of, of_word, total_of
+from stickbreak.numerics.kernel_pseudo_counts import log_gamma_of, of_word, total_of
 from stickbreak.numerics.kernel_random import open_stream, uniform
 
 _NOWHERE = np.int8(-1)  # the side of a table that has not been allocated yet

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.numerics.compiling import njit
-from stickbreak.numerics.kernel_eta import log_gamma_of, of_word, total_of
+from stickbreak.numerics.kernel_pseudo_counts import log_gamma_of, of_word, total_of
 from stickbreak.numerics.kernel_random import open_stream, uniform
 from stickbreak.sampling.kernels.counts import SHIFT, TOPIC
 
@@ -27,7 +27,7 @@ _SETTLED = 0.003  # mean change of a probability at which the sides have settled
 _ROUNDS = 20  # towards the mode of the share of side 0
 
 
-class Pick(NamedTuple):
+class TrialTopics(NamedTuple):
     """What a trial is about."""
 
     first: np.int64  # topic
@@ -51,13 +51,13 @@ def pick(trial, words, n_k, n_topics, n_kept, limit, largest, key, rng):
     S = n_k[first]
     if not splits:
         if n_topics < 2:
-            return Pick(first, second, np.int64(0), splits, settles, log_pair)
+            return TrialTopics(first, second, np.int64(0), splits, settles, log_pair)
         own, weight = np.zeros(words.size.size), np.empty(n_k.size)
         second, log_pair = _partner(words, first, n_topics, n_k, own, weight, rng)
         S += n_k[second]
     if S < 2 or S > largest or uniform(rng) * S > limit or first < n_kept or second < n_kept:
         S = np.int64(0)
-    return Pick(first, second, S, splits, settles, log_pair)
+    return TrialTopics(first, second, S, splits, settles, log_pair)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -3,10 +3,10 @@
 from collections.abc import Collection, Sequence
 
 from stickbreak.variational.moves.base import MAX_DOCUMENTS, Move, MoveSettings, Proposal, Proposals, run_move
+from stickbreak.variational.moves.births import Birth, Refine, Trial
 from stickbreak.variational.moves.delete import Delete
 from stickbreak.variational.moves.merge import Merge
 from stickbreak.variational.moves.reorder import Reorder
-from stickbreak.variational.moves.trials import Birth, Refine, Trial
 
 MOVES: dict[str, type[Move]] = {"merge": Merge, "delete": Delete, "birth": Birth, "refine": Refine, "reorder": Reorder}
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from stickbreak.numerics.arrays import Int
 from stickbreak.variational.batch_update import Observer
-from stickbreak.variational.model import AcceptedMove, Inference, Model, Schedule, Standing
+from stickbreak.variational.model import AcceptedMove, Inference, Model, ObjectiveTerms, Schedule
 from stickbreak.variational.objective import rises
 from stickbreak.variational.state import GlobalParameters
 
@@ -112,14 +112,18 @@ class Move(ABC):
         return not accepted
 
     @abstractmethod
-    def evaluate(self, state: Inference, standing: Standing, schedule: Schedule, candidate: Any) -> Standing:
+    def evaluate(
+        self, state: Inference, standing: ObjectiveTerms, schedule: Schedule, candidate: Any
+    ) -> ObjectiveTerms:
         """Return what a candidate would lead to from `standing`; nothing is changed."""
 
-    def accepts(self, state: Inference, standing: Standing, found: Standing, candidate: Any) -> bool:
+    def accepts(self, state: Inference, standing: ObjectiveTerms, found: ObjectiveTerms, candidate: Any) -> bool:
         """Whether what a candidate leads to is better than what there is."""
         return bool(rises(found.objective, standing.objective))
 
-    def drops_idle(self, state: Inference, standing: Standing, found: Standing, topics: Sequence[int]) -> bool:
+    def drops_idle(
+        self, state: Inference, standing: ObjectiveTerms, found: ObjectiveTerms, topics: Sequence[int]
+    ) -> bool:
         """Whether one of these topics is idle and removing it lowers the objective by no more than rounding."""
         idle = state.model.idle(standing.totals.N)[list(topics)].any()
         return bool(idle and not rises(standing.objective, found.objective))
@@ -136,7 +140,7 @@ class Move(ABC):
         return ()
 
     @abstractmethod
-    def apply(self, state: Inference, accepted: list[Any], standing: Standing) -> None:
+    def apply(self, state: Inference, accepted: list[Any], standing: ObjectiveTerms) -> None:
         """Edit every per-topic store: all accepted candidates at once, which lead to `standing`."""
 
 
@@ -170,7 +174,7 @@ def run_move(move: Move, state: Inference, schedule: Schedule) -> tuple[int, int
     return tried, n_accepted
 
 
-def _apply(move: Move, state: Inference, accepted: list[Any], standing: Standing) -> None:
+def _apply(move: Move, state: Inference, accepted: list[Any], standing: ObjectiveTerms) -> None:
     names = set(state.topic_ids.tolist())
     move.apply(state, accepted, standing)
     state.refresh(state.model)

@@ -23,7 +23,7 @@ from stickbreak.numerics.arrays import Float, Int
 from stickbreak.variational.documents import Documents, DocumentTopics
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.local_step import LocalResult, Observations, WeightStatistics, better_of, summarise
-from stickbreak.variational.model import Inference, Piece, Schedule, Standing, Untouched
+from stickbreak.variational.model import GatheredDocuments, Inference, ObjectiveTerms, Schedule, UntouchedDocuments
 from stickbreak.variational.moves.base import MAX_DOCUMENTS, Move, MoveSettings
 from stickbreak.variational.objective import rises
 from stickbreak.variational.state import PER_TOPIC, GlobalParameters, StoredSummary, Summary
@@ -170,7 +170,9 @@ class Delete(Move):
         """Return the topic."""
         return (candidate,)
 
-    def evaluate(self, state: Inference, standing: Standing, schedule: Schedule, candidate: int) -> Standing:
+    def evaluate(
+        self, state: Inference, standing: ObjectiveTerms, schedule: Schedule, candidate: int
+    ) -> ObjectiveTerms:
         """Return what follows if the topic goes and its documents are inferred again."""
         (topic,) = np.flatnonzero(state.topic_ids == candidate)
         held, others = state.gathering.split(int(topic))
@@ -181,7 +183,7 @@ class Delete(Move):
             self._work = drop(state, int(topic), others)
         return self._work.standing
 
-    def accepts(self, state: Inference, standing: Standing, found: Standing, candidate: int) -> bool:
+    def accepts(self, state: Inference, standing: ObjectiveTerms, found: ObjectiveTerms, candidate: int) -> bool:
         """Whether the objective rises; in a mixture an empty component, which is free, also goes where it does not."""
         (topic,) = np.flatnonzero(standing.topic_ids == candidate)
         better = super().accepts(state, standing, found, candidate)
@@ -202,7 +204,7 @@ class Delete(Move):
         until = state.objective + REST * REST_GROWS**times * lost
         self._rejected[candidate] = Rejection(until, times + 1, state.totals.N[state.topic_ids == candidate].item())
 
-    def apply(self, state: Inference, accepted: list[int], standing: Standing) -> None:
+    def apply(self, state: Inference, accepted: list[int], standing: ObjectiveTerms) -> None:
         """Edit every per-topic store by the last evaluation."""
         carry_out(state, self._work)
 
@@ -247,7 +249,7 @@ class _Room:
         return True
 
 
-def documents_without(pieces: list[Piece], topic: int) -> DocumentTopics:
+def documents_without(pieces: list[GatheredDocuments], topic: int) -> DocumentTopics:
     """Return the expected counts of gathered documents without one topic, the later ones moved up."""
     held = DocumentTopics.joined([piece.documents for piece in pieces])
     stays = held.topic != topic
@@ -260,12 +262,12 @@ def documents_without(pieces: list[Piece], topic: int) -> DocumentTopics:
 class Target:
     """Documents to be inferred again."""
 
-    pieces: list[Piece]  # at least one
+    pieces: list[GatheredDocuments]  # at least one
     batch: Observations  # all documents of the pieces, one piece after the other
     old: Summary  # their statistics, over the words of `batch`
 
     @classmethod
-    def of(cls, pieces: list[Piece]) -> Target:
+    def of(cls, pieces: list[GatheredDocuments]) -> Target:
         """Join pieces, at least one."""
         batch = joined_counts(pieces)
         return cls(pieces, batch, joined_summary(pieces, batch))
@@ -277,17 +279,17 @@ class Reinference:
 
     topic: int
     target: Target | None  # None: no document holds the topic
-    others: list[Untouched]  # every document outside the target
+    others: list[UntouchedDocuments]  # every document outside the target
     result: LocalResult | None  # of the documents of the target
-    standing: Standing
+    standing: ObjectiveTerms
 
 
-def joined_counts(pieces: list[Piece]) -> Observations:
+def joined_counts(pieces: list[GatheredDocuments]) -> Observations:
     """Return the observations of pieces, one after the other."""
     return pieces[0].counts.joined([piece.counts for piece in pieces])
 
 
-def joined_summary(pieces: list[Piece], batch: Observations) -> Summary:
+def joined_summary(pieces: list[GatheredDocuments], batch: Observations) -> Summary:
     """Return the statistics of gathered documents; `batch` holds their counts one piece after the other."""
     n_topics = pieces[0].n_topics
     documents = DocumentTopics.joined([piece.documents for piece in pieces])
@@ -301,7 +303,7 @@ def joined_summary(pieces: list[Piece], batch: Observations) -> Summary:
     return Summary(batch.n_documents, batch.words, S, N, H, total.T, total.G, total.Q, float(total.Q0))
 
 
-def without_topic(summary: Summary, old: Summary | None, topic: int, others: list[Untouched]) -> Summary:
+def without_topic(summary: Summary, old: Summary | None, topic: int, others: list[UntouchedDocuments]) -> Summary:
     """Return statistics without the target's part `old`, without the topic and without words.   docs/math (V18)
 
     `others` are the remaining documents of the summary.
@@ -326,7 +328,12 @@ def without_topic(summary: Summary, old: Summary | None, topic: int, others: lis
 
 
 def reinfer(
-    state: Inference, schedule: Schedule, topic: int, target: Target, others: list[Untouched], start: DocumentTopics
+    state: Inference,
+    schedule: Schedule,
+    topic: int,
+    target: Target,
+    others: list[UntouchedDocuments],
+    start: DocumentTopics,
 ) -> Reinference:
     """Infer the target without the topic and evaluate the whole objective; nothing is changed.
 
@@ -361,11 +368,13 @@ def reinfer(
         lost = value + (value - last) / 2 < state.objective  # rounds gain less and less
         if round_ > 0 and (won or lost or not rises(value, last)):
             break
-    standing = Standing(totals.without_words(), parameters.rho, parameters.omega, state.topic_ids[stays], data, value)
+    standing = ObjectiveTerms(
+        totals.without_words(), parameters.rho, parameters.omega, state.topic_ids[stays], data, value
+    )
     return Reinference(topic, target, others, result, standing)
 
 
-def drop(state: Inference, topic: int, others: list[Untouched]) -> Reinference:
+def drop(state: Inference, topic: int, others: list[UntouchedDocuments]) -> Reinference:
     """Evaluate the whole objective without a topic that no document holds; nothing is changed."""
     stays = np.delete(np.arange(state.topic_ids.size), topic)
     totals = without_topic(state.totals, None, topic, others)
@@ -373,7 +382,9 @@ def drop(state: Inference, topic: int, others: list[Untouched]) -> Reinference:
     rho, omega = state.model.best_sticks(totals, *sticks_of(weights[stays], state.parameters.omega[stays]))
     data = state.data[stays]
     value = state.model.objective(totals, rho, omega, data)
-    return Reinference(topic, None, others, None, Standing(totals, rho, omega, state.topic_ids[stays], data, value))
+    return Reinference(
+        topic, None, others, None, ObjectiveTerms(totals, rho, omega, state.topic_ids[stays], data, value)
+    )
 
 
 def remainder(whole: Float, part: Float, *, signed: bool) -> Float:
@@ -393,7 +404,7 @@ def carry_out(state: Inference, work: Reinference) -> None:
     new = [] if work.result is None else _inferred(pieces, work.result)
     signed = state.model.likelihood.signed
 
-    def moved(b: int) -> list[tuple[Piece, Piece]]:
+    def moved(b: int) -> list[tuple[GatheredDocuments, GatheredDocuments]]:
         return [(x, y) for x, y in zip(pieces, new, strict=True) if x.batch == b]
 
     def edited(b: int, stored: StoredSummary) -> StoredSummary:
@@ -411,17 +422,22 @@ def carry_out(state: Inference, work: Reinference) -> None:
     state.edit(batches, documents, work.standing)
 
 
-def _inferred(pieces: list[Piece], result: LocalResult) -> list[Piece]:
+def _inferred(pieces: list[GatheredDocuments], result: LocalResult) -> list[GatheredDocuments]:
     """Return gathered documents as a visit of them all, one piece after the other, left them."""
     bounds = np.cumsum([0, *(piece.n_documents for piece in pieces)]).tolist()
     return [
-        Piece.from_result(piece.batch, result, piece.rows, np.arange(first, end), piece.counts)
+        GatheredDocuments.from_result(piece.batch, result, piece.rows, np.arange(first, end), piece.counts)
         for piece, (first, end) in zip(pieces, pairwise(bounds), strict=True)
     ]
 
 
 def _edited(
-    stored: StoredSummary, moved: list[tuple[Piece, Piece]], topic: int, others: list[Untouched], *, signed: bool
+    stored: StoredSummary,
+    moved: list[tuple[GatheredDocuments, GatheredDocuments]],
+    topic: int,
+    others: list[UntouchedDocuments],
+    *,
+    signed: bool,
 ) -> StoredSummary:
     """Return the statistics of a batch after the move."""
     if not moved:

@@ -13,7 +13,7 @@ from stickbreak.likelihoods.base import EMPTY
 from stickbreak.numerics.arrays import Float, Int, for_kernels
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.local_step import LocalResult, track_pairs
-from stickbreak.variational.model import Inference, Schedule, Standing
+from stickbreak.variational.model import Inference, ObjectiveTerms, Schedule
 from stickbreak.variational.moves.base import Move, MoveSettings
 from stickbreak.variational.state import PairStatistics, UnionStatistics
 
@@ -116,7 +116,9 @@ class Merge(Move):
         """Return both topics."""
         return candidate.left, candidate.right
 
-    def evaluate(self, state: Inference, standing: Standing, schedule: Schedule, candidate: Candidate) -> Standing:
+    def evaluate(
+        self, state: Inference, standing: ObjectiveTerms, schedule: Schedule, candidate: Candidate
+    ) -> ObjectiveTerms:
         """Return the standing after the pool and one global step."""
         model = state.model
         keep, gone = _places(standing.topic_ids, candidate)
@@ -130,9 +132,9 @@ class Merge(Move):
         if self.every_pair or value > standing.objective - NEAR * abs(standing.objective):
             rho, omega = model.best_sticks(totals, rho, omega)
             value = model.objective(totals, rho, omega, data)
-        return Standing(totals, rho, omega, np.delete(standing.topic_ids, gone), data, value)
+        return ObjectiveTerms(totals, rho, omega, np.delete(standing.topic_ids, gone), data, value)
 
-    def accepts(self, state: Inference, standing: Standing, found: Standing, candidate: Candidate) -> bool:
+    def accepts(self, state: Inference, standing: ObjectiveTerms, found: ObjectiveTerms, candidate: Candidate) -> bool:
         """Whether the objective rises; in a mixture an empty component, which is free, also goes where it does not."""
         better = super().accepts(state, standing, found, candidate)
         return better or self.drops_idle(state, standing, found, _places(standing.topic_ids, candidate))
@@ -145,7 +147,7 @@ class Merge(Move):
         """Let the pair rest for some laps."""
         self._rejected[candidate.left, candidate.right] = self._lap
 
-    def apply(self, state: Inference, accepted: list[Candidate], standing: Standing) -> None:
+    def apply(self, state: Inference, accepted: list[Candidate], standing: ObjectiveTerms) -> None:
         """Pool the topics in every stored batch and document."""
         places = [(*_places(state.topic_ids, candidate), candidate.place) for candidate in accepted]
         index_of = {int(name): index for index, name in enumerate(standing.topic_ids)}
@@ -185,7 +187,7 @@ def _places(topic_ids: Int, candidate: Candidate) -> tuple[int, int]:
     return min(a, b), max(a, b)
 
 
-def pooled_sticks(standing: Standing, keep: int, gone: int) -> tuple[Float, Float]:
+def pooled_sticks(standing: ObjectiveTerms, keep: int, gone: int) -> tuple[Float, Float]:
     """Return sticks whose E[beta] is the old one with `gone` added to `keep`, a start for the global step."""
     beta = standing.weights
     beta[keep] += beta[gone]

@@ -8,7 +8,7 @@ import numpy as np
 
 from stickbreak.numerics.arrays import Int
 from stickbreak.variational.global_step import sticks_of
-from stickbreak.variational.model import Inference, Schedule, Standing, largest_first
+from stickbreak.variational.model import Inference, ObjectiveTerms, Schedule, largest_first
 from stickbreak.variational.moves.base import Move
 
 
@@ -23,16 +23,18 @@ class Reorder(Move):
         order = largest_first(state.totals.N, state.model.n_kept)
         return [] if np.array_equal(order, np.arange(order.size)) else [order]
 
-    def evaluate(self, state: Inference, standing: Standing, schedule: Schedule, candidate: Int) -> Standing:
+    def evaluate(
+        self, state: Inference, standing: ObjectiveTerms, schedule: Schedule, candidate: Int
+    ) -> ObjectiveTerms:
         """Return the standing in the new order, sticks re-optimised."""
         model = state.model
         totals = standing.totals.permuted(candidate)
         rho, omega = model.best_sticks(totals, *sticks_of(standing.weights[candidate], standing.omega))
         data = standing.data[candidate]
         value = model.objective(totals, rho, omega, data)
-        return Standing(totals, rho, omega, standing.topic_ids[candidate], data, value)
+        return ObjectiveTerms(totals, rho, omega, standing.topic_ids[candidate], data, value)
 
-    def apply(self, state: Inference, accepted: list[Int], standing: Standing) -> None:
+    def apply(self, state: Inference, accepted: list[Int], standing: ObjectiveTerms) -> None:
         """Permute every per-topic store."""
         (order,) = accepted
         new_index = np.empty_like(order)

@@ -11,7 +11,7 @@ from stickbreak.corpus import Corpus
 from stickbreak.fitting.constraints import between, whole
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import Executor
-from stickbreak.fitting.laps import Callback, Stop
+from stickbreak.fitting.loop import Callback, Stop
 from stickbreak.model.seeds import Seeds, plain_seeds
 from stickbreak.numerics.ranges import LARGEST
 from stickbreak_baselines.online.direct.steps import DirectSteps, Settings

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickbreak.fitting.executor import Executor
-from stickbreak.fitting.laps import Lap
+from stickbreak.fitting.loop import Lap
 from stickbreak.numerics.pseudo_counts import of_words, total_of
 from stickbreak.numerics.streams import stream_at
 from stickbreak_baselines.minibatch import Minibatch

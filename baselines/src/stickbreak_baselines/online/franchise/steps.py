@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stickbreak.fitting.executor import Executor
-from stickbreak.fitting.laps import Lap
+from stickbreak.fitting.loop import Lap
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak_baselines.minibatch import Minibatch
 from stickbreak_baselines.online.franchise.local_step import Found, Globals, LocalSettings, local_step

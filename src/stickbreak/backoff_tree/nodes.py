@@ -11,12 +11,12 @@ import numpy as np
 
 from stickbreak.backoff_tree.model import LeafWords, TreeModel
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.requirements import check_whole
+from stickbreak.fitting.checks import check_whole
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.prediction.words import words_to_show
 
 
-class _Ground:
+class _TreeData:
     """What all nodes of a tree read: the leaves with tokens, ascending (K of them), and their words."""
 
     def __init__(self, model: TreeModel, vocabulary: tuple[str, ...]) -> None:
@@ -58,7 +58,7 @@ class TopicNode:
     True
     """
 
-    _ground: _Ground = field(repr=False)
+    _ground: _TreeData = field(repr=False)
     level: int
     index: int
 
@@ -329,4 +329,4 @@ class TopicNode:
 
 def tree_of(model: TreeModel, vocabulary: tuple[str, ...]) -> TopicNode:
     """Return the root of the tree of a model; the vocabulary has a name for each word."""
-    return TopicNode(_Ground(model, vocabulary), 0, 0)
+    return TopicNode(_TreeData(model, vocabulary), 0, 0)

@@ -9,7 +9,7 @@ import stickbreak
 from stickbreak import GibbsHDP
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError
-from stickbreak.fitting import requirements
+from stickbreak.fitting import checks
 
 from .fits import fit
 
@@ -138,7 +138,7 @@ def test_saved_state_that_no_fit_can_have_left_is_refused(corpus, tmp_path, chan
 )
 def test_fit_that_memory_cannot_hold_is_refused(monkeypatch, change, words):
     """At 30 MiB; 12 million tokens over 400 words need more."""
-    monkeypatch.setattr(requirements, "memory_installed", lambda: 30 * 2.0**20)
+    monkeypatch.setattr(checks, "memory_installed", lambda: 30 * 2.0**20)
     corpus = Corpus.from_counts(np.full((1200, 400), 25))
     model = GibbsHDP(**{"n_topics": 10, "n_laps": 1, "burn_in": 0, **change})
     with pytest.raises(InputError, match=words) as refused:
@@ -154,7 +154,7 @@ def test_more_chains_and_threads_need_more_memory(monkeypatch):
         least, most = 1.0, 2.0**40
         while most > 1.01 * least:
             size = (least + most) / 2 if most < 4 * least else (least * most) ** 0.5
-            monkeypatch.setattr(requirements, "memory_installed", lambda size=size: size)
+            monkeypatch.setattr(checks, "memory_installed", lambda size=size: size)
             try:
                 model._check_documents(corpus)
                 most = size

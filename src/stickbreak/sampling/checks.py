@@ -10,15 +10,15 @@ import numpy as np
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.executor import count_jobs
-from stickbreak.fitting.hyperparameters import LEARNABLE
-from stickbreak.fitting.requirements import (
+from stickbreak.fitting.checks import (
     check_bytes,
     check_most_topics,
     check_names,
     check_room_beside,
     check_whole,
 )
+from stickbreak.fitting.executor import count_jobs
+from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.initialization import STARTS, check_init
 from stickbreak.numerics.ranges import LARGEST_PRIOR, SMALLEST_PRIOR
 from stickbreak.numerics.stirling import LONGEST_BYTES

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from stickbreak.initialization import seeded, seeding
-from stickbreak.initialization.seeding import _seeds
+from stickbreak.initialization import start_of_components
+from stickbreak.initialization import vectors as seeding
+from stickbreak.initialization.vectors import _seeds
 from stickbreak.likelihoods import Gaussian
 
 
@@ -18,7 +19,7 @@ def with_outliers(seed):
 def test_seeds_are_drawn_where_the_others_explain_least(seed):
     X = with_outliers(seed)
     likelihood = Gaussian(4.0, np.eye(2), np.zeros(2), 0.01)
-    S, N = seeded(likelihood, X, 4, np.random.default_rng(seed))
+    S, N = start_of_components(likelihood, X, 4, np.random.default_rng(seed))
     assert S.shape == (likelihood.n_rows, N.size)
     assert N.sum() == len(X)
     assert (np.diff(N) <= 0).all()
@@ -29,9 +30,9 @@ def test_seeds_are_drawn_where_the_others_explain_least(seed):
 
 def test_there_are_no_more_components_than_vectors_and_given_seeds_stay():
     X, likelihood, rng = with_outliers(0), Gaussian(4.0, np.eye(2), np.zeros(2), 0.01), np.random.default_rng(0)
-    assert seeded(likelihood, X[:3], 9, rng)[1].size == 3
-    assert seeded(likelihood, np.tile(X[:1], (5, 1)), 3, rng)[1].sum() == 5  # copies
-    _, N = seeded(likelihood, X, 9, rng, seeds=np.array([[0.0, 0], [60, 0], [0, -60]]))
+    assert start_of_components(likelihood, X[:3], 9, rng)[1].size == 3
+    assert start_of_components(likelihood, np.tile(X[:1], (5, 1)), 3, rng)[1].sum() == 5  # copies
+    _, N = start_of_components(likelihood, X, 9, rng, seeds=np.array([[0.0, 0], [60, 0], [0, -60]]))
     np.testing.assert_array_equal(N, [400, 2, 2])
 
 
@@ -73,7 +74,7 @@ def test_vectors_are_assigned_as_often_as_they_can_bear(monkeypatch):
     monkeypatch.setattr(seeding, "_assigned", lambda *given: rounds.append(1) or assigned(*given))
     for n, least, most in ((200, 1, 1), (40, 2, 700 // (40 * likelihood.n_rows)), (3, 3, 10)):
         rounds.clear()
-        seeded(likelihood, X, n, np.random.default_rng(0))
+        start_of_components(likelihood, X, n, np.random.default_rng(0))
         assert least <= len(rounds) <= most
 
 
@@ -86,9 +87,9 @@ def test_a_sample_of_many_blocks_is_assigned_as_one(monkeypatch):
     np.testing.assert_array_equal(best, expected)
     np.testing.assert_array_equal(N, np.bincount(expected, minlength=5))
     monkeypatch.undo()
-    whole = seeded(likelihood, X, 5, np.random.default_rng(3))
+    whole = start_of_components(likelihood, X, 5, np.random.default_rng(3))
     monkeypatch.setattr(seeding, "BLOCK", 7)
-    for block, all_at_once in zip(seeded(likelihood, X, 5, np.random.default_rng(3)), whole, strict=True):
+    for block, all_at_once in zip(start_of_components(likelihood, X, 5, np.random.default_rng(3)), whole, strict=True):
         np.testing.assert_allclose(block, all_at_once, rtol=1e-12, atol=1e-12)
 
 

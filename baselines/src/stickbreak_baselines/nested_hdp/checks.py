@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.requirements import check_bytes
+from stickbreak.fitting.checks import check_bytes
 
 MOST_NODES = 1 << 20
 TABLES = 4.0  # of words and nodes: the state, the sums of a lap, E log phi, and the sums of a block

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.requirements import check_whole
+from stickbreak.fitting.checks import check_whole
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.prediction.words import relevance, words_to_show
 
 
 @dataclass(eq=False)
-class Ground:
+class TreeData:
     """What all nodes of a tree read. J nodes, parents before their children; K topics over W words."""
 
     parent: Int  # (J,)  -1 of the root, which is node 0
@@ -48,7 +48,7 @@ class Ground:
         """Expected tokens of each word, (W,)."""
         return np.asarray(self.topic_tokens @ self.topic_word)
 
-    def agrees(self, other: Ground) -> bool:
+    def agrees(self, other: TreeData) -> bool:
         """Whether another tree has the same nodes, with the same topics and tokens."""
         names = "parent", "topic", "tokens", "topic_word"
         return other is self or all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
@@ -85,7 +85,7 @@ class TreeNode:
     True
     """
 
-    _ground: Ground = field(repr=False)
+    _ground: TreeData = field(repr=False)
     index: int
 
     def __eq__(self, other: object) -> bool:

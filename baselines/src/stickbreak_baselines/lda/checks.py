@@ -8,7 +8,7 @@ import numpy as np
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.requirements import check_bytes, check_memory
+from stickbreak.fitting.checks import check_bytes, check_memory
 from stickbreak.numerics.ranges import MEAN_FIELD_ETA
 
 TABLES = 4.0  # of words and topics: those of a lap, those before and after it, and the topics that are shown

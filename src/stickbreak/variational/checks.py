@@ -9,7 +9,7 @@ import numpy as np
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.requirements import check_memory
+from stickbreak.fitting.checks import check_memory
 from stickbreak.initialization import sample_bytes
 from stickbreak.storage.memory import memory_installed
 from stickbreak.variational.global_step import NATURAL
@@ -42,7 +42,7 @@ def check_stick_rule(stick_rule: str, bound: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class MemoryPlan:
     """What the memory of a fit depends on, beside its documents and its number of topics."""
 
     n_batches: int = 1
@@ -64,7 +64,7 @@ class Plan:
         return self.threads if min(self.at_once, self.n_batches) >= self.threads else 1
 
 
-def check_sizes(corpus: Corpus, n_topics: int, plan: Plan) -> None:
+def check_sizes(corpus: Corpus, n_topics: int, plan: MemoryPlan) -> None:
     """Refuse more topics than the memory can carry; the message names what would help: files, more batches."""
     needed, installed = bytes_needed(corpus, n_topics, plan), memory_installed()
     advice = "give fewer topics or fewer words"
@@ -78,7 +78,7 @@ def check_sizes(corpus: Corpus, n_topics: int, plan: Plan) -> None:
     check_memory(n_topics, corpus.n_words, needed, advice)
 
 
-def bytes_needed(corpus: Corpus, n_topics: int, plan: Plan) -> float:
+def bytes_needed(corpus: Corpus, n_topics: int, plan: MemoryPlan) -> float:
     """Estimate the memory of a fit, without the documents themselves and the program.
 
     That is the largest of two: the sample of a start beside the state; visits, the state, and the second
@@ -90,19 +90,19 @@ def bytes_needed(corpus: Corpus, n_topics: int, plan: Plan) -> float:
     return max(states + sample, states + second + plan.visits * _visit(corpus, n_topics * max(1, plan.beside), plan))
 
 
-def _rows(corpus: Corpus, plan: Plan) -> tuple[float, float]:
+def _rows(corpus: Corpus, plan: MemoryPlan) -> tuple[float, float]:
     """Return the rows of S: in total, and of a batch (tokens: at most one for each pair)."""
     return float(corpus.n_words), min(float(corpus.n_words), corpus.counts.nnz / plan.n_batches)
 
 
-def _state(corpus: Corpus, n_topics: int, plan: Plan) -> float:
+def _state(corpus: Corpus, n_topics: int, plan: MemoryPlan) -> float:
     """Estimate the bytes of S in total, tau, and of what is kept of the batches."""
     kept = ENTRY_BYTES * topics_of_document(corpus) * corpus.n_documents / plan.n_batches
     kept += STORED_BYTES * stored_entries(corpus, n_topics, plan) if plan.in_memory else 0.0
     return 16.0 * n_topics * _rows(corpus, plan)[0] + plan.in_memory * kept
 
 
-def _visit(corpus: Corpus, n_topics: int, plan: Plan) -> float:
+def _visit(corpus: Corpus, n_topics: int, plan: MemoryPlan) -> float:
     """Estimate the bytes of a visit: the batch, the weights of its words, its S."""
     return PAIR_BYTES * corpus.counts.nnz / plan.n_batches + 16.0 * n_topics * _rows(corpus, plan)[1]
 
@@ -112,7 +112,7 @@ def topics_of_document(corpus: Corpus) -> float:
     return max(1.0, TOPICS_OF_ROOT * float(np.sqrt(corpus.counts.nnz / max(corpus.n_documents, 1))))
 
 
-def stored_entries(corpus: Corpus, n_topics: int, plan: Plan) -> float:
+def stored_entries(corpus: Corpus, n_topics: int, plan: MemoryPlan) -> float:
     """Estimate the pairs (word, topic) that meet in a batch: a word meets the topics of the documents that hold it."""
     rows = np.unique(np.linspace(0, corpus.n_documents - 1, min(corpus.n_documents, LOOKED_AT)).astype(np.int64))
     holding = np.bincount(corpus.counts[rows].indices, minlength=corpus.n_words)

@@ -10,9 +10,8 @@ from scipy import sparse
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.requirements import check_bytes, check_names
-from stickbreak.model.seeds import Seeds, known_words
-from stickbreak.model.word_prior import pseudo_of
+from stickbreak.fitting.checks import check_bytes, check_names
+from stickbreak.model.seeds import Seeds, known_words, pseudo_of
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.ranges import LARGEST, SMALLEST
 from stickbreak_baselines.nested_crp.state import LEARNABLE

@@ -24,7 +24,7 @@ AT_ONCE = 64  # vectors whose own components are computed together
 BLOCK = 4096  # vectors that are assigned together
 
 
-def seeded(
+def start_of_components(
     likelihood: VectorLikelihood,
     sample: NDArray,
     n_components: int,

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from stickbreak.backoff_tree.blocks import Blocks, Job
+from stickbreak.backoff_tree.document_blocks import BlockJob, DocumentBlocks
 from stickbreak.backoff_tree.shape import Shape, Taxonomy
 from stickbreak.backoff_tree.state import WordCounts
 from stickbreak.corpus.tokens import written_out
 from stickbreak.exceptions import InputError
-from stickbreak.model.seeds import Seeds, known_words
-from stickbreak.model.word_prior import pseudo_of
+from stickbreak.model.seeds import Seeds, known_words, pseudo_of
 from stickbreak.numerics.arrays import Int, Int32
 from stickbreak.sparse_gibbs.tokens import NearSeeds
 
@@ -47,7 +46,7 @@ class KnownWords:
         table = sparse.csr_array((entries.data, place), shape=(self.pseudo.shape[0], shape.n_leaves))
         return WordCounts(table.indptr.astype(np.int64), table.indices.astype(np.int32), table.data.astype(np.int32))
 
-    def start(self, blocks: Blocks, shape: Shape, rng: np.random.Generator) -> Iterator[Int32]:
+    def start(self, blocks: DocumentBlocks, shape: Shape, rng: np.random.Generator) -> Iterator[Int32]:
         """Yield leaves of the tokens of each block: of seeds, or at random.                   docs/math (L17), (T16)"""
         leaves = self.leaves_in(shape)
         for job in blocks.jobs():
@@ -55,7 +54,9 @@ class KnownWords:
             free = rng.integers(shape.n_leaves, size=seed.size, dtype=np.int32)
             yield np.where(seed >= 0, leaves[seed], free).astype(np.int32)
 
-    def scattered(self, blocks: Blocks, before: Shape, shape: Shape, rng: np.random.Generator) -> Iterator[Int32]:
+    def scattered(
+        self, blocks: DocumentBlocks, before: Shape, shape: Shape, rng: np.random.Generator
+    ) -> Iterator[Int32]:
         """Yield leaves of the tokens of each block in a tree with a level more.                docs/math (T9), (T16)
 
         Of a leaf that has become a node above seeds these get their part, as at the start.
@@ -65,7 +66,7 @@ class KnownWords:
             below, seed = shape.scattered(before.branching, z, rng), self._near(job, rng)
             yield np.where((seed >= 0) & (nodes[seed] == z), leaves[seed], below).astype(np.int32)
 
-    def _near(self, job: Job, rng: np.random.Generator) -> Int:
+    def _near(self, job: BlockJob, rng: np.random.Generator) -> Int:
         """Draw a seed for each token of a block, or -1."""
         documents = job.documents.load()
         start, word = written_out(documents)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.requirements import check_bytes, check_memory
+from stickbreak.fitting.checks import check_bytes, check_memory
 from stickbreak_baselines.pachinko.state import Paths
 
 MOST_PATHS = 1 << 24  # a path has a number of at most 28 bits, beside which a list has room for counts

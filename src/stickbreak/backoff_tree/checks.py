@@ -10,13 +10,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stickbreak.backoff_tree.blocks import BLOCK_TOKENS
+from stickbreak.backoff_tree.document_blocks import BLOCK_TOKENS
 from stickbreak.backoff_tree.laps import TreeSettings
 from stickbreak.backoff_tree.sampler import LEARNABLE
 from stickbreak.backoff_tree.shape import Shape, shape_of
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.requirements import check_bytes, check_names, check_whole
+from stickbreak.fitting.checks import check_bytes, check_names, check_whole
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.ranges import LEAST_DISCOUNT, are_discounts
 from stickbreak.storage.memory import memory_installed

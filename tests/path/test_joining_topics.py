@@ -6,8 +6,8 @@ from tests.path.problems import evidence_of, problem
 from tests.path.reference import greedy, joined, log_p, shares
 
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.path import joining
-from stickbreak.path.joining import JoiningState, join_to_one
+from stickbreak.path import joining_topics
+from stickbreak.path.joining_topics import JoiningState, join_to_one
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_some_documents_choose_and_others_score(spoilt, executor, monkeypatch):
     S, eta, theta, held = problem(6)
     chosen, scored = halved(S, eta, theta, held)
     twice = [scored, (S, eta, theta[:9], held[:9])]
-    join = joining.ScoredPart.join
+    join = joining_topics.ScoredPart.join
 
     def rough(one, a, b):
         join(one, a, b)
@@ -79,7 +79,7 @@ def test_some_documents_choose_and_others_score(spoilt, executor, monkeypatch):
         return True  # so p is made again
 
     if spoilt:
-        monkeypatch.setattr(joining.ScoredPart, "join", rough)
+        monkeypatch.setattr(joining_topics.ScoredPart, "join", rough)
     path = join_to_one([evidence_of(*chosen)], [evidence_of(*each) for each in twice], eta, S.shape[1], executor)
     joins, _ = greedy(*chosen)
     np.testing.assert_array_equal(path.joins, joins)
@@ -162,8 +162,8 @@ def test_path_does_not_depend_on_threads(threads, executor):
 def test_few_candidates_lose_little_and_no_score(executor, monkeypatch):
     S, eta, theta, held = problem(4, K=60, W=120, D=150)
     many = join_to_one(*same(S, eta, theta, held), eta, S.shape[1], executor)
-    monkeypatch.setattr(joining, "ROUNDS", 1)
-    monkeypatch.setattr(joining, "ALWAYS", 2)
+    monkeypatch.setattr(joining_topics, "ROUNDS", 1)
+    monkeypatch.setattr(joining_topics, "ALWAYS", 2)
     few = join_to_one(*same(S, eta, theta, held), eta, S.shape[1], executor)
     assert np.abs(few.scores - many.scores).max() < 0.02
     _, by_document = _follow(S, eta, theta, held, few.joins)
@@ -181,7 +181,7 @@ def _follow(S, eta, theta, held, joins):
 
 
 def test_probabilities_that_rounding_could_spoil_are_made_again(executor, monkeypatch):
-    monkeypatch.setattr(joining, "ROUNDED", 0.999)  # every join
+    monkeypatch.setattr(joining_topics, "ROUNDED", 0.999)  # every join
     S, eta, theta, held = problem(5)
     joins, by_document = greedy(S, eta, theta, held)
     path = join_to_one(*same(S, eta, theta, held), eta, S.shape[1], executor)

@@ -43,7 +43,7 @@ Part = TypeVar("Part")
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class BlockJob:
     """A block: its documents, the number of the first of them, and where the leaves of its tokens are."""
 
     documents: Source
@@ -68,7 +68,7 @@ def leaves_in(folder: Path | None) -> BatchStore[Int32]:
     return BatchStore(_packed, _unpacked, folder)
 
 
-class Blocks:
+class DocumentBlocks:
     """All documents in blocks, and the leaves of their tokens.
 
     `engine`: names the documents as its jobs load them. `leaves`: empty; in memory, or on a disk that all workers see.
@@ -100,15 +100,15 @@ class Blocks:
         for index, z in enumerate(leaves):
             self.leaves.put(index, self.leaves.ref(index).save(z))
 
-    def jobs(self) -> list[Job]:
+    def jobs(self) -> list[BlockJob]:
         """Return a job for each block."""
         return [
-            Job(source, first, self.leaves.ref(index))
+            BlockJob(source, first, self.leaves.ref(index))
             for index, (source, first) in enumerate(zip(self._sources, self.edges, strict=False))
         ]
 
     def run(
-        self, engine: Engine, work: Callable[[Shared, Job], Result], shared: Shared
+        self, engine: Engine, work: Callable[[Shared, BlockJob], Result], shared: Shared
     ) -> Iterator[tuple[int, list[Result]]]:
         """Do work with every block, some at a time; yield the number of the first of these, and the results."""
         jobs = self.jobs()
@@ -118,7 +118,7 @@ class Blocks:
     def run_summed(
         self,
         engine: Engine,
-        work: Callable[[Shared, Job], Part],
+        work: Callable[[Shared, BlockJob], Part],
         shared: Shared,
         add: Callable[[Sequence[Part]], Part],
     ) -> Iterator[list[Part]]:
@@ -144,7 +144,7 @@ def _groups(sizes: Sequence[int]) -> list[tuple[int, int]]:
     return shards(np.asarray(sizes), TOKENS_AT_ONCE)
 
 
-def count_tokens(blocks: Blocks, n_leaves: int, engine: Engine) -> WordCounts:
+def count_tokens(blocks: DocumentBlocks, n_leaves: int, engine: Engine) -> WordCounts:
     """Return the tokens of all words at each leaf.                                                  docs/math (T2)
 
     Sums of whole numbers: the blocks change nothing.
@@ -155,7 +155,7 @@ def count_tokens(blocks: Blocks, n_leaves: int, engine: Engine) -> WordCounts:
     return total
 
 
-def counts_of_block(n_words: int, job: Job) -> WordCounts:
+def counts_of_block(n_words: int, job: BlockJob) -> WordCounts:
     """Return the tokens of each word at each leaf, in a block: a part of a sum."""
     return listed(job.tokens()[1], job.leaves.load(), n_words)
 
@@ -250,7 +250,7 @@ def _made_again(counts: WordCounts, shape: Shape, discounts: tuple[Discounts, Di
 
 
 @dataclass(frozen=True, slots=True)
-class Pass:
+class SweepWork:
     """What all jobs of a pass share."""
 
     of_words: WordTrees
@@ -260,7 +260,7 @@ class Pass:
     at_once: bool = False  # whether each draw changes the trees of the words
 
 
-def sampled(task: Pass, job: Job) -> tuple[Any, Float]:
+def sampled(task: SweepWork, job: BlockJob) -> tuple[Any, Float]:
     """Sample a block; return what takes the place of its leaves, and the log probability of each document.
 
     With `at_once` it writes into the trees of the words, and so is done by the process of the fit alone.

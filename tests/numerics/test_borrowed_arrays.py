@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from numba.core.errors import TypingError
 
-from stickbreak.numerics.borrowing import borrowed
+from stickbreak.numerics.borrowed_arrays import borrowed
 from stickbreak.numerics.compiling import njit
-from stickbreak.numerics.kernel_eta import of_word
+from stickbreak.numerics.kernel_pseudo_counts import of_word
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 

@@ -7,7 +7,7 @@ from stickbreak import VariationalHDP
 from stickbreak.corpus import Corpus, planted_lda, toy_bars
 from stickbreak.exceptions import InputError
 from stickbreak.initialization.start import TOKEN_BYTES
-from stickbreak.variational.requirements import STORED_BYTES, Plan, bytes_needed, stored_entries
+from stickbreak.variational.checks import STORED_BYTES, MemoryPlan, bytes_needed, stored_entries
 
 
 def small(**changes):
@@ -23,18 +23,18 @@ def refused(call, *parts):
 @pytest.fixture
 def no_sample(monkeypatch):
     """Leave the sample of collapsed inference aside: of a small corpus it is larger than all else."""
-    monkeypatch.setattr("stickbreak.variational.requirements.sample_bytes", lambda corpus: 0.0)
+    monkeypatch.setattr("stickbreak.variational.checks.sample_bytes", lambda corpus: 0.0)
 
 
 def memory_of(monkeypatch, bytes_there):
-    for place in ("fitting.requirements", "variational.requirements"):
+    for place in ("fitting.checks", "variational.checks"):
         monkeypatch.setattr(f"stickbreak.{place}.memory_installed", lambda: bytes_there)
 
 
 def test_scratch_is_offered_where_it_helps_and_counted_where_it_is_given(monkeypatch, tmp_path, no_sample):
     corpus = Corpus.from_counts(toy_bars(200, seed=0)[0].counts)
     given = {"n_topics": 20, "n_laps": 1, "init_sweeps": 1, "n_batches": 50, "moves": ("merge",)}
-    in_files, in_memory = (bytes_needed(corpus, 20, Plan(50, on_disk=on_disk)) for on_disk in (True, False))
+    in_files, in_memory = (bytes_needed(corpus, 20, MemoryPlan(50, on_disk=on_disk)) for on_disk in (True, False))
     memory_of(monkeypatch, (in_files + in_memory) / 2)
     refused(lambda: small(**given).fit(corpus), "n_topics", "20", "GiB", "or a folder for scratch.")
     small(**given, scratch=tmp_path).fit(corpus)
@@ -43,10 +43,10 @@ def test_scratch_is_offered_where_it_helps_and_counted_where_it_is_given(monkeyp
 
 
 def test_more_batches_are_offered_where_they_help(monkeypatch, tmp_path, no_sample):
-    monkeypatch.setattr("stickbreak.variational.requirements.SMALL_BATCH", 4)
+    monkeypatch.setattr("stickbreak.variational.checks.SMALL_BATCH", 4)
     corpus = Corpus.from_counts(toy_bars(200, seed=0)[0].counts)
     given = {"n_topics": 3, "n_laps": 1, "init_sweeps": 1, "moves": ("merge",)}
-    one, many = (bytes_needed(corpus, 3, Plan(n, on_disk=True)) for n in (1, 50))
+    one, many = (bytes_needed(corpus, 3, MemoryPlan(n, on_disk=True)) for n in (1, 50))
     memory_of(monkeypatch, (one + many) / 2)
     refused(lambda: small(**given, n_batches=1).fit(corpus), "or more batches by n_batches and a folder for scratch.")
     refused(lambda: small(**given, n_batches=1, scratch=tmp_path).fit(corpus), "or more batches by n_batches.")
@@ -56,8 +56,8 @@ def test_more_batches_are_offered_where_they_help(monkeypatch, tmp_path, no_samp
 def test_a_sample_for_gibbs_sampling_is_counted(monkeypatch):
     corpus = toy_bars(200, seed=0)[0]
     sample = TOKEN_BYTES * corpus.n_tokens
-    assert bytes_needed(corpus, 2, Plan()) > sample > bytes_needed(corpus, 2, Plan(sampled=False))
-    monkeypatch.setattr("stickbreak.fitting.requirements.memory_installed", lambda: sample)
+    assert bytes_needed(corpus, 2, MemoryPlan()) > sample > bytes_needed(corpus, 2, MemoryPlan(sampled=False))
+    monkeypatch.setattr("stickbreak.fitting.checks.memory_installed", lambda: sample)
     given = {"n_topics": 2, "n_laps": 1, "n_batches": 5}
     refused(lambda: small(**given, moves=()).fit(corpus), "n_topics", "2", "GiB")
     refused(lambda: small(**given, init="documents", moves=("refine",)).fit(corpus), "n_topics", "2", "GiB")
@@ -70,7 +70,7 @@ def test_stored_statistics_are_as_many_as_a_fit_keeps(n_batches):
     model = small(n_topics=40, init_sweeps=10, n_batches=n_batches, moves=()).fit(corpus)
     kept = [array.size for name, array in model._kept.arrays.items() if name.endswith("S_value")]
     assert len(kept) == n_batches
-    predicted = stored_entries(corpus, 40, Plan(n_batches))
+    predicted = stored_entries(corpus, 40, MemoryPlan(n_batches))
     assert 0.7 < np.mean(kept) / predicted < 1.1, (np.mean(kept), predicted)
 
 
@@ -78,11 +78,11 @@ def test_memory_of_a_trial_is_counted(monkeypatch, no_sample):
     """A refinement keeps what the fit has stored a second time."""
     documents, _ = toy_bars(200, seed=0)
     corpus = Corpus.from_counts(documents.counts)
-    without = bytes_needed(corpus, 20, Plan())
-    stored = STORED_BYTES * stored_entries(corpus, 20, Plan())
-    assert bytes_needed(corpus, 20, Plan(beside=1)) > without + 20 * 16 * corpus.n_words + stored
-    assert bytes_needed(corpus, 20, Plan(beside=2)) > without + 40 * 16 * corpus.n_words + stored
-    monkeypatch.setattr("stickbreak.fitting.requirements.memory_installed", lambda: without + 1)
+    without = bytes_needed(corpus, 20, MemoryPlan())
+    stored = STORED_BYTES * stored_entries(corpus, 20, MemoryPlan())
+    assert bytes_needed(corpus, 20, MemoryPlan(beside=1)) > without + 20 * 16 * corpus.n_words + stored
+    assert bytes_needed(corpus, 20, MemoryPlan(beside=2)) > without + 40 * 16 * corpus.n_words + stored
+    monkeypatch.setattr("stickbreak.fitting.checks.memory_installed", lambda: without + 1)
     settings = {"n_topics": 20, "n_laps": 1, "init_sweeps": 1}
     for moves in (("refine",), ("merge", "birth")):
         refused(lambda moves=moves: small(**settings, moves=moves).fit(documents), "n_topics", "20", "GiB")

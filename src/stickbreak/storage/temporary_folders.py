@@ -9,10 +9,10 @@ from pathlib import Path
 
 from stickbreak.storage.atomic import told_as_write_error
 
-__all__ = ["OwnFolder"]
+__all__ = ["TemporaryFolder"]
 
 
-class OwnFolder:
+class TemporaryFolder:
     """A new folder in `parent`, whose name begins with `kind`; it is removed with the object, or with the process.
 
     A process that is killed leaves its folder.

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from stickbreak.numerics.borrowing import borrowed
+from stickbreak.numerics.borrowed_arrays import borrowed
 from stickbreak.numerics.compiling import njit
-from stickbreak.numerics.kernel_eta import of_word, part_of, total_of
+from stickbreak.numerics.kernel_pseudo_counts import of_word, part_of, total_of
 from stickbreak.numerics.kernel_random import open_stream, uniform
 from stickbreak.sampling.kernels.topic_draw import (
     HIGH,

@@ -15,7 +15,7 @@ import numpy as np
 from stickbreak.numerics.arrays import Int
 from stickbreak.variational.batch_update import Observer, first_updates, groups, update_batches
 from stickbreak.variational.hdp import due
-from stickbreak.variational.model import Gathering, Inference, Schedule, Standing
+from stickbreak.variational.model import Gathering, Inference, ObjectiveTerms, Schedule
 from stickbreak.variational.moves.base import Move, MoveSettings, Proposal, Proposals, run_move
 from stickbreak.variational.moves.merge import Merge
 from stickbreak.variational.objective import rises
@@ -62,7 +62,9 @@ class Trial(Move):
         """Whether no further trial pays before the topics change."""
         return self._tired_of is not None and np.array_equal(np.sort(state.topic_ids), self._tired_of)
 
-    def evaluate(self, state: Inference, standing: Standing, schedule: Schedule, candidate: int) -> Standing:
+    def evaluate(
+        self, state: Inference, standing: ObjectiveTerms, schedule: Schedule, candidate: int
+    ) -> ObjectiveTerms:
         """Return where the proposed topics lead within `LAPS` laps."""
         proposal = self.propose(state, schedule)
         if proposal is None:
@@ -88,7 +90,7 @@ class Trial(Move):
         self._found = None
         self._tired_of = np.sort(state.topic_ids)
 
-    def apply(self, state: Inference, accepted: list[int], standing: Standing) -> None:
+    def apply(self, state: Inference, accepted: list[int], standing: ObjectiveTerms) -> None:
         """Take the state of the trial."""
         assert self._found is not None
         gain = standing.objective - state.objective

@@ -22,7 +22,7 @@ from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.exceptions import InputError
 from stickbreak.model.document_labels import LABELLED, DocumentLabels
-from stickbreak.model.word_prior import WordPrior
+from stickbreak.model.seeds import WordPrior
 from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.sampling.kernels.documents import LabelRows
@@ -152,7 +152,7 @@ class LabelTables(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class ChainLabels:
     """The labels of the documents of a chain.
 
     Parameters
