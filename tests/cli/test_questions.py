@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import stickbreak
+from stickbreak.cli.ask import _QUESTIONS
 from stickbreak.comparison import align
 from stickbreak.corpus import write_corpus
 from stickbreak.evaluation import topic_scores, word_intrusion
@@ -72,6 +73,21 @@ def test_days_can_be_chosen(run, model, dated, fitted, corpus):
         run("ask", model, "over-time", dated, "--by", "quarter", *options),
         fitted.topics_over_time(corpus[kept], by="quarter"),
     )
+    same(run("ask", model, "word-topics", dated, *options), fitted.word_topics(corpus[kept]))
+
+
+def test_parameters_of_a_function_are_options(run, refuse, model, dated, fitted, corpus, monkeypatch):
+    more = ("--resamples", "7", "--random-state", "3", "--quiet", "--json")
+    expected = fitted.topics_by(corpus, "kind", n_resamples=7, random_state=3)
+    same(run("ask", model, "by", dated, "--column", "kind", *more), expected)
+
+    def answer(model, X, *, least_tokens: int, shout: bool = False):
+        return pd.DataFrame({"n": [len(X), least_tokens, int(shout)]})
+
+    monkeypatch.setitem(_QUESTIONS, "how-many", (answer, None))
+    found = frame(run("ask", model, "how-many", dated, "--least-tokens", "3", "--shout", "-q", "--json"))
+    assert found["n"].tolist() == [90, 3, 1]
+    assert "--least-tokens" in refuse("ask", model, "how-many", dated)
 
 
 def test_tables_are_printed_with_percentages_and_cut(run, model, dated, caplog):
