@@ -93,8 +93,8 @@ def test_tree_takes_the_paths_of_a_file(run, documents, tmp_path):
     assert model.branching_ == ["sky/stars", "sky/moon, full", "sea"]
     printed = run("ask", tmp_path / "m", "tree").stdout
     assert all(name in printed for name in ("0 sky", "0.0 stars", "0.1 moon, full", "1 sea"))
-    shown = json.loads(run("ask", tmp_path / "m", "tree", "--json", "--depth", "1", "--children", "9").stdout)["tree"]
-    assert (shown["name"], {child["name"] for child in shown["children"]}) == (None, {"sky", "sea"})
+    shown = json.loads(run("ask", tmp_path / "m", "tree", "--json", "--depth", "1", "--children", "9").stdout)["rows"]
+    assert {row["name"] for row in shown} == {None, "sky", "sea"}
     assert '"name":"stars"' in (tmp_path / "m" / "report.html").read_text(encoding="utf-8")
 
 

@@ -293,7 +293,7 @@ def test_labels_come_from_a_table_of_topics(run, refuse, model, tmp_path):
     told = run("label", own, "--file", file)
     assert stickbreak.load(own).labels_ == {1: "ships; and sails"}
     assert f"{own / 'report.html'} is older than these labels" in told.stderr
-    for text, message in (("a,b\n1,2\n", "needs columns topic and label"), ("topic,label\nx,y\n", "line 2 of")):
+    for text, message in (("a,b\n1,2\n", "needs columns topic and label"), ("topic,label\nx,y\n", "row 1 of")):
         file.write_text(text)
         assert message in refuse("label", own, "--file", file)
 

@@ -1,6 +1,5 @@
 """The commands on a model: topics, transform, evaluate, update, report, reduce, label, compare."""
 
-import csv
 import shlex
 import sys
 from collections.abc import Iterator
@@ -774,9 +773,11 @@ def _labels_in(path: Path, fitted: Any) -> dict[int, str | None]:
     """Return the labels that a CSV file gives to topics; labels that the model makes of words are left out."""
     import pandas as pd
 
-    try:  # without a delimiter: spreadsheets of some countries write semicolons
-        rows = pd.read_csv(path, sep=None, engine="python", dtype=str, keep_default_na=False, encoding="utf-8-sig")
-    except (OSError, ValueError, csv.Error) as error:
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            mark = max(",;\t", key=file.readline().count)  # spreadsheets of some countries: semicolons
+        rows = pd.read_csv(path, sep=mark, dtype=str, keep_default_na=False, encoding="utf-8-sig").fillna("")
+    except (OSError, ValueError) as error:
         raise ReadError(f"--file: {path} cannot be read ({error}); give a CSV file in UTF-8") from error
     if not {"topic", "label"} <= set(rows.columns):
         raise InputError(f"--file: {path} needs columns topic and label; stickbreak topics --out FILE.csv writes them")
