@@ -138,6 +138,7 @@ def test_report_rests_on_a_seeded_sample_of_a_large_corpus(model):
     assert model.asked[0] == 30
     shown = [data.documents[place].row for place, _ in data.topics[0].documents]
     assert shown == sorted(shown)  # all equal: ties go to the earlier document
+    assert (data.document_map.n_documents, data.document_map.n_shown) == (100, 30)
     assert data == build_report(model, corpus, max_documents=30)
     assert data != build_report(model, corpus, max_documents=30, seed=1)
 

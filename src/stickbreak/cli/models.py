@@ -320,7 +320,8 @@ def report(
     days: dict[str, Any],
     reading: dict[str, Any],
     out: Annotated[
-        Path | None, o.option("--out -o", "FILE", "HTML file to write. Default: report.html in the model's folder.")
+        Path | None,
+        o.option("--out -o", "FILE", "HTML file to write. Default: report.html, or map.html, in the model's folder."),
     ] = None,
     title: Annotated[str | None, o.option("--title", None, "Heading of the report.")] = None,
     by: Annotated[
@@ -368,11 +369,11 @@ def report(
         raise InputError("--map writes no shares over time or by class; give --map without options for these")
     Span.of(days["since"], days["until"], "--")
     check_input(documents)
-    out = out or model / "report.html"
+    out = out or model / ("map.html" if only_map else "report.html")
     check_output(out, documents)
     for other in others or ():
         check_model(other)
-    fitted, kind = load_model(model) if not only_map else (load_words_model(model), Documents)
+    fitted, kind = (load_words_model(model), Documents) if only_map else load_model(model)
     read = read_for(kind, documents, fitted, o.given(reading), metadata, keep="all")
     if not quiet:
         say(read.told)

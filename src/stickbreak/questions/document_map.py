@@ -141,11 +141,11 @@ def topics_of_map(model: FlatTopics) -> MapTopics:
     likeness = affinities(phi)
     path = model.described_path(1) if model.tree_ is None else None
     if path is None or not len(path.linkage):
-        joins, overview = joined_by_likeness(likeness), _AT_A_GLANCE
+        joins, overview, given = joined_by_likeness(likeness), _AT_A_GLANCE, {}
     else:
-        joins, overview = path.linkage, path.overview
+        joins, overview, given = path.linkage, path.overview, path.labels
     ranked = words_of_joins(joins, phi, shown.shares, log_shares, _NAME_WORDS)
-    names = tuple(", ".join(model.vocabulary_[w] for w in row) for row in ranked)
+    names = tuple(given.get(i, ", ".join(model.vocabulary_[w] for w in row)) for i, row in enumerate(ranked))
     return MapTopics(shown.numbers, labels, neighbour_map(likeness), shown.shares, joins, names, overview)
 
 

@@ -173,7 +173,8 @@ def build_report(
             raise InputError(f"{name} is {value}; give at least {least}.")
     columns = columns_of_report(corpus, dates, by, categories, date_format, Span.of(since, until))
     lengths = np.asarray(corpus.document_lengths, dtype=np.float64)
-    rows = _described_rows(lengths, columns.chosen(lengths.size), max_documents, seed)
+    chosen = columns.chosen(lengths.size)
+    rows = _described_rows(lengths, chosen, max_documents, seed)
     shown = report_topics(asked, corpus, weights, n_words)
     keep = columns.time is not None or columns.classes
     on_map = sampled_rows(rows, _MAP_DOCUMENTS, len(shown.numbers), seed)
@@ -217,7 +218,9 @@ def build_report(
         time=describe_time(columns, sample, lengths, shown.numbers, seed),
         classes=describe_classes(columns, sample, seed),
         span=describe_span(columns, lengths),
-        document_map=_document_map(shown, of_map, on_map, rows.size, topics, joined, known, seed),
+        document_map=_document_map(
+            shown, of_map, on_map, int((chosen & (lengths > 0)).sum()), topics, joined, known, seed
+        ),
     )
 
 

@@ -9,7 +9,7 @@ function startDocumentMap(map, alone) {
   const [xs, ys, topicOf] = [0, 1, 2].map((i) => new Uint16Array(buffer, 4 * n + 2 * n * i, n));
   const [left, right, low, high] = [xs, xs, ys, ys].map((v, i) => v.reduce((a, b) => (i % 2 ? Math.max(a, b) : Math.min(a, b)), v[0]));
   const view = { x: 0, y: 0, scale: 1, moved: false }; // the middle, and pixels of the canvas for a unit
-  let pixels = null, ids = null, image = null, ratio = 1, level = 0, lit = null, told = null, pinned = false, pending = false;
+  let pixels = null, ids = null, image = null, ratio = 1, level = 0, lit = null, nLit = 0, told = null, pinned = false, pending = false;
 
   // --------------------------------------------------------------------------------------------------- drawing
   const colourOf = (text) => { context.fillStyle = text; return [1, 3, 5].map((i) => parseInt(context.fillStyle.slice(i, i + 2), 16)); };
@@ -56,7 +56,7 @@ function startDocumentMap(map, alone) {
     const room = Math.sqrt((canvas.width * canvas.height) / Math.max(n, 400)); // of a point, if all lay apart
     const radius = Math.min(5 * ratio, Math.max(0.6 * ratio, room * 0.22 * Math.sqrt(zoom())));
     if (lit !== null) stamp(disc(radius), false);
-    stamp(disc(lit === null ? radius : Math.max(radius, 1.6 * ratio)), true);
+    stamp(disc(lit === null ? radius : Math.max(radius, (nLit < 500 ? 4 : 2) * ratio)), true);
     context.putImageData(image, 0, 0);
     placeNames();
     if (pinned === false) ring.hidden = true;
@@ -75,7 +75,7 @@ function startDocumentMap(map, alone) {
       const key = `${at} ${g}`;
       if (!spans.has(key)) {
         const span = el("span", {}, word(name.length > 36 ? `${name.slice(0, 35)}…` : name));
-        span.style.fontSize = `${Math.round(11.5 + 6 * Math.sqrt(sizes[g] / most))}px`;
+        span.style.fontSize = `${Math.round((width < 500 ? 10 : 11.5) + 6 * Math.sqrt(sizes[g] / most))}px`;
         namesLayer.append(span);
         spans.set(key, { span, half: span.offsetWidth / 2 + 3, tall: span.offsetHeight / 2 });
       }
@@ -199,8 +199,9 @@ function startDocumentMap(map, alone) {
     haystack ??= beginnings.map((text, i) => `${names === null ? "" : names[i]}\n${text}`.toLowerCase());
     if (parts.join(" ") !== asked("map-query").join(" ")) return;
     lit = parts.length ? Uint8Array.from(haystack, (text) => (parts.every((part) => text.includes(part)) ? 1 : 0)) : null;
-    const found = lit === null ? n : lit.reduce((sum, one) => sum + one, 0);
-    byId("map-count").textContent = lit === null ? "" : `${whole(found)} of ${plural(n, "document")}.`;
+    nLit = lit === null ? n : lit.reduce((sum, one) => sum + one, 0);
+    byId("map-count").textContent = lit === null ? "" : `${whole(nLit)} of ${plural(n, "document")}.`;
+    namesLayer.classList.toggle("dim", lit !== null);
     redraw();
   }
   byId("map-query").addEventListener("input", search);
