@@ -28,10 +28,9 @@ from stickbreak.numerics.streams import key_of
 from stickbreak.sparse_gibbs.kernels import lists as list_kernels
 from stickbreak.sparse_gibbs.kernels import sweeps as sweep_kernels
 from stickbreak.sparse_gibbs.kernels.sweeps import Cell, Labels, Prior
-from stickbreak.sparse_gibbs.priors import STEPS, Priors, fixed_point, is_due, prior_of_words, tables_of
+from stickbreak.sparse_gibbs.priors import EVERY, STEPS, Priors, fixed_point, is_due, prior_of_words, tables_of
 from stickbreak.sparse_gibbs.tokens import Lists, TokensByWord, UInt32, number_of, put, store
 
-SAMPLE_EVERY = 5  # laps
 Topics = NDArray[np.uint16]
 LATE = 3  # how much the mean prefers late samples: sample s weighs about s ** LATE
 
@@ -216,7 +215,7 @@ class Chain:
         """Sweep once; return the mean log p of a token given all others, as it is drawn.     docs/math (L2), (L11)"""
         tokens = self.tokens
         log_total = self._sweep(priors, key_of(self._seed, number, "sweep of LDA"), self._labels_of(priors))
-        self._last_is_sample = number % SAMPLE_EVERY == 0
+        self._last_is_sample = number % EVERY == 0
         if self._last_is_sample:
             mean = self._with_sample(self._own_mean()) if self._n_samples else self.last()
             self._mean, self._is_shared, self._n_samples = mean, False, self._n_samples + 1

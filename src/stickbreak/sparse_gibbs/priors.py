@@ -21,7 +21,7 @@ from stickbreak.numerics.ranges import ETA_LIMITS, LARGEST, SMALLEST, is_concent
 
 SUM_TOLERANCE = 1e-9  # of the sum of the priors of the topics
 FIRST_LAP = 10  # that learns: random topics ask for a large alpha, which keeps them alike
-LEARN_EVERY = 5  # laps
+EVERY = 5  # laps from a sample, a step of the priors or a round of merges to the next
 STEPS = 20  # of the fixed point, where the topics of the tokens stay
 
 
@@ -97,7 +97,7 @@ def prior_of_words(
 
 def is_due(lap: int) -> bool:
     """Tell whether the hyperparameters are learned after a lap."""
-    return lap >= FIRST_LAP and lap % LEARN_EVERY == 0
+    return lap >= FIRST_LAP and lap % EVERY == 0
 
 
 def tables_of(pairs: tuple[Int, Int, Int], a: Float) -> Float:

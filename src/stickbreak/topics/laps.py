@@ -28,7 +28,7 @@ from stickbreak.numerics.ranges import SMALLEST
 from stickbreak.numerics.streams import key_of, stream
 from stickbreak.sparse_gibbs.chain import Chain, EarlierDocuments, Topics
 from stickbreak.sparse_gibbs.kernels.sweeps import Labels
-from stickbreak.sparse_gibbs.priors import FIRST_LAP, STEPS, Priors, best_eta, is_due, tables_of
+from stickbreak.sparse_gibbs.priors import EVERY, FIRST_LAP, STEPS, Priors, best_eta, is_due, tables_of
 from stickbreak.sparse_gibbs.tokens import seeds_of_tokens, typical
 from stickbreak.storage.atomic import told_as_write_error
 from stickbreak.storage.temporary_folders import TemporaryFolder
@@ -195,7 +195,7 @@ class WordNeighbours:
         return (np.float32(2.0) * bits - np.float32(1.0)).reshape(shape)
 
 
-FIRST_MERGES, MERGE_EVERY = 40, 5  # passes before the first merges, and from round to round
+FIRST_MERGES = 40  # passes before them
 QUIET, LAST_MERGES = 3, 200  # rounds without a merge, or passes from the start or the last halves, that end merges
 APART, GROWTH = 20, 1.1  # passes in which halves come to differ; more topics than this times those before: halves again
 LEAST = 142  # passes whose topics are a mean
@@ -318,7 +318,7 @@ class TopicLaps:
             done += 1
             objective = self.chain.lap(done, self.priors)
             self._learn(done)
-            if self._merges and done >= self._next_merges and done % MERGE_EVERY == 0:
+            if self._merges and done >= self._next_merges and done % EVERY == 0:
                 if self._merge(done):
                     self._split(done)
             moved = self._merges or done < LEAST if self.rules.n_topics is None else done <= FIRST_LAP

@@ -1,0 +1,82 @@
+"""Alpha is set by documents that had no part in the topics.                                          docs/math (L21)"""
+
+import math
+
+import numpy as np
+import pytest
+
+from stickbreak import TopicModel
+from stickbreak.corpus import Corpus, planted_lda
+from stickbreak.evaluation import document_completion
+from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.prediction.completion import completion_log_likelihood
+from stickbreak.topics.predictive_alpha import best_factor, documents_apart
+
+
+@pytest.fixture(scope="module")
+def short():
+    """Documents of six tokens, and others that no fit sees."""
+    return planted_lda(6000, 800, n_topics=40, mean_tokens=6, alpha=0.3 / 40, seed=1)[0].split(0.2, seed=0)
+
+
+def test_new_short_documents_are_predicted_better_than_with_the_alpha_of_the_chain(short):
+    train, new = short
+    model = TopicModel(random_state=0).fit(train)
+    of_chain = model.trace_["alpha"][-1]
+    assert model.alpha_ > 1.3 * of_chain
+    assert model.topic_prior_.sum() == pytest.approx(model.alpha_)
+    observed, held_out = new.halves(seed=0)
+    score = document_completion(model, observed, held_out).active
+    model.topic_prior_ = model.topic_prior_ * of_chain / model.alpha_
+    assert score > document_completion(model, observed, held_out).active + 0.01
+
+
+def test_the_factor_is_the_best_one_for_the_documents_apart():
+    corpus, truth = planted_lda(2000, 60, n_topics=5, mean_tokens=8, alpha=0.2, seed=0)
+    observed, held_out = corpus.halves(seed=3)
+    a = np.full(5, 0.05)
+
+    def score(factor):
+        weights = []
+        for row in observed.counts.toarray():  # the fixed point, one document at a time
+            words, n = np.flatnonzero(row), row[row > 0]
+            r = np.full((5, words.size), 0.2)
+            for _ in range(100):
+                r = ((r * n).sum(axis=1, keepdims=True) - r + factor * a[:, None]) * truth.topic_word[:, words]
+                r /= r.sum(axis=0)
+            weights.append(((r * n).sum(axis=1) + factor * a) / (row.sum() + factor * a.sum()))
+        return completion_log_likelihood(np.array(weights), truth.topic_word, held_out.counts)[0]
+
+    with ThreadExecutor(1) as executor:
+        found = best_factor(corpus, truth.topic_word, a, 1.0, executor, 3)
+    assert 2.0 < found < 8.0  # documents are drawn with four times this a
+    assert score(found) - 2 * math.log(found) ** 2 > max(score(found * step) for step in (0.8, 1.25)) - 2.0
+    assert score(found) > score(found / 2) + 5.0
+    assert score(found) > score(found * 2) + 5.0
+
+
+def test_documents_apart_are_a_tenth_with_two_tokens_at_least():
+    corpus = Corpus.from_counts(np.array([[1, 0], [2, 0], [0, 0]] * 50))
+    rows = documents_apart(corpus, 0)
+    assert rows.size == 5
+    assert (rows % 3 == 1).all()
+    assert documents_apart(corpus[:20], 0).size == 0
+    many = documents_apart(Corpus.from_counts(np.full((1000, 2), 500)), 0)
+    assert many.size == 17  # of 1,000 tokens
+
+
+def test_fits_without_documents_apart_or_a_learned_alpha_keep_the_alpha_of_the_chain():
+    few = planted_lda(9, 20, n_topics=2, mean_tokens=20, seed=0)[0]
+    model = TopicModel(n_topics=2, n_laps=20, random_state=0).fit(few)
+    assert model.alpha_ == model.trace_["alpha"][-1]
+    more = planted_lda(200, 20, n_topics=2, mean_tokens=20, seed=0)[0]
+    assert TopicModel(n_topics=2, alpha=0.7, learn=(), n_laps=20, random_state=0).fit(more).alpha_ == 0.7
+
+
+def test_an_update_of_few_documents_keeps_the_factor(short):
+    train, new = short
+    model = TopicModel(n_topics=40, n_laps=60, random_state=0).fit(train)
+    factor = model.alpha_ / model.trace_["alpha"][-1]
+    assert factor > 1.2
+    model.update(new[:15])
+    assert model.alpha_ / model.trace_["alpha"][-1] == pytest.approx(factor, rel=0.2)
