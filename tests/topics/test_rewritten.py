@@ -10,7 +10,7 @@ from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.sparse_gibbs.chain import Chain
 from stickbreak.sparse_gibbs.priors import Priors
-from stickbreak.topics.merging import Merger
+from stickbreak.topics.laps import Merger
 
 from .rewritten import Rewritten, fit, tokens_of
 

@@ -118,7 +118,8 @@ class TopicModel(DirichletTopics):
     all others. From pass 40 on two topics become one where one explains the words of both better than two do. Then all
     topics are cut in halves, and those halves merge again that do not differ, as long as this leads to more topics by a
     tenth: so the number hardly follows the start. The topics of the model are the mean over passes (docs/math (L12) to
-    (L15), (L20)). With `n_topics` nothing merges: then this is LDA with a learned asymmetric prior.
+    (L15), (L20)). At the end alpha is set so that it predicts documents that had no part in the topics (L21). With
+    `n_topics` nothing merges: then this is LDA with a learned asymmetric prior.
 
     Parameters
     ----------
@@ -173,8 +174,8 @@ class TopicModel(DirichletTopics):
     components_ : ndarray of shape (n_topics_, W)
         Expected tokens of each word in each topic, plus eta and the pseudo-tokens of seeds.
     alpha_, eta_ : float
-        The hyperparameters at the end, learned or given. `eta_` is an array (W,) where one was given, and the smallest
-        number of a table.
+        The hyperparameters at the end, learned or given: alpha as it predicts best, which may be more than in the last
+        pass. `eta_` is an array (W,) where one was given, and the smallest number of a table.
     started_ : int
         Number of topics that the fit began with.
     labels_ : dict of int to str
@@ -242,6 +243,7 @@ class TopicModel(DirichletTopics):
         "label_curve_",
         "started_",
         "_opened",
+        "_factor",
     )
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **DirichletTopics._parameter_constraints,
@@ -258,6 +260,7 @@ class TopicModel(DirichletTopics):
 
     started_: int
     _opened: float  # what the documents say of alpha beside the tables, for updates
+    _factor: float  # of the alpha that predicts and that of the chain
 
     def __init__(
         self,
@@ -379,7 +382,8 @@ class TopicModel(DirichletTopics):
 
     def _take_laps(self, laps: TopicLaps, n_documents: int) -> None:
         """Copy topics into the fitted attributes, and say how their number was found."""
-        self._take_topics(laps.chain.mean(), laps.priors)
+        self._factor = laps.predictive_factor(1.0 if laps.rules.past is None else self._factor)
+        self._take_topics(laps.chain.mean(), laps.priors.with_weights(self._factor * laps.priors.a))
         self.started_, self.n_documents_seen_ = laps.started, n_documents
         self._opened = laps.chain.opened(laps.priors)
         if self.n_topics is None:
@@ -440,11 +444,11 @@ class TopicModel(DirichletTopics):
         with at_work(self, callback) as (report, executor):
             laps = TopicLaps(documents, self._rules(priors, seed, past), executor, self._place())
             run = self._run(laps, report, identity, self.n_laps, checkpoint=checkpoint, resume=resume)
-        self.start_seconds_ = run.start_seconds
-        self._take_words(documents)
-        self.converged_, self.stop_reason_ = run.outcome
-        self._record(run.trace)
-        self._take_laps(laps, n_seen + documents.n_documents)
+            self.start_seconds_ = run.start_seconds
+            self._take_words(documents)
+            self.converged_, self.stop_reason_ = run.outcome
+            self._record(run.trace)
+            self._take_laps(laps, n_seen + documents.n_documents)
         self._opened += opened
         self._pseudo = None if pseudo is None else _widened(pseudo, documents.n_words)
         self.label_names_, self._document_labels, self._kept = names, None, None
@@ -459,9 +463,9 @@ class TopicModel(DirichletTopics):
         counts = np.zeros((n_words, self.n_topics_))
         counts[: self.n_features_in_] = (self.components_ - self.eta_).T
         counts[counts < SMALLEST_COUNT] = 0.0
-        eta = widened(self.eta_, n_words)
-        past = EarlierDocuments(self.topic_prior_ * (PRIOR.rate + self._opened), self._opened)
-        return Priors(self.topic_prior_, self.alpha_, eta, sparse.csr_array(counts)), past
+        eta, a = widened(self.eta_, n_words), self.topic_prior_ / self._factor
+        past = EarlierDocuments(a * (PRIOR.rate + self._opened), self._opened)
+        return Priors(a, float(a.sum()), eta, sparse.csr_array(counts)), past
 
     def _take_known_labels(self, documents: Corpus, labels: Any) -> None:
         """Take labels of new documents, which the model must know."""

@@ -33,6 +33,7 @@ from stickbreak.sparse_gibbs.tokens import seeds_of_tokens, typical
 from stickbreak.storage.atomic import told_as_write_error
 from stickbreak.storage.temporary_folders import TemporaryFolder
 from stickbreak.topics.kernels import merging as kernels
+from stickbreak.topics.predictive_alpha import FORGETTING, best_factor, documents_apart
 
 
 class LabelledChain(Chain):
@@ -295,9 +296,10 @@ class TopicLaps:
         of_words = zip(near, chain.near(np.vstack([known, free])), strict=True)
         return (np.where(seed >= 0, seed, z).astype(np.uint16) for seed, z in of_words)
 
-    def _chain_of(self, n_topics: int) -> Chain:
-        """Return a chain of that many topics, without topics of tokens yet."""
-        rules, n_tokens = self.rules, int(self._corpus.n_tokens)
+    def _chain_of(self, n_topics: int, rows: Int | None = None) -> Chain:
+        """Return a chain of that many topics for all documents or some rows, without topics of tokens yet."""
+        rules, corpus = self.rules, self._corpus if rows is None else self._corpus[rows]
+        n_tokens = int(corpus.n_tokens)
         n_parts = max(1, min(n_tokens // PART, MOST_PARTS), -(-n_tokens // LARGEST_PART))
         workers, scratch = workers_of(self._executor), self._scratch
         if scratch is None and workers is not None and n_parts > 1:
@@ -309,8 +311,9 @@ class TopicLaps:
             "scratch": scratch,
         }
         if rules.labels is not None:
-            return LabelledChain(self._corpus, n_topics, rules.seed, rules.labels, **options)
-        return Chain(self._corpus, n_topics, rules.seed, **options)
+            labels = rules.labels if rows is None else rules.labels.sample(rows)
+            return LabelledChain(corpus, n_topics, rules.seed, labels, **options)
+        return Chain(corpus, n_topics, rules.seed, **options)
 
     def laps(self, done: int) -> Iterator[Lap]:
         """Yield after every lap."""
@@ -370,6 +373,23 @@ class TopicLaps:
         a[split] /= 2.0
         self.priors = self.priors.with_weights(np.append(a, a[split]))
         self._quiet, self._split_at, self._whole = 0, lap, K
+
+    def predictive_factor(self, expected: float) -> float:
+        """Return the factor of a with which documents that had no part in the topics are predicted best.
+
+        A tenth of the documents is set apart. A chain of the others begins near the topics and forgets these documents
+        in ten laps. Where nothing can be learned, the factor is the expected one.                       docs/math (L21)
+        """
+        apart = documents_apart(self._corpus, self.seed)
+        if "alpha" not in self.rules.learn or self.chain.n_topics == 1 or not apart.size:
+            return expected
+        chain = self._chain_of(self.chain.n_topics, np.setdiff1d(np.arange(self._corpus.n_documents), apart))
+        chain.begin(chain.near((self.chain.mean() + self.priors.of_words()).T))
+        for lap in range(1, FORGETTING + 1):
+            chain.lap(lap, self.priors)
+        topics = (chain.mean() + self.priors.of_words()).T
+        topics /= topics.sum(axis=1, keepdims=True)
+        return best_factor(self._corpus[apart], topics, self.priors.a, expected, self._executor, self.seed)
 
     @cached_property
     def _merger(self) -> Merger:
