@@ -13,7 +13,7 @@ from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.hyperparameters import GammaPrior
 from stickbreak.initialization import Start
 from stickbreak.sampling.chain import Chain, ChainSettings
-from stickbreak.sampling.moves import Trials
+from stickbreak.sampling.moves import MoveCounts
 from stickbreak.sampling.state import Concentrations, Tokens
 
 
@@ -36,7 +36,7 @@ def make_chain(
     return chain
 
 
-def sweeps(chain: Chain, n_sweeps: int, threads: int = 1) -> Iterator[Trials]:
+def sweeps(chain: Chain, n_sweeps: int, threads: int = 1) -> Iterator[MoveCounts]:
     """Yield the split-merge trials of each sweep, after it."""
     with ThreadExecutor(threads) as executor:
         for _ in range(n_sweeps):

@@ -21,10 +21,10 @@ from stickbreak.corpus import Corpus
 from stickbreak.corpus.sources import Held
 from stickbreak.corpus.tokens import written_out
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.hybrid.document_sampler import SAMPLERS, Sweeps, TableFactors, in_own_words, sample
+from stickbreak.hybrid.document_sampler import SAMPLERS, SweepSettings, TableFactors, in_own_words, sample
 from stickbreak.hybrid.estimator import random_state
 from stickbreak.hybrid.global_step import take_step
-from stickbreak.hybrid.laps import HybridLaps, Room, Rules, Steps
+from stickbreak.hybrid.laps import HybridLaps, HybridSteps, StepScratch, StepSettings
 from stickbreak.hybrid.state import HybridState, Priors
 from stickbreak.hybrid.word_weights import Tables, weigh
 
@@ -34,8 +34,8 @@ BURN_IN, SAVED = 5, 5
 
 def learned(corpus: Corpus, n_topics: int, laps: int, executor: ThreadExecutor) -> HybridState:
     """Return the globals after some laps from a random start."""
-    rules = Rules(PRIORS, Sweeps(BURN_IN, SAVED), 0.6, 1.0, 0)
-    steps = Steps(rules, executor, Room())
+    rules = StepSettings(PRIORS, SweepSettings(BURN_IN, SAVED), 0.6, 1.0, 0)
+    steps = HybridSteps(rules, executor, StepScratch())
     shape = corpus.n_documents, corpus.n_words
     work = HybridLaps(steps, Held(corpus), shape, 100, 1, lambda report, stop: random_state(corpus, n_topics, 0, 1.0))
     work.begin(lambda event: None, lambda: False)
@@ -63,7 +63,7 @@ class Costs:
             began = time.process_time()
             weights = weigh(words, self._state, PRIORS, self._tables, self._executor, sparse=sampler == "sparse")
             weighed = time.process_time()
-            sweeps, key = Sweeps(BURN_IN, SAVED, sampler), np.uint64(number)
+            sweeps, key = SweepSettings(BURN_IN, SAVED, sampler), np.uint64(number)
             found = sample(tokens, tokens.word, weights, PRIORS.alpha, self._factors, sweeps, key, self._executor)
             copied, state = time.process_time(), deepcopy(self._state)
             sampled = time.process_time()

@@ -20,7 +20,7 @@ from benchmarks.harness.peers import add_documents
 from benchmarks.harness.records import Record, Records
 from benchmarks.harness.tables import table
 from benchmarks.harness.units import processor_seconds
-from stickbreak.backoff_tree.document_blocks import Blocks, leaves_in
+from stickbreak.backoff_tree.document_blocks import DocumentBlocks, leaves_in
 from stickbreak.backoff_tree.laps import TreeLaps, TreeSettings
 from stickbreak.backoff_tree.sampler import TreeSampler
 from stickbreak.backoff_tree.shape import TreeShape, shape_of
@@ -37,7 +37,7 @@ def laps_of(corpus: Corpus, shape: TreeShape, stages: tuple[int, ...], n_passes:
     """Return a fit before its first pass."""
     deltas = (np.full(shape.depth, total / shape.depth) for total in DISCOUNTS)
     settings = TreeSettings(shape, *deltas, stages=stages, stage_sweeps=n_passes, learn=("alpha", "eta"))
-    work = TreeLaps(Blocks(corpus, ONE, leaves_in(None)), settings, seed, ONE)
+    work = TreeLaps(DocumentBlocks(corpus, ONE, leaves_in(None)), settings, seed, ONE)
     work.sampler.begin()
     return work
 

@@ -8,7 +8,7 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.sampling.samples import ESTIMATES, BestSample, MeanSample, Sample, matched
+from stickbreak.sampling.samples import ESTIMATES, BestSample, MeanSample, Sample, match_topics
 from stickbreak.sampling.state import Concentrations
 
 WORDS = np.array([0, 1, 2, 3, 0, 1, 2, 3, 3], np.int32)
@@ -65,7 +65,7 @@ def test_matching_keeps_the_most_tokens(seed):
     rng = np.random.default_rng(seed)
     left, right = rng.integers(4, size=50).astype(np.int32), rng.integers(6, size=50).astype(np.int32)
     common = np.array([[np.sum((left == k) & (right == other)) for other in range(6)] for k in range(4)])
-    ours, theirs = matched(left, 4, right, 6)
+    ours, theirs = match_topics(left, 4, right, 6)
     rows, columns = linear_sum_assignment(-common)
     assert common[ours, theirs].sum() == common[rows, columns].sum()
     assert len(set(ours)) == len(ours)
@@ -73,7 +73,7 @@ def test_matching_keeps_the_most_tokens(seed):
 
 
 def test_matching_leaves_topics_without_a_common_token_out():
-    ours, theirs = matched(np.array([0, 0, 1], np.int32), 2, np.array([1, 1, 1], np.int32), 2)
+    ours, theirs = match_topics(np.array([0, 0, 1], np.int32), 2, np.array([1, 1, 1], np.int32), 2)
     assert (ours.tolist(), theirs.tolist()) == ([0], [1])
 
 

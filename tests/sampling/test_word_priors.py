@@ -22,7 +22,7 @@ from stickbreak.sampling import starts
 from stickbreak.sampling.chain import Chain, resample_gamma_beside
 from stickbreak.sampling.checks import REPRESENTATIONS
 from stickbreak.sampling.known_topics import KnownTopics, WordLikelihood, known_topics, with_known
-from stickbreak.sampling.samples import matched as paired
+from stickbreak.sampling.samples import match_topics as paired
 from stickbreak.sampling.starts import with_kept
 from stickbreak.sampling.state import Concentrations
 

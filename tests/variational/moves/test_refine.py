@@ -21,7 +21,9 @@ from stickbreak.variational.moves import (
     base,
     make_moves,
     run_move,
-    trials,
+)
+from stickbreak.variational.moves import (
+    births as trials,
 )
 from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.words import sample
