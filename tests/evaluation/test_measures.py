@@ -125,33 +125,6 @@ def test_diversity_and_exclusivity_by_hand():
     assert exclusivity(np.vstack([phi[0]] * 4), 3) == pytest.approx([0.25] * 4)
 
 
-def test_an_intruder_is_a_top_word_elsewhere_and_rare_here():
-    phi = np.full((3, 12), 0.01)
-    for k in range(3):
-        phi[k, 4 * k : 4 * k + 4] = 1.0
-    words = [f"w{i}" for i in range(12)]
-    table = word_intrusion(phi, words, n_words=3, random_state=1)
-    assert table["topic"].tolist() == [0, 1, 2]
-    for k, row in enumerate(table.itertuples()):
-        shown = row.words.split()
-        assert len(set(shown)) == 4
-        assert row.intruder in shown
-        own = [int(word[1:]) // 4 == k for word in shown]
-        assert sum(own) == 3
-        assert int(row.intruder[1:]) // 4 != k
-    assert table.equals(word_intrusion(phi, words, n_words=3, random_state=1))
-    places = {
-        row.words.split().index(row.intruder)
-        for seed in range(20)
-        for row in word_intrusion(phi, words, n_words=3, random_state=seed).itertuples()
-    }
-    assert places == {0, 1, 2, 3}
-
-
-def test_topics_that_are_alike_have_no_intruder():
-    assert word_intrusion(np.ones((2, 3)), ["a", "b", "c"], n_words=3).empty
-
-
 @pytest.mark.parametrize(
     ("call", "said"),
     [

@@ -19,6 +19,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -34,14 +35,18 @@ from stickbreak.cli.options import (
     Metadata,
     ModelPath,
     Quiet,
+    Server,
+    ServerModel,
     TableFile,
+    Timeout,
+    chat_model,
     option,
     set_signature,
 )
 from stickbreak.cli.options import given as given_options
 from stickbreak.cli.output import printable, say
 from stickbreak.cli.settings import joined
-from stickbreak.cli.tables import check_table_file, tell_table, with_notes
+from stickbreak.cli.tables import check_table_file, table_in, tell_table, with_notes
 from stickbreak.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -85,6 +90,13 @@ OPTIONS: dict[str, Any] = {
     ],
     "window": Annotated[int, option("--window", "NUMBER", "Words in a window of c_v.", min=2)],
     "n_resamples": Annotated[int, option("--resamples", "NUMBER", "Of the documents, for the intervals.", min=2)],
+    "score": Annotated[
+        list[Path] | None,
+        option("--score", "FILE", "CSV or JSON file with a column answer to score; may be given again."),
+    ],
+    "server": Server,
+    "server_model": ServerModel,
+    "timeout": Timeout,
     "random_state": Annotated[int, option("--random-state", "NUMBER", "Seed of the random numbers.", min=0)],
     "depth": Annotated[int, option("--depth -d", "NUMBER", "Levels below the node.", min=0)],
     "children": Annotated[int, option("--children -c", "NUMBER", "Most children of a node, the largest first.", min=1)],
@@ -308,18 +320,71 @@ def _junk(table: "pd.DataFrame") -> Iterator[tuple[int, str]]:
 
 
 @question("intrusion")
-def _intrusion(model: Any, *, n_words: int = 5, random_state: int = 0) -> "pd.DataFrame":
+def _intrusion(
+    model: Any,
+    *,
+    n_words: int = 5,
+    random_state: int = 0,
+    score: list[Path] | None = None,
+    server: str | None = None,
+    server_model: str | None = None,
+    timeout: float | None = None,
+) -> "pd.DataFrame":
     """Print lists of words with one that does not belong, to be found by people.
 
     The more often people find the intruder, the better is the topic (Chang et al.
-    2009). Hide the last column from them.
+    2009). Take the column intruder away, let people write into a column answer, and
+    give the file back: --score FILE says how often they are right, beside chance.
+    --with URL --model NAME lets a language model answer.
     """
-    from stickbreak.evaluation import word_intrusion
+    from stickbreak.evaluation import answered_intrusion, word_intrusion
+    from stickbreak.fitting.progress import StageProgress
 
-    numbers = model.topics_table()["topic"].to_numpy()
-    phi = model.word_distributions(numbers)
+    judge = chat_model(server, server_model, timeout)
+    if score and judge is not None:
+        raise InputError("--with answers a sheet, --score scores one; write the answers with --out FILE, then score it")
+    asked = model.labelled_topics()
+    phi = model.word_distributions(asked.numbers)
     table = word_intrusion(phi, model.vocabulary_, n_words=n_words, random_state=random_state)
-    return table.assign(topic=numbers[table["topic"].to_numpy(dtype=int)])
+    table = table.assign(topic=asked.numbers[table["topic"].to_numpy(dtype=int)])
+    labels = dict(zip(asked.numbers.tolist(), asked.labels, strict=True))
+    if score:
+        return _scored(_sheets(score), table, labels)
+    if judge is None:
+        return table
+    say(f"Sent to {judge.told}: lists of words of {len(table):,} topics, and nothing of the documents.")
+    with StageProgress(sys.stderr.isatty()) as progress:
+        filled = answered_intrusion(table, judge.intruder, progress.update)
+    notes = _scored(filled, None, labels).attrs if filled["answer"].any() else {}
+    return with_notes(filled, closing=notes.get("closing", "No list has an answer."), values=notes.get("values"))
+
+
+def _scored(sheet: "pd.DataFrame", key: "pd.DataFrame | None", labels: dict[int, str]) -> "pd.DataFrame":
+    """Return how often intruders were found, with the labels of the topics, and what is said of all."""
+    from stickbreak.evaluation import intrusion_scores
+
+    table = intrusion_scores(sheet, key)
+    whole = table.attrs
+    strange = next((k for k in table["topic"].tolist() if k not in labels), None)
+    if strange is not None:
+        raise InputError(f"--score: the sheet has topic {strange}, which this model has not; give the model it is of")
+    table.insert(1, "label", [labels[k] for k in table["topic"].tolist()])
+    closing = (
+        f"{whole['share_right']:.0%} of the intruders are found (95 % interval {whole['low']:.0%} to "
+        f"{whole['high']:.0%}); by chance it would be {whole['chance']:.0%}."
+    )
+    if whole["n_unknown"]:
+        closing += f" Wrong besides: {whole['n_unknown']:,} answers that are none of the words."
+    if whole["n_empty"]:
+        closing += f" Left out: {whole['n_empty']:,} without an answer."
+    return with_notes(table, closing=closing, values=whole)
+
+
+def _sheets(paths: list[Path]) -> "pd.DataFrame":
+    """Read sheets with answers, one below the other."""
+    import pandas as pd
+
+    return pd.concat([table_in(path, "--score") for path in paths], ignore_index=True)
 
 
 @question("moves")

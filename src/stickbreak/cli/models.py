@@ -30,12 +30,13 @@ from stickbreak.cli.tables import (
     check_table_file,
     print_rows,
     print_topics,
+    table_in,
     tell_table,
     with_notes,
     write_weights,
 )
 from stickbreak.cli.vectors import SingleVectors, Vectors
-from stickbreak.exceptions import InputError, NoDocuments, ReadError
+from stickbreak.exceptions import InputError, NoDocuments
 from stickbreak.storage.urls import location_of
 
 if TYPE_CHECKING:
@@ -772,14 +773,7 @@ def _label(text: str) -> tuple[int, str | None]:
 
 def _labels_in(path: Path, fitted: Any) -> dict[int, str | None]:
     """Return the labels that a CSV file gives to topics; labels that the model makes of words are left out."""
-    import pandas as pd
-
-    try:
-        with open(path, encoding="utf-8-sig") as file:
-            mark = max(",;\t", key=file.readline().count)  # spreadsheets of some countries: semicolons
-        rows = pd.read_csv(path, sep=mark, dtype=str, keep_default_na=False, encoding="utf-8-sig").fillna("")
-    except (OSError, ValueError) as error:
-        raise ReadError(f"--file: {path} cannot be read ({error}); give a CSV file in UTF-8") from error
+    rows = table_in(path, "--file")
     if not {"topic", "label"} <= set(rows.columns):
         raise InputError(f"--file: {path} needs columns topic and label; stickbreak topics --out FILE.csv writes them")
     asked, known = fitted.labelled_topics(), fitted.labels_

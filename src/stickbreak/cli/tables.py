@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from stickbreak.cli.output import check_output, print_json, printable, say, show, strict_json
-from stickbreak.exceptions import InputError
+from stickbreak.exceptions import InputError, ReadError
 from stickbreak.storage.atomic import replace_file
 from stickbreak.storage.urls import Location
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "WEIGHT_FORMATS", "WeightTable", "check_table_file", "csv_text", "document_weights", "print_rows", "print_topics",
-    "tell_table", "with_notes", "write_weights",
+    "table_in", "tell_table", "with_notes", "write_weights",
 ]  # fmt: skip
 
 TABLE_FORMATS = (".csv", ".json", ".parquet")
 WEIGHT_FORMATS = (".csv", ".jsonl", ".npz", ".parquet")
-_SHARES = "share share_a share_b share_of_word mean_weight corpus_weight weight low high probability"
+_SHARES = "share share_a share_b share_of_word share_right chance mean_weight corpus_weight weight low high probability"
 _FORMATS = {
     **dict.fromkeys(_SHARES.split(), ".2%"),
     **{"npmi": ".3f", "c_v": ".3f", "umass": ".1f", "exclusivity": ".2f", "coherence": ".3f", "p": ".2g"},
@@ -57,6 +57,21 @@ def check_table_file(path: Path | None, *inputs: Location, formats: Sequence[str
     if path.suffix not in formats:
         raise InputError(f"--out {path} has no known ending; use {', '.join(formats)}")
     check_output(path, *inputs)
+
+
+def table_in(path: Path, option: str) -> pd.DataFrame:
+    """Return a table that a person wrote as CSV, or that --json printed; a cell of CSV is a text."""
+    import pandas as pd
+
+    try:
+        if path.suffix == ".json":
+            told = json.loads(path.read_text(encoding="utf-8-sig"))
+            return pd.DataFrame(told["rows"] if isinstance(told, dict) else told)
+        with open(path, encoding="utf-8-sig") as file:
+            mark = max(",;\t", key=file.readline().count)  # spreadsheets of some countries: semicolons
+        return pd.read_csv(path, sep=mark, dtype=str, keep_default_na=False, encoding="utf-8-sig").fillna("")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ReadError(f"{option}: {path} cannot be read ({error}); give a CSV file in UTF-8, or JSON") from error
 
 
 def with_notes(

@@ -2,7 +2,8 @@
 
 from stickbreak.evaluation.coherence import coherence, coherence_of_words
 from stickbreak.evaluation.evaluate import Evaluation, document_completion, evaluate, unigram_completion
-from stickbreak.evaluation.measures import c_npmi, c_v, exclusivity, npmi, topic_diversity, word_intrusion
+from stickbreak.evaluation.intrusion import answered_intrusion, intrusion_scores, word_intrusion
+from stickbreak.evaluation.measures import c_npmi, c_v, exclusivity, npmi, topic_diversity
 from stickbreak.evaluation.topic_scores import per_word_likelihood, topic_scores
 from stickbreak.prediction.completion import Completion
 from stickbreak.prediction.left_to_right import LeftToRight, left_to_right
@@ -11,6 +12,7 @@ __all__ = [
     "Completion",
     "Evaluation",
     "LeftToRight",
+    "answered_intrusion",
     "c_npmi",
     "c_v",
     "coherence",
@@ -18,6 +20,7 @@ __all__ = [
     "document_completion",
     "evaluate",
     "exclusivity",
+    "intrusion_scores",
     "left_to_right",
     "npmi",
     "per_word_likelihood",

@@ -1,15 +1,14 @@
-"""Scores of topics that papers report: NPMI, C_V, diversity, exclusivity, and word intrusion for people."""
+"""Scores of topics that papers report: NPMI, C_V, diversity, exclusivity."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stickbreak.corpus import Corpus
-from stickbreak.corpus.tables import in_tables
 from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.checks import check_whole
@@ -17,12 +16,8 @@ from stickbreak.numerics.arrays import Float, Int
 from stickbreak.prediction.word_pairs import WordPairs, check_window, mean_npmi, npmi_of_words, word_sequences
 from stickbreak.prediction.words import top_word_indices
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 DIVERSITY_WORDS = 25  # top words (Dieng, Ruiz, Blei 2020)
 WINDOW, NPMI_WINDOW = 110, 10  # words, of C_V and of C_NPMI (Röder et al. 2015)
-_RARE_HERE = 0.5  # an intruder is in the lower half of the words of the topic
 
 
 def npmi(topic_word: ArrayLike, corpus: Any, n_words: int = 10) -> Float:
@@ -58,7 +53,7 @@ def npmi(topic_word: ArrayLike, corpus: Any, n_words: int = 10) -> Float:
     array([ 1.  , -0.95])
     """
     corpus = Corpus.from_counts(corpus)
-    return npmi_of_words(_top_words(topic_word, n_words, corpus.n_words), corpus)
+    return npmi_of_words(top_words_of_table(topic_word, n_words, corpus.n_words), corpus)
 
 
 def c_v(
@@ -108,7 +103,7 @@ def c_v(
     >>> c_v([[0.5, 0.4, 0.1]], [["cat", "dog"], ["cat", "dog"], ["car"]], ["cat", "dog", "car"], n_words=2)
     array([1.])
     """
-    top = _top_words(topic_word, n_words, len(words))
+    top = top_words_of_table(topic_word, n_words, len(words))
     sequences = word_sequences(texts, options)
     return mean_cosine(WordPairs.in_windows(top, words, sequences, check_window(window), as_gensim=as_gensim))
 
@@ -149,7 +144,7 @@ def c_npmi(
     >>> c_npmi([[0.5, 0.4, 0.1]], [["cat", "dog"], ["cat", "dog"], ["car"]], ["cat", "dog", "car"], n_words=2)
     array([1.])
     """
-    top = _top_words(topic_word, n_words, len(words))
+    top = top_words_of_table(topic_word, n_words, len(words))
     sequences = word_sequences(texts, options)
     return mean_npmi(WordPairs.in_windows(top, words, sequences, check_window(window), as_gensim=as_gensim))
 
@@ -197,7 +192,7 @@ def topic_diversity(topic_word: ArrayLike, n_words: int = DIVERSITY_WORDS) -> fl
     >>> topic_diversity([[0.6, 0.3, 0.1], [0.6, 0.1, 0.3]], n_words=2)
     0.75
     """
-    return diversity_of_words(_top_words(topic_word, n_words, None, least=1))
+    return diversity_of_words(top_words_of_table(topic_word, n_words, None, least=1))
 
 
 def diversity_of_words(top: NDArray[np.integer]) -> float:
@@ -249,60 +244,13 @@ def exclusivity(topic_word: ArrayLike, n_words: int = 10) -> Float:
     array([0.75, 1.  ])
     """
     phi = np.asarray(topic_word, dtype=np.float64)
-    top = _top_words(phi, n_words, None, least=1)
+    top = top_words_of_table(phi, n_words, None, least=1)
     total = phi.sum(axis=0)
     found: Float = (np.take_along_axis(phi, top, axis=1) / total[top]).mean(axis=1)
     return found
 
 
-def word_intrusion(
-    topic_word: ArrayLike, words: Sequence[str], *, n_words: int = 5, random_state: int = 0
-) -> pd.DataFrame:
-    """Return lists of words for people, who look for the word that does not belong (Chang et al. 2009).
-
-    A list has the top words of a topic and one intruder: a top word of another topic that is rare in this one. The
-    more often people find it, the better is the topic.
-
-    Parameters
-    ----------
-    topic_word : array-like of shape (n_topics, n_words_total)
-        Word probabilities.
-    words : sequence of str of length n_words_total
-        The words of the columns, such as ``model.vocabulary_``.
-    n_words : int, default=5
-        Number of top words.
-    random_state : int, default=0
-        Seed of the choice and of the order.
-
-    Returns
-    -------
-    DataFrame
-        A row for each topic: topic, words (with blanks between them, in random order), intruder. Topics have no row
-        where all top words of the other topics are frequent in them, too.
-
-    Raises
-    ------
-    InputError
-        If the shapes do not fit, or an argument is out of range.
-    """
-    import pandas as pd
-
-    phi = np.asarray(topic_word, dtype=np.float64)
-    top = _top_words(phi, n_words, len(words), least=1)
-    rng, candidates = np.random.default_rng(check_whole("random_state", random_state, 0)), np.unique(top)
-    rows, words = [], in_tables(words)
-    for k, own in enumerate(top):
-        rare = phi[k] <= np.quantile(phi[k], _RARE_HERE)
-        possible = np.setdiff1d(candidates[rare[candidates]], own)
-        if not possible.size:
-            continue
-        intruder = int(rng.choice(possible))
-        shown = rng.permutation(np.append(own, intruder))
-        rows.append((k, " ".join(words[w] for w in shown), words[intruder]))
-    return pd.DataFrame(rows, columns=["topic", "words", "intruder"])
-
-
-def _top_words(topic_word: ArrayLike, n_words: int, n_columns: int | None, least: int = 2) -> Int:
+def top_words_of_table(topic_word: ArrayLike, n_words: int, n_columns: int | None, least: int = 2) -> Int:
     """Return the top words, (K, M)."""
     phi = np.asarray(topic_word, dtype=np.float64)
     if phi.ndim != 2 or (n_columns is not None and phi.shape[1] != n_columns):

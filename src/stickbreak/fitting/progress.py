@@ -20,6 +20,7 @@ _STAGES = {
     "write": "writing, parts",
     "join": "joins",
     "name": "names",
+    "judge": "lists",
     "report": "documents",
 }
 

@@ -147,8 +147,10 @@ class ChatModel:
         """Return the word that does not belong to the others; raises as a call does."""
         asked = "One of these words does not belong to the others:"
         answer = self.answer(f"{asked}\n{', '.join(words)}\nWhich? Answer with this word alone, as it is written.")
-        parts = [part.strip().casefold() for part in re.split(r"[\s\"'“”*`.,;:]+", answer)]
-        named = [word for word in words if word.casefold() in parts or answer.strip().casefold() == word.casefold()]
+        said = answer.casefold()
+        named = [word for word in words if said.strip(" \t\"'“”*`.") == word.casefold()] or [
+            word for word in words if re.search(rf"(?<!\w){re.escape(word.casefold())}(?!\w)", said)
+        ]
         if len(named) != 1:
             raise NoAnswer(f"the answer is not one of the words: {_shown(answer)}")
         return named[0]
