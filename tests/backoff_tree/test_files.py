@@ -14,8 +14,7 @@ from tests.fitting.test_engine import Travelling
 
 import stickbreak
 from stickbreak import BackoffTreeTopics
-from stickbreak.backoff_tree import checks
-from stickbreak.backoff_tree import document_blocks as cutting
+from stickbreak.backoff_tree import checks, document_blocks
 from stickbreak.backoff_tree.document_blocks import DocumentBlocks, counts_of_block, leaves_in, sampled
 from stickbreak.backoff_tree.sampler import TreeSampler
 from stickbreak.backoff_tree.shape import TreeShape
@@ -48,8 +47,8 @@ def model(corpus: Corpus) -> BackoffTreeTopics:
 @pytest.fixture
 def cut(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many blocks, and few at a time."""
-    monkeypatch.setattr(cutting, "BLOCK_TOKENS", (60, 300))
-    monkeypatch.setattr(cutting, "TOKENS_AT_ONCE", 700)
+    monkeypatch.setattr(document_blocks, "BLOCK_TOKENS", (60, 300))
+    monkeypatch.setattr(document_blocks, "TOKENS_AT_ONCE", 700)
 
 
 @pytest.mark.usefixtures("cut")
@@ -220,8 +219,8 @@ def test_a_full_scratch_folder_ends_the_fit_and_it_goes_on_from_its_checkpoint(
 
 def test_memory_follows_a_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a collection in a folder, with few words and leaves: far less than the leaves of its tokens."""
-    monkeypatch.setattr(cutting, "BLOCK_TOKENS", (4000, 8000))
-    monkeypatch.setattr(cutting, "TOKENS_AT_ONCE", 16000)
+    monkeypatch.setattr(document_blocks, "BLOCK_TOKENS", (4000, 8000))
+    monkeypatch.setattr(document_blocks, "TOKENS_AT_ONCE", 16000)
     write_corpus(planted_lda(1500, 50, n_topics=8, mean_tokens=400, seed=0)[0], tmp_path / "corpus")
     corpus, peaks = open_corpus(tmp_path / "corpus"), []
     settings: dict[str, Any] = {"branching": (2, 3), "n_laps": 2, "random_state": 0, "learn": ()}

@@ -9,7 +9,7 @@ import pytest
 
 import stickbreak
 from stickbreak import BackoffTreeTopics
-from stickbreak.backoff_tree import document_blocks as cutting
+from stickbreak.backoff_tree import document_blocks
 from stickbreak.corpus import Corpus, open_corpus, planted_lda, write_corpus
 from stickbreak.fitting import cluster as fitting_cluster
 
@@ -23,7 +23,7 @@ SETTINGS["random_state"] = 0
 @pytest.fixture(autouse=True)
 def cut(monkeypatch: pytest.MonkeyPatch) -> None:
     """Several blocks, whose counts are added up by the workers."""
-    monkeypatch.setattr(cutting, "BLOCK_TOKENS", (500, 1 << 20))
+    monkeypatch.setattr(document_blocks, "BLOCK_TOKENS", (500, 1 << 20))
     monkeypatch.setattr(fitting_cluster, "FAN_IN", 2)
     monkeypatch.setattr(fitting_cluster, "LARGE", 0)
 

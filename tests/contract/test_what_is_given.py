@@ -11,7 +11,7 @@ from fuzz.models import weights
 from scipy import sparse
 from tests.contract.small import FACES, FACES_OF_WORDS, data_of, fitted, unfitted
 
-from stickbreak.backoff_tree import checks as of_trees
+from stickbreak.backoff_tree import checks as tree_checks
 from stickbreak.corpus import Corpus, GroupedVectors
 from stickbreak.exceptions import InputError, InvalidCorpus
 from stickbreak.fitting import checks
@@ -286,7 +286,7 @@ def test_no_vectors_have_no_components_and_no_score():
     ("name", "what"), [("HybridHDP", "document"), ("GibbsHDP", "document"), ("BackoffTreeTopics", "fit")]
 )
 def test_long_document_is_refused_before_its_tokens_are_written_out(name, what, monkeypatch):
-    for module in (checks, of_trees):
+    for module in (checks, tree_checks):
         monkeypatch.setattr(module, "memory_installed", lambda: 2.0**26)
     counts = np.ones((30, 12), int)
     unfitted(name).fit(counts)

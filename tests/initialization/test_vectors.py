@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from stickbreak.initialization import start_of_components
-from stickbreak.initialization import vectors as seeding
+from stickbreak.initialization import start_of_components, vectors
 from stickbreak.initialization.vectors import _seeds
 from stickbreak.likelihoods import Gaussian
 
@@ -70,8 +69,8 @@ def test_ten_seeds_or_a_tenth_are_drawn_by_gain_and_never_the_first(n, by_gain):
 def test_vectors_are_assigned_as_often_as_they_can_bear(monkeypatch):
     X, rounds = np.random.default_rng(0).normal(size=(700, 2)), []
     likelihood = Gaussian(4.0, np.eye(2), np.zeros(2), 0.01)
-    assigned = seeding._assigned
-    monkeypatch.setattr(seeding, "_assigned", lambda *given: rounds.append(1) or assigned(*given))
+    assigned = vectors._assigned
+    monkeypatch.setattr(vectors, "_assigned", lambda *given: rounds.append(1) or assigned(*given))
     for n, least, most in ((200, 1, 1), (40, 2, 700 // (40 * likelihood.n_rows)), (3, 3, 10)):
         rounds.clear()
         start_of_components(likelihood, X, n, np.random.default_rng(0))
@@ -82,13 +81,13 @@ def test_a_sample_of_many_blocks_is_assigned_as_one(monkeypatch):
     X, likelihood = with_outliers(0), Gaussian(4.0, np.eye(2), np.zeros(2), 0.01)
     posterior = likelihood.posterior(likelihood.statistics(X[:5], np.eye(5)), np.ones(5))
     expected = likelihood.expected_log(posterior, X).argmax(axis=1)
-    monkeypatch.setattr(seeding, "BLOCK", 9)
-    best, _, N = seeding._assigned(likelihood, posterior, X, 5)
+    monkeypatch.setattr(vectors, "BLOCK", 9)
+    best, _, N = vectors._assigned(likelihood, posterior, X, 5)
     np.testing.assert_array_equal(best, expected)
     np.testing.assert_array_equal(N, np.bincount(expected, minlength=5))
     monkeypatch.undo()
     whole = start_of_components(likelihood, X, 5, np.random.default_rng(3))
-    monkeypatch.setattr(seeding, "BLOCK", 7)
+    monkeypatch.setattr(vectors, "BLOCK", 7)
     for block, all_at_once in zip(start_of_components(likelihood, X, 5, np.random.default_rng(3)), whole, strict=True):
         np.testing.assert_allclose(block, all_at_once, rtol=1e-12, atol=1e-12)
 

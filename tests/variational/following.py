@@ -9,7 +9,7 @@ import pytest
 
 from stickbreak.fitting.batch_store import BatchStore
 from stickbreak.variational.hdp import HDP
-from stickbreak.variational.moves import births as trials
+from stickbreak.variational.moves import births
 from stickbreak.variational.moves.births import Trial
 
 from . import reference
@@ -117,8 +117,8 @@ class Following(Recorder):
     @contextmanager
     def watched(self):
         """Follow trials from their first visits on, and what learning does to theta, which no move is told of."""
-        local_step, learn, first_updates = HDP.local_step, HDP.learn, trials.first_updates
-        update_batches, take_lap, visits = trials.update_batches, trials.take_lap, []
+        local_step, learn, first_updates = HDP.local_step, HDP.learn, births.first_updates
+        update_batches, take_lap, visits = births.update_batches, births.take_lap, []
 
         def visited(*arguments):
             visits.append(local_step(*arguments))
@@ -155,7 +155,7 @@ class Following(Recorder):
             patch.setattr(HDP, "local_step", visited)
             patch.setattr(HDP, "learn", learned)
             for name, followed in (("first_updates", begun), ("update_batches", again), ("take_lap", lap)):
-                patch.setattr(trials, name, followed)
+                patch.setattr(births, name, followed)
             yield
 
     def q(self):

@@ -8,8 +8,7 @@ from stickbreak.corpus import Corpus, toy_bars
 from stickbreak.initialization import StartSettings, make_start
 from stickbreak.variational import VariationalHDP
 from stickbreak.variational.memoized import first_lap, laps
-from stickbreak.variational.moves import Birth, Delete, base, run_move
-from stickbreak.variational.moves import births as trials
+from stickbreak.variational.moves import Birth, Delete, base, births, run_move
 from stickbreak.variational.words import WordBirths, starting_parameters
 
 from ..following import Holding
@@ -36,12 +35,12 @@ def test_first_birth_is_a_collapsed_start_with_the_hyperparameters_of_the_beginn
 def test_topics_are_found_from_the_start_once_and_their_halves_wait_for_laps_without_a_gain():
     move, given = made_move(Birth, fresh=6), made_move(Birth)
     made, state, _ = before_trial(move, small_bars(1), 2)
-    assert (move.settled, given.settled) == (trials.SETTLED, trials.STILL)
+    assert (move.settled, given.settled) == (births.SETTLED, births.STILL)
     first, second = move.propose(state, made), move.propose(state, made)
     assert not set(first.names) & set(state.topic_ids)
     assert set(state.topic_ids) <= set(second.names)
     assert second.model is state.model
-    assert move.settled == trials.STILL
+    assert move.settled == births.STILL
     np.testing.assert_array_equal(given.propose(state, made).names[:2], state.topic_ids)
 
 

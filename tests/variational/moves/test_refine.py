@@ -19,11 +19,9 @@ from stickbreak.variational.moves import (
     MoveSettings,
     Refine,
     base,
+    births,
     make_moves,
     run_move,
-)
-from stickbreak.variational.moves import (
-    births as trials,
 )
 from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.words import sample
@@ -156,7 +154,7 @@ def test_rejected_trial_rests_until_the_topics_change_also_through_a_snapshot(ki
         assert trial_candidates(one, other, rise=0.0) == [0]
 
 
-@pytest.mark.parametrize(("gain", "tired"), [(0.9 * trials.WORTH, True), (1.1 * trials.WORTH, False)])
+@pytest.mark.parametrize(("gain", "tired"), [(0.9 * births.WORTH, True), (1.1 * births.WORTH, False)])
 def test_accepted_trial_is_followed_by_another_only_if_it_gained_enough(monkeypatch, gain, tired):
     move = made_move(Refine)
     made, state, _ = before_trial(move, small_bars(1), 4)
@@ -171,8 +169,8 @@ def test_accepted_trial_is_followed_by_another_only_if_it_gained_enough(monkeypa
 def test_trial_ends_early_only_where_the_answer_is_known(monkeypatch, kind):
     """Stopped when it is ahead, or when the laps that are left cannot bring it there; the decision is the same."""
     counted = []
-    original = trials.update_batches
-    monkeypatch.setattr(trials, "update_batches", lambda *a, **k: counted.append(1) or original(*a, **k))
+    original = births.update_batches
+    monkeypatch.setattr(births, "update_batches", lambda *a, **k: counted.append(1) or original(*a, **k))
     made, state, _ = before_trial(made_move(kind), small_bars(1), 4)
     for change, most in ((1e9, 2), (-1e9, 0)):  # far below what any topics reach, far above
         move, other = made_move(kind), deepcopy(state)
