@@ -80,7 +80,8 @@ def frozen(value: Any) -> Any:
         return [frozen(entry) for entry in value]
     if isinstance(value, str | int | float | bool | None):
         return value
-    names = getattr(value, "__slots__", None) or vars(value)
+    slots = [name for base in type(value).__mro__ for name in getattr(base, "__slots__", ())]
+    names = slots or vars(value)
     return type(value).__name__, {name: frozen(getattr(value, name)) for name in names}
 
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from stickbreak.corpus.tables import in_tables
 from stickbreak.evaluation.measures import top_words_of_table
 from stickbreak.exceptions import InputError, NoAnswer, ServerError
-from stickbreak.fitting.requirements import check_whole
+from stickbreak.fitting.checks import check_whole
 from stickbreak.questions.documents import wilson_lower_bound
 
 if TYPE_CHECKING:
