@@ -11,8 +11,25 @@ from tests.contract.small import OF_WORDS, SMALL, TREES, data_of, fitted, unfitt
 import stickbreak
 from stickbreak.evaluation import document_completion, evaluate
 from stickbreak.exceptions import InputError, InvalidCorpus
+from stickbreak.methods import OWN, methods
 from stickbreak.prediction.topics import FlatTopics, ForeignTopics, as_topics, shares_of
 from stickbreak.prediction.words import top_word_indices
+
+
+def test_every_method_of_words_is_under_contract(request):
+    plugin = request.config.pluginmanager
+    entries = next(
+        (*module.ESTIMATORS, *module.SPARSE)
+        for module in plugin.get_plugins()
+        if str(getattr(module, "__file__", "")).endswith("contract/conftest.py")
+    )
+    of_words = [method.estimator for method in methods().values() if method.data == "documents"]
+    assert sorted(entry.name for entry in entries) == sorted(of_words)
+
+
+def test_own_estimators_are_in_all():
+    assert {method.estimator for method in OWN.values()} <= set(stickbreak.__all__)
+
 
 ROOMS = ("evaluation", "prediction", "report", "cli")
 METHODS_OF_SOME = ("left_to_right", "update", "partial_fit", "predict_labels", "label_probabilities", "joins_topics")

@@ -39,21 +39,6 @@ def test_planted_topics_are_found():
     assert (np.diff(model.components_.sum(axis=1)) <= 0).all()
 
 
-def test_cut_stream_equals_the_uncut_one(corpus, tmp_path):
-    parts = [corpus[begin : begin + 20] for begin in range(0, 80, 20)]
-    whole, cut = (HybridHDP(n_topics=9, total_documents=500, random_state=4) for _ in range(2))
-    for part in parts:
-        whole.partial_fit(part)
-    for part in parts[:2]:
-        cut.partial_fit(part)
-    cut.save(tmp_path / "cut")
-    on = stickbreak.load(tmp_path / "cut")
-    for part in parts[2:]:
-        on.partial_fit(part)
-    assert_same(whole, on)
-    assert (on.n_steps_, on.n_documents_seen_, on.n_laps_) == (4, 80, 4)
-
-
 def test_stream_goes_on_after_a_fit_with_smaller_steps(corpus):
     model = HybridHDP(**SMALL).fit(corpus)
     assert model.n_steps_ == 3 * 5
@@ -265,12 +250,6 @@ def test_stream_keeps_its_offset(corpus, tmp_path):
     fitted.save(tmp_path / "m")
     on = stickbreak.load(tmp_path / "m").set_params(learning_offset=0.5).partial_fit(corpus[:9])
     assert on.trace_["step_size"][-1] == pytest.approx((11 + 10 ** (1 / 0.6) - 1) ** -0.6)
-
-
-def test_defaults_predict_at_least_as_well_as_a_random_start():
-    corpus, _ = planted_lda(300, 200, n_topics=12, mean_tokens=60, seed=5)
-    found, random = (HybridHDP(n_topics=30, init=init, random_state=0).fit(corpus[:250]) for init in ("lda", "random"))
-    assert found.score(corpus[250:]) > random.score(corpus[250:])
 
 
 def test_minibatches_of_a_lap_are_of_nearly_the_same_size(monkeypatch):

@@ -141,8 +141,9 @@ def assert_same(left, right):
 @pytest.mark.parametrize("top_level", ["truncated", "unbounded"])
 def test_cut_stream_equals_the_uncut_one(corpus, tmp_path, top_level):
     parts = [corpus[begin : begin + 15] for begin in range(0, 90, 15)]
-    whole = HybridHDP(**SMALL, top_level=top_level, total_documents=500, n_jobs=2)
-    cut = HybridHDP(**SMALL, top_level=top_level, total_documents=500)
+    settings = {**SMALL, "top_level": top_level, "total_documents": 500}
+    settings |= {"n_topics": 2, "gamma": 3.0} if top_level == "unbounded" else {}
+    whole, cut = HybridHDP(**settings, n_jobs=2), HybridHDP(**settings)
     for part in parts:
         whole.partial_fit(part)
     for part in parts[:3]:
@@ -152,6 +153,8 @@ def test_cut_stream_equals_the_uncut_one(corpus, tmp_path, top_level):
     for part in parts[3:]:
         on.partial_fit(part)
     assert_same(whole, on)
+    assert top_level == "truncated" or whole._state.n_topics > 3, "no topic was born"
+    assert (on.n_steps_, on.n_documents_seen_, on.n_laps_) == (6, 90, 6)
     alpha, gamma, eta = (whole.trace_[name] for name in LEARNABLE)
     assert np.unique(alpha).size == np.unique(gamma).size == 6
     assert np.diff(eta, prepend=0.1).nonzero()[0].tolist() == [0, 1, 3], "eta is learned after steps 1, 2 and 4"

@@ -19,7 +19,7 @@ from stickbreak.storage.memory import memory_installed
 from stickbreak.storage.persistence import read_folder, write_folder
 
 from . import reference
-from .fits import assert_same, state_arrays
+from .fits import state_arrays
 from .problems import expected_counts, found_under, state_of, step_to
 
 ALPHA, GAMMA, ETA, W = 1.3, 0.8, 0.4, 3
@@ -152,31 +152,6 @@ SMALL = {
     "gamma": 3.0,
     "random_state": 0,
 }
-
-
-def test_cut_stream_equals_the_uncut_one(corpus, tmp_path):
-    parts = [corpus[begin : begin + 10] for begin in range(0, 80, 10)]
-    whole = HybridHDP(**SMALL, total_documents=500, n_jobs=2)
-    cut = HybridHDP(**SMALL, total_documents=500)
-    for part in parts:
-        whole.partial_fit(part)
-    for part in parts[:4]:
-        cut.partial_fit(part)
-    cut.save(tmp_path / "cut")
-    on = stickbreak.load(tmp_path / "cut")
-    for part in parts[4:]:
-        on.partial_fit(part)
-    assert whole._state.n_topics > 3, "no topic was born"
-    assert_same(whole, on)
-
-
-def test_cut_fit_equals_the_uncut_one(corpus, tmp_path):
-    settings = {**SMALL, "batch_size": 15}
-    HybridHDP(**settings, n_laps=2).fit(corpus, checkpoint=tmp_path / "c")
-    on = HybridHDP(**settings, n_laps=5).fit(corpus, checkpoint=tmp_path / "c", resume=True)
-    assert_same(HybridHDP(**settings, n_laps=5).fit(corpus), on)
-    with pytest.raises(InputError, match="differs in its top_level"):
-        HybridHDP(**{**settings, "top_level": "truncated"}).fit(corpus, checkpoint=tmp_path / "c", resume=True)
 
 
 def test_topics_that_are_shown_leave_gamma_to_the_others(corpus):

@@ -13,7 +13,7 @@ from scipy.stats import gamma, multivariate_t, norm
 
 from stickbreak.exceptions import InputError
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, ZeroMeanGaussian
-from stickbreak.likelihoods.gaussian import NormalGammaPosterior
+from stickbreak.likelihoods.gaussian import NormalGammaPosterior, mean_and_covariance
 from stickbreak.likelihoods.wishart import SCALE_LIMITS, NormalWishartPosterior, WishartPosterior
 
 ORACLE = json.loads((Path(__file__).parents[1] / "data" / "ef_dpm.json").read_text(encoding="utf-8"))
@@ -325,3 +325,17 @@ def test_statistics_move_to_another_origin(family):
     other = replace(family, m=np.array([30.0, -4.0, 0.5])) if hasattr(family, "m") else replace(family, scale=3.0)
     np.testing.assert_allclose(other.moved_from(family, S, N), other.statistics(X, R), rtol=1e-11, atol=1e-11)
     np.testing.assert_array_equal(family.from_origin().statistics(X - family.origin, R), S)
+
+
+@pytest.mark.parametrize("value", [0.1, -1 / 3, 1e-20, 12345.678])
+@pytest.mark.parametrize("n", [2, 300, 40_000])
+def test_a_spread_of_rounding_alone_is_none(value, n):
+    with pytest.raises(InputError, match="are the same, so they do not determine"):
+        mean_and_covariance(np.full((n, 3), value), zero_mean=False)
+
+
+def test_a_small_spread_is_one():
+    X = 1.0 + 1e-10 * np.random.default_rng(0).normal(size=(1000, 3))
+    mean, covariance = mean_and_covariance(X, zero_mean=False)
+    np.testing.assert_allclose(mean, 1.0, rtol=1e-9)
+    np.testing.assert_allclose(np.diag(covariance), 1e-20, rtol=0.2)

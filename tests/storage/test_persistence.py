@@ -208,7 +208,7 @@ def test_foreign_files_beside_a_model_are_not_lost(tmp_path):
 FAILURES = [
     (persistence, "_blocks", errno.ENOSPC, "the disk is full; free some space"),
     (Path, "write_text", errno.ENOSPC, "the disk is full; free some space"),
-    (Path, "write_text", errno.EDQUOT, "quota"),
+    (Path, "write_text", errno.EDQUOT, "the disk quota is used up; free some space"),
     (Path, "mkdir", errno.EACCES, "permission denied; choose a place"),
     (Path, "mkdir", errno.EROFS, "read-only; choose another place"),
     (os, "fsync", errno.ENOSPC, "the disk is full; free some space"),

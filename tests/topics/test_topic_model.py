@@ -105,6 +105,8 @@ def test_a_fit_goes_on_in_every_phase_as_if_it_had_not_stopped(small: Corpus, le
     assert n_topics[-1] < n_topics[30]
     (halves,) = np.flatnonzero(np.diff(n_topics) > 1)[:1] + 1  # the pass before that which is of halves
     assert 40 < halves < 150
+    if not learn:
+        np.testing.assert_allclose(whole.trace_["alpha"], whole.trace_["alpha"][0])  # merges and halves keep its sum
     for cut in (3, 40, 43, halves, halves + 1, halves + 25, 150):
         model(cut).fit(small, checkpoint=tmp_path / str(cut)).save(tmp_path / f"model{cut}")
         resumed = model(170).fit(small, checkpoint=tmp_path / str(cut), resume=True)
