@@ -254,10 +254,15 @@ def test_number_of_words_or_leaves_is_whole(fitted, n):
             ask(n)
 
 
-def test_tree_of_a_million_leaves_fits_documents(seed):
+@pytest.mark.long
+def test_tree_of_a_million_leaves_fits_documents_and_is_walked(seed):
     documents, _ = planted_lda(60, 50, n_topics=5, mean_tokens=40, seed=seed)
     model = BackoffTreeTopics(n_topics=1_259_712, n_laps=3, random_state=seed).fit(documents)
     assert model.n_leaves_ == 1_259_712
     assert model.transform(documents).shape == (60, 1_259_712)
     assert np.isfinite(model.score(documents))
     assert len(model.top_words(3)) == model.n_topics_
+    nodes = list(model.tree_.walk())
+    assert sum(node.is_leaf for node in nodes) == model.n_topics_
+    assert sum(node.n_tokens for node in nodes if node.is_leaf) == documents.n_tokens
+    assert all(node.top_words(1) for node in nodes)

@@ -183,16 +183,6 @@ def test_what_is_not_there_is_refused(fitted, ask, message):
         ask(fitted.tree_)
 
 
-def test_a_million_leaves_are_walked_where_asked(seed):
-    documents, _ = planted_lda(60, 50, n_topics=5, mean_tokens=40, seed=seed)
-    model = BackoffTreeTopics(n_topics=1_259_712, n_laps=2, random_state=seed).fit(documents)
-    nodes = list(model.tree_.walk())
-    assert sum(node.is_leaf for node in nodes) == model.n_topics_
-    assert sum(node.n_tokens for node in nodes if node.is_leaf) == documents.n_tokens
-    assert all(node.top_words(1) for node in nodes)
-    assert model.node_of(int(model.leaves_[0])).ancestor(0) == model.tree_
-
-
 def test_unfitted_tree_cannot_be_walked():
     model = BackoffTreeTopics(branching=BRANCHING)
     assert not hasattr(model, "tree_")
