@@ -190,25 +190,8 @@ def drive(
 
     The loop stops after `n_laps` passes (including those already in the trace), when the objective rose by less than
     `tolerance` nats per token in a pass in which no move changed the topics, or when it is interrupted. A noisy
-    objective is judged by its rise per pass from the mean of `window` passes to the mean of the next ones.
-
-    Parameters
-    ----------
-    laps : iterator of Lap
-    trace : Trace
-        Filled with a row per lap; not empty when a fit is resumed.
-    n_laps : int
-    tolerance : float or None
-        Nats per token; None: the objective never ends the loop (where it is not monotone).
-    interruption : Interruption
-    callback : callable, optional
-        Called with the row of every lap and "n_laps".
-    after_lap : callable, optional
-        Called after every lap (checkpoints).
-    unit : str, default="token"
-        What the objective is counted by.
-    window : int, default=1
-        Laps of a mean.
+    objective is judged by its rise per pass from the mean of `window` passes to the mean of the next ones. The trace
+    gets a row for each lap, which `callback` is called with, beside "n_laps". `after_lap` writes checkpoints.
     """
     while (ended := _ended(trace, n_laps, tolerance, unit, window)) is None:
         if interruption.requested and len(trace):

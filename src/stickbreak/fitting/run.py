@@ -78,26 +78,11 @@ def run_fit(
     trace: Trace | None = None,
     unit: str = "token",
 ) -> Run:
-    """Run laps, and write and read their checkpoint.
+    """Run laps, and write and read their checkpoint, which must agree with `identity`.
 
-    Parameters
-    ----------
-    laps : Laps
-    n_laps : int
-    report : callable
-        Called with every event.
-    identity : dict
-        What a checkpoint must agree with.
-    tolerance : float or None, default=0.0
-        Nats per token and pass. Only methods with a window use it. None: never.
-    checkpoint : path-like, optional
-        Written after every pass, unless the start was cut short, so a resumed fit equals an uninterrupted one.
-    resume : bool, default=False
-        Take up `checkpoint` if it exists.
-    trace : Trace, optional
-        Of the laps that are done already. None: there is no start yet.
-    unit : str, default="token"
-        What the objective is counted by.
+    Only methods with a window use `tolerance`, in nats per token and pass. The checkpoint is written after every pass,
+    unless the start was cut short, so a resumed fit equals an uninterrupted one. `trace`: of the laps that are done
+    already; None: there is no start yet.
     """
     if checkpoint is not None and resume:
         trace = read_checkpoint(checkpoint, laps, identity)

@@ -244,23 +244,9 @@ def join_to_one(
 ) -> TopicPath:
     """Join topics pair by pair, down to one.
 
-    Parameters
-    ----------
-    choosing : sequence of Evidence
-        Tokens that topics have not seen, part by part, which say what joins; the same K topics in each.
-    scoring : sequence of Evidence
-        Other such tokens, which say how well topics predict after each join.                        docs/math (J4)
-    eta : float or ndarray of shape (W,)
-        Pseudo-count of a word.
-    n_words : int
-        W.
-    executor : Executor
-    callback : callable, optional
-        Called with a dict after each join.
-
-    Returns
-    -------
-    TopicPath
+    `choosing`: tokens that topics have not seen, part by part, which say what joins; the same K topics in each.
+    `scoring`: others, which say how well topics predict after each join. `callback` gets a dict after each. docs/math
+    (J4)
     """
     state = JoiningState(choosing, eta, n_words)
     scored = [ScoredPart(part, eta, n_words) for part in scoring]

@@ -86,23 +86,9 @@ def _words_of(counts: sp.csr_matrix) -> tuple[NDArray[np.integer] | slice, NDArr
 def table_of_weights(
     weights: Callable[[Any], Float], documents: Any, n_topics: int, *, sparse: bool, dtype: Any, least: float
 ) -> Any:
-    """Return the weights of documents or groups as `transform` does; a dense table of doubles is not made.
+    """Return weights (D, K) of documents or groups as `transform` does; a dense table of doubles is not made.
 
-    Parameters
-    ----------
-    weights : callable
-        From some of the documents to their weights, (n, K).
-    documents : Corpus or GroupedVectors
-    n_topics : int
-        K.
-    sparse : bool
-        Whether the table is sparse, without weights below `least`.
-    dtype : float32 or float64
-    least : float
-
-    Returns
-    -------
-    ndarray or scipy.sparse.csr_array of shape (D, K)
+    `weights` makes those of some of the documents. A `sparse` table lacks what is below `least`.
     """
     parts = (weights(documents[rows]) for rows in document_blocks(len(documents), n_topics))
     if not sparse:
@@ -146,22 +132,7 @@ def weights_and_rest(
 ) -> Float:
     """Return the weights of documents with those of the inactive topics last, which take no tokens.    docs/math (D1)
 
-    Parameters
-    ----------
-    corpus : Corpus
-        D documents over W words.
-    topic_word : ndarray of shape (K, W), or callable
-        As in `collapsed_weights`.
-    prior : ndarray of shape (K + 1,)
-        Concentrations a_k of the documents, that of the inactive topics last (`prior_and_rest`).
-    executor : Executor
-    tolerance, max_sweeps
-        As in `collapsed_weights`.
-
-    Returns
-    -------
-    ndarray of shape (D, K + 1)
-        (N_dk + a_k) / (N_d + a); rows sum to one.
+    (N_dk + a_k) / (N_d + a), (D, K + 1): as `collapsed_weights`, with the concentrations of `prior_and_rest`, (K + 1,).
     """
     active = collapsed_weights(corpus, topic_word, prior[:-1], executor, tolerance=tolerance, max_sweeps=max_sweeps)
     lengths = np.asarray(corpus.document_lengths, dtype=np.float64)

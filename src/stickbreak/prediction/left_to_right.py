@@ -218,26 +218,7 @@ def score_sequences(
     random_state: int | np.random.RandomState | None,
     executor: Engine,
 ) -> LeftToRight:
-    """Put documents in order and score them, in shards that need little memory.                    docs/math (D4)
-
-    Parameters
-    ----------
-    rule : PredictiveRule
-        Over the words of the corpus.
-    corpus : Corpus
-    n_particles, resample, random_state
-        As in `left_to_right`.
-    executor : Engine
-
-    Returns
-    -------
-    LeftToRight
-
-    Raises
-    ------
-    InputError
-        As `left_to_right`, for documents and particles.
-    """
+    """Put documents in order and score them, in shards that need little memory; as `left_to_right`. docs/math (D4)"""
     check_many("n_particles", n_particles, 16)
     refuse_fractions(corpus)
     lengths, seed = corpus.document_lengths, seed_from(random_state)

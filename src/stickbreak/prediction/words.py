@@ -171,17 +171,7 @@ def log_word_shares(topics: WordTopics) -> Float:
 
 
 def relevant_words(topics: WordTopics, numbers: Int, n_words: int, weight: float = RELEVANCE) -> list[Int]:
-    """Return the most relevant words of some topics, ties by column.                               docs/math (Q5)
-
-    Parameters
-    ----------
-    topics : fitted model
-    numbers : ndarray of int
-        Topics.
-    n_words : int
-        Maximum number of words.
-    weight : float
-    """
+    """Return the `n_words` most relevant words of some topics, ties by column.                     docs/math (Q5)"""
     log_shares, found = log_word_shares(topics), []
     for block in document_blocks(numbers.size, log_shares.size):
         found += most_relevant(topics.word_distributions(numbers[block]), log_shares, n_words, weight)

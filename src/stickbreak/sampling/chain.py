@@ -96,17 +96,7 @@ class ChainSettings:
 
 
 class Chain:
-    """A chain at the end of a sweep: its topics are numbered 0 .. K - 1, again after each.
-
-    Parameters
-    ----------
-    tokens : Tokens
-    settings : ChainSettings
-    concentrations : Concentrations
-        At the start.
-    seed : int
-        Chains of different seeds are independent.
-    """
+    """A chain at the end of a sweep: its topics are numbered 0 .. K - 1. Chains of different seeds are independent."""
 
     def __init__(self, tokens: Tokens, settings: ChainSettings, concentrations: Concentrations, seed: int) -> None:
         self.settings, self.concentrations, self.n_sweeps = settings, concentrations, 0
@@ -336,21 +326,8 @@ def log_joint(
     """Return log p(x, z, m | alpha, gamma, eta) in nats.                                   docs/math (G1)
 
     The same for all representations: which tokens of a topic share a table is summed out, and so are corpus weights.
-
-    Parameters
-    ----------
-    pairs : TablePairs
-        Of all documents.
-    lengths : ndarray of shape (D,)
-        Tokens of each document.
-    counts : TopicCounts
-        Of the same state.
-    concentrations : Concentrations
-    ratios : StirlingRatios
-    known : KnownTopics, optional
-        In `counts`, and given: nothing that is drawn.                                      docs/math (G15)
-    labels : LabelTables, optional
-        What the tables say of the labels of the documents, which are given, too.           docs/math (G16)
+    What is `known` (G15), and the `labels` of documents (G16), are given and not drawn. lengths (D,): tokens of each
+    document.
     """
     alpha, gamma, eta = concentrations.alpha, concentrations.gamma, concentrations.eta
     m_k, n_labels = counts.m[: counts.n_topics], 0 if labels is None else labels.n_labels
@@ -382,22 +359,8 @@ def resample(
 ) -> Concentrations:
     """Return the concentrations after one step for each of those to learn: gamma, then alpha, then eta.
 
-    Parameters
-    ----------
-    now : Concentrations
-    learn : sequence of {"alpha", "gamma", "eta"}
-    priors : mapping of str to GammaPrior
-        A prior for each name in `learn`.
-    counts : TopicCounts
-        Tables and words of the topics.
-    lengths : ndarray of shape (n_documents,)
-        Tokens of each document.
-    rng : Generator
-    known : KnownTopics, optional
-        Topics that are in `counts` whatever the documents say: each of them with pseudo-tokens and a table, or the
-        topic of a label.
-    labels : LabelTables, optional
-        Of documents with labels: gamma is that of the other topics.                                 docs/math (G16)
+    lengths (D,): tokens of each document. `known`: topics that are in `counts` whatever the documents say, each with
+    pseudo-tokens and a table, or the topic of a label. With `labels` gamma is that of the other topics. docs/math (G16)
     """
     n_labels = 0 if labels is None else labels.n_labels
     of_labels, of_others = (0, 0) if known is None else known.n_tables(n_labels)

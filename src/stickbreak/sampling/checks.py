@@ -93,20 +93,7 @@ def _check_limit(given: Parameters, most: int) -> None:
 
 
 def check_limit(given: Parameters, n_start: int, n_known: int) -> None:
-    """Refuse to start with more topics than there may be.
-
-    Parameters
-    ----------
-    given : Parameters
-    n_start : int
-        Topics that the chain starts with, beside those that are known.
-    n_known : int
-        Topics of seeds, labels and rows of eta.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse to start with more topics than there may be: `n_start`, and `n_known` of seeds, labels, rows of eta."""
     if given.max_topics is None:
         return
     check_room_beside(given.max_topics, given.n_topics, n_known)
@@ -118,19 +105,7 @@ def check_limit(given: Parameters, n_start: int, n_known: int) -> None:
 
 
 def check_memory(given: Parameters, corpus: Corpus, n_topics: int) -> None:
-    """Refuse more topics or more tokens than the memory can carry.
-
-    Parameters
-    ----------
-    given : Parameters
-    corpus : Corpus
-    n_topics : int
-        K at the start.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse more topics or more tokens than the memory can carry."""
     W, N, parallel = corpus.n_words, float(corpus.n_tokens), given.representation == PARALLEL
     needed = (RESULT_BYTES + SAMPLED_BYTES * parallel) * W * n_topics
     longest = float(np.max(corpus.document_lengths))

@@ -588,20 +588,7 @@ _STATISTICS = ("split_tried", "split_accepted", "merge_tried", "merge_accepted")
 def arviz_samples(
     trace: Mapping[str, NDArray], *, burn_in: int, thin: int, n_chains: int, n_tokens: int, learned: Collection[str]
 ) -> Any:
-    """Return the samples in a trace: an `arviz.InferenceData`, from ArviZ 1.0 on an `xarray.DataTree`.
-
-    Parameters
-    ----------
-    trace : dict of ndarray
-    burn_in : int
-        Sweeps that are left out.
-    thin : int
-        Number of sweeps from one returned sweep to the next.
-    n_chains : int
-    n_tokens : int
-    learned : collection of {"alpha", "gamma", "eta"}
-        Hyperparameters that are unknowns of the posterior.
-    """
+    """Return the samples in a trace: an `arviz.InferenceData`, from ArviZ 1.0 on an `xarray.DataTree`."""
     try:
         import arviz
     except ImportError:

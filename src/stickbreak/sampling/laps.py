@@ -122,24 +122,7 @@ def sweep_once(chain: Chain, executor: Engine) -> tuple[Row, float]:
 
 
 class GibbsLaps:
-    """Chains that know nothing of each other.
-
-    Parameters
-    ----------
-    documents : Tokens
-    settings : ChainSettings
-        Of every chain.
-    concentrations : Concentrations
-        To begin with.
-    sampling : SamplePlan
-    seeds : sequence of int
-        One for each chain.
-    executor : Engine
-    starts : callable
-        Makes the starts of the chains.
-    source : Source, optional
-        The documents as jobs name them: several chains go to the workers. None: they stay in this process.
-    """
+    """Chains that know nothing of each other, one for each seed; `source` is the documents as jobs name them."""
 
     window = 0
 

@@ -54,33 +54,10 @@ def split_merge(
 ) -> tuple[int, MoveCounts]:
     """Try splits and merges of topics by their tables; each trial leaves the posterior invariant.    docs/math (M1)
 
-    Parameters
-    ----------
-    tables : TableList
-        `topic` is changed in place; afterwards the topics are numbered 0 .. K - 1 without gaps.
-    n_topics : int
-        K, the topics of the tables.
-    now : Concentrations
-    n_words : int
-        W, words of the vocabulary.
-    rules : TrialRules
-    scans : int
-        0: the tables are allocated once, in random order (Dahl 2003). t: that allocation and t restricted Gibbs scans
-        only lead to where the scan of the proposal starts (Jain and Neal 2004), which makes better proposals at t + 2
-        times the cost.
-
-    Returns
-    -------
-    n_topics : int
-        K afterwards.
-    trials : MoveCounts
-        All zero when there are fewer than two tables.
-
-    References
-    ----------
-    C. Wang, D. M. Blei. A split-merge MCMC algorithm for the hierarchical Dirichlet process. 2012. Fig. 2.
-    D. B. Dahl. An improved merge-split sampler for conjugate Dirichlet process mixture models. 2003.
-    S. Jain, R. M. Neal. A split-merge Markov chain Monte Carlo procedure for the Dirichlet process mixture model. 2004.
+    `tables.topic` is changed in place; afterwards topics are numbered without gaps. Returns K, and what was tried:
+    nothing where there are fewer than two tables. With `scans` = 0 the tables are allocated once, in random order (Dahl
+    2003). With t that allocation and t restricted Gibbs scans only lead to where the scan of the proposal starts (Jain
+    and Neal 2004), which makes better proposals at t + 2 times the cost.
     """
     if tables.topic.size < 2:
         return n_topics, MoveCounts(0, 0, 0, 0)
@@ -92,19 +69,7 @@ def split_merge(
 
 
 class TopicTokens:
-    """The tokens of each topic, listed topic by topic.
-
-    Parameters
-    ----------
-    tokens : Tokens
-    z : ndarray of shape (N,)
-        Changed in place.
-    n_k : ndarray
-        Tokens of each topic.
-    n_topics : int
-    labelled : ndarray of bool, of shape (D,), optional
-        Which documents have labels, if any.
-    """
+    """The tokens of each topic, listed topic by topic; z (N,) changes in place, labelled (D,) says who has labels."""
 
     def __init__(
         self, tokens: Tokens, z: Int32, n_k: Int, n_topics: int, labelled: NDArray[np.bool_] | None = None
@@ -153,39 +118,12 @@ def subtopic_trials(
 ) -> tuple[int, Float, MoveCounts]:
     """Try to split topics into two and to merge two; each trial leaves p(z, beta | words) invariant.   docs/math (M3)
 
-    Parameters
-    ----------
-    held : TopicTokens
-        Whose topics are changed; numbered 0 .. K - 1 before and afterwards.
-    counts : TopicCounts
-        Of the topics. `words` is changed with them; the order of its entries means nothing then. It has room for a
-        further topic of each word in each trial, as far as the word has tokens.
-    n_k : ndarray of shape (K + trials,)
-        Tokens of each topic, as `with_room` returns them. Changed with the topics.
-    beta : ndarray of shape (K + 1,)
-        Corpus weights, last that of all topics without tokens.
-    now : Concentrations
-    rules : TrialRules
-    passes : int
-        Passes in which the sides of a trial settle before the tokens are drawn.
-    limit : int, optional
-        A trial over S tokens is made with probability min(1, limit / S), and with more than four million never. None: a
-        twentieth of all tokens, at least 10,000.
-    scale : float, default=1.0
-        By which alpha beta_k is multiplied in documents with labels.                                docs/math (G16)
-
-    Returns
-    -------
-    n_topics : int
-        K afterwards.
-    beta : ndarray of shape (K + 1,)
-        Corpus weights afterwards.
-    trials : MoveCounts
-
-    References
-    ----------
-    S. Jain, R. M. Neal. A split-merge Markov chain Monte Carlo procedure for the Dirichlet process mixture model. 2004.
-    J. Chang, J. W. Fisher III. Parallel sampling of HDPs using sub-cluster splits. NIPS 2014.
+    After Jain and Neal (2004) and Chang and Fisher (2014). `held` and `counts.words`, with room for a further topic of
+    each word in each trial, are changed, and so is n_k (K + trials,), as `with_room` returns it. Returns K, beta (K +
+    1,), last that of all topics without tokens, and what was tried. The sides of a trial settle in `passes` before
+    tokens are drawn. A trial over S tokens is made with probability min(1, limit / S), and with more than four million
+    never; None: `limit` is a twentieth of all tokens, at least 10,000. `scale`: of alpha beta_k in documents with
+    labels. docs/math (G16)
     """
     K, words, n_tokens = counts.n_topics, counts.words, held.z.size
     if n_tokens < 2:

@@ -243,13 +243,8 @@ def _is_ints(array: NDArray, size: int, low: int, high: int) -> bool:
 class TableIndicators(Representation):
     """State (z, m): the tables of a topic in a document are a number, and nobody sits.                docs/math (G6)
 
-    Chen, Du and Buntine (2011), with the top level summed out.
-
-    Parameters
-    ----------
-    tokens : Tokens
-    dense : bool
-        Whether the weights of all topics are computed for each token, as in the original algorithm.
+    Chen, Du and Buntine (2011), with the top level summed out. `dense`: the weights of all topics are computed for each
+    token, as in the original algorithm.
     """
 
     def __init__(self, tokens: Tokens, dense: bool = False) -> None:
@@ -350,13 +345,9 @@ class Franchise(Representation):
 def seat_tokens(
     tokens: Tokens, seating: Seating, counts: TopicCounts, sweep: Sweep, *, seated: bool
 ) -> tuple[int, Seating]:
-    """Resample the table of every token, or with `seated` false seat them one after another in empty restaurants.
+    """Resample the table of every token; return K and the seating, in the same arrays.
 
-    Returns
-    -------
-    n_topics : int
-    seating : Seating
-        The same arrays, changed.
+    With `seated` false the tokens are seated one after another in empty restaurants.
     """
     now, key = sweep.concentrations, sweep.key("tokens")
 
@@ -403,12 +394,6 @@ class PartiallyCollapsed(Representation):
 
     Given topics and corpus weights the documents are independent: the result does not depend on which are swept at the
     same time.
-
-    Parameters
-    ----------
-    tokens : Tokens
-    labels : ChainLabels, optional
-        Of the documents.
     """
 
     def __init__(self, tokens: Tokens, labels: ChainLabels | None = None) -> None:
@@ -482,14 +467,7 @@ def draw_weights(
 def draw_topics(words: WordTopics, beta: Float, sweep: Sweep, labels: LabelRows = NO_LABELS) -> SampledTopics:
     """Draw phi_k ~ Dirichlet(n_k + eta) of the topics with tokens; of the others only what breaks their sticks.
 
-    Parameters
-    ----------
-    words : WordTopics
-        n_kw.
-    beta : ndarray of shape (K + 1,)
-        Corpus weights, last that of all topics without tokens.
-    sweep : Sweep
-    labels : LabelRows, optional
+    beta (K + 1,): corpus weights, last that of all topics without tokens.
     """
     W, K, now = words.size.size, beta.size - 1, sweep.concentrations
     g, mass, key = np.empty((W, K), np.float32), np.empty(W), sweep.key("topics")

@@ -244,19 +244,7 @@ def match_topics(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Pair the topics of two states so that most tokens agree; pairs without a common token are left out.
 
-    Parameters
-    ----------
-    left, right : ndarray of shape (N,)
-        Topic of each token.
-    n_left, n_right : int
-        Numbers of topics.
-    n_known : int, default=0
-        The first topics, each of which is the same in both.
-
-    Returns
-    -------
-    left, right : ndarray
-        Topics of the pairs.
+    left, right (N,): the topic of each token. The first `n_known` topics are the same in both.
     """
     from scipy.optimize import linear_sum_assignment
 

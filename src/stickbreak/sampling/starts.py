@@ -31,20 +31,7 @@ SEEDED_AT_ONCE = 1 << 14  # documents whose weights of the topics that are given
 def chain_starts(
     init: Any, corpus: Corpus, settings: StartSettings, seeds: Sequence[int], report: Callback
 ) -> list[str | Start]:
-    """Return where each chain starts.
-
-    Parameters
-    ----------
-    init : str or array-like of shape (K, W)
-        As in `GibbsHDP`.
-    corpus : Corpus
-    settings : StartSettings
-        Of every start, but for its seed and progress.
-    seeds : sequence of int
-        One for each chain.
-    report : callable
-        Called with the progress of the starts that find topics, all chains together.
-    """
+    """Return where each chain starts; `report` is told of starts that find topics, all chains together."""
     if not isinstance(init, str):
         return [start_from_topics(init, corpus)] * len(seeds)
     if init in CHAIN_STARTS:
@@ -72,21 +59,9 @@ def start_seating(
 ) -> tuple[int, Seating]:
     """Return the number of topics and the seating of a start.
 
-    Parameters
-    ----------
-    init : {"sequential", "random", "single"} or Start
-        Each token by its predictive distribution given those before it (Wang and Blei 2012, Sec. 4); topics drawn
-        uniformly; all tokens in one topic; or topics of another inference, from which each token draws its own.
-    n_topics : int
-        Of the random start.
-    tokens : Tokens
-    now : Concentrations
-    ratios : StirlingRatios
-    seed : int
-    labels : ChainLabels, optional
-        Of the documents; their topics come first.
-    max_topics : int, optional
-        That the sequential start may open; the others have no more.
+    "sequential": each token by its predictive distribution given those before it (Wang and Blei 2012, Sec. 4), with at
+    most `max_topics`. "random": topics drawn uniformly. "single": all tokens in one topic. A `Start`: topics of another
+    inference, from which each token draws its own. Topics of `labels` come first.
     """
     n_kept = tokens.n_given
     if isinstance(init, Start):
