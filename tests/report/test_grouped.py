@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
+from tests.questions.test_changed_words import collection
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
+from stickbreak.questions import changed_words as model_words
+from stickbreak.questions.columns import Span
 from stickbreak.report import build_report
-from stickbreak.report.grouped import SpanReport
+from stickbreak.report.grouped import SampleWeights, SpanReport, columns_of_report, describe_changed_words
 
 DAYS = ["2024-01-31", "2024-02-01", "2024-02-29", "2023-12-31", "2024-02-02"]
 LISTS = ["news", "mail", "mail", "news", None]
@@ -180,3 +183,20 @@ def test_documents_carry_their_columns(model, corpus):
 def test_columns_that_are_not_there_are_refused(model, corpus, options, message):
     with pytest.raises(InputError, match=message):
         build_report(model, with_columns(corpus, day=DAYS), **options)
+
+
+def test_words_that_change_are_those_of_the_question():
+    model, corpus = collection(1, shift=0.05)
+    columns = columns_of_report(corpus, "year", None, ["late"], None, Span.of(None, None))
+    weights = model.transform(corpus).astype(np.float32)
+    sample = SampleWeights(np.arange(len(corpus)), corpus.document_lengths, weights)
+    found = describe_changed_words(columns, model, corpus, sample, range(4))
+    for column, table in (
+        ("late", model_words.words_by(model, corpus, "late")),
+        ("year", model_words.words_over_time(model, corpus, "year")),
+    ):
+        group = table.iloc[:, 2].astype(str).str[:10]
+        told = {(one.topic, one.group, one.word) for one in found if one.column == column}
+        assert told == set(zip(table["topic"], group, table["word"], strict=True))
+        assert told
+    assert [one.lift > 1 for one in found if one.word == "w0" and one.group == "late"] == [True]

@@ -201,7 +201,7 @@ def topic_tokens(topics: FlatTopics, corpus: Corpus, numbers: Int, weights: Any 
     for d, (of_document, joint) in enumerate(joint_of_documents(topics, corpus, weights)):
         row = slice(int(counts.indptr[d]), int(counts.indptr[d + 1]))
         x, words = counts.data[row].astype(np.float64), counts.indices[row].astype(np.int64)
-        r = joint / joint.sum(axis=1, keepdims=True)  # (Q8)
+        r = joint / np.maximum(joint.sum(axis=1, keepdims=True), 1e-300)  # (Q8)
         n = x @ r
         present = np.flatnonzero((place[of_document] >= 0) & (n >= max(_LEAST_TOKENS, _PRESENT * x.sum())))
         k, r = place[of_document[present]], r[:, present]

@@ -35,7 +35,14 @@ from stickbreak.report.data import (
 from stickbreak.report.document_map import describe_map
 from stickbreak.report.documents import DocumentWriter, Texts, fetch_texts, rows_shown
 from stickbreak.report.fit import FittedRun, describe_fit
-from stickbreak.report.grouped import SampleWeights, columns_of_report, describe_classes, describe_span, describe_time
+from stickbreak.report.grouped import (
+    SampleWeights,
+    columns_of_report,
+    describe_changed_words,
+    describe_classes,
+    describe_span,
+    describe_time,
+)
 from stickbreak.report.topics import (
     ReportTopics,
     TopicShares,
@@ -217,6 +224,7 @@ def build_report(
         documents=documents,
         time=describe_time(columns, sample, lengths, shown.numbers, seed),
         classes=describe_classes(columns, sample, seed),
+        changed_words=describe_changed_words(columns, asked, corpus, sample, shown.numbers),
         span=describe_span(columns, lengths),
         document_map=_document_map(
             shown, of_map, on_map, int((chosen & (lengths > 0)).sum()), topics, joined, known, seed

@@ -240,6 +240,18 @@ class TimeReport:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangedWord:
+    """A word that a topic has more, or less, often in a group of documents than as a whole."""
+
+    topic: int  # its place in the report
+    column: str  # that the groups come from; of periods their length
+    group: str
+    word: str
+    lift: float
+    p: float  # adjusted for all words, topics and groups
+
+
+@dataclass(frozen=True, slots=True)
 class SpanReport:
     """The days that the documents of a report are of, where they were chosen."""
 
@@ -279,8 +291,8 @@ class ReportData(Page):
     """Everything a report shows; of a tree the largest topics, and `tree`. `tree` and `path` are None without one.
 
     `columns` are the names of what `documents` have beside their texts; `time` is None without dates, `classes` are
-    empty without any; `span` is None where documents of all days are described. `written` is the day, as in
-    2026-11-23, and `n_labelled` the number of topics with a label that someone gave them.
+    empty without any, and so are `changed_words`; `span` is None where documents of all days are described. `written`
+    is the day, as in 2026-11-23, and `n_labelled` the number of topics with a label that someone gave them.
     """
 
     title: str
@@ -299,6 +311,7 @@ class ReportData(Page):
     documents: tuple[DocumentReport, ...]
     time: TimeReport | None
     classes: tuple[GroupedReport, ...]
+    changed_words: tuple[ChangedWord, ...]
     span: SpanReport | None
     document_map: DocumentMapReport | None = None  # None for fewer than two documents or topics
 

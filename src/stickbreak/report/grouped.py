@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.numerics.arrays import Float, Int
+from stickbreak.prediction.topics import FlatTopics
 from stickbreak.questions.by_category import adjusted, differences
+from stickbreak.questions.changed_words import LEVEL_OF_WORDS, MOST_PERIODS, shifts, topic_tokens
 from stickbreak.questions.columns import (
     Days,
     Span,
@@ -26,10 +28,11 @@ from stickbreak.questions.columns import (
 from stickbreak.questions.intervals import RESAMPLES, GroupShares, shares_in_groups
 from stickbreak.questions.labels import LabelledTopics
 from stickbreak.questions.over_time import trends_of
-from stickbreak.report.data import GroupedReport, SpanReport, Table, TimeReport, TrendReport
+from stickbreak.report.data import ChangedWord, GroupedReport, SpanReport, Table, TimeReport, TrendReport
 
 _MOST_CLASSES, _FOUND_CLASSES, _FOUND_COLUMNS = 60, 30, 3  # of a column that was named; of one that was found
 _LEAST_KNOWN = 0.5  # of the documents have a value in a column of classes that is found
+_DOCUMENTS_OF_WORDS, _WORDS_OF_GROUP = 20_000, 6  # that words are compared in; that are shown of either direction
 _AT_ONCE = 1 << 22  # weights in one block
 
 
@@ -184,6 +187,50 @@ def describe_classes(columns: Columns, sample: SampleWeights, seed: int) -> tupl
             continue
         p = differences(found)[1]
         told.append(_report(name, [str(one) for one in names], found, adjusted(p.ravel()).reshape(p.shape)))
+    return tuple(told)
+
+
+def describe_changed_words(
+    columns: Columns, topics: FlatTopics, corpus: Corpus, sample: SampleWeights, numbers: Sequence[int]
+) -> tuple[ChangedWord, ...]:
+    """Describe the words that rise and fall inside topics, by period and by class; none of a tree."""
+    if topics.tree_ is not None or not sample.weights.size:
+        return ()
+    groups: list[tuple[str, Int, list[str]]] = []
+    chosen = np.arange(0, sample.rows.size, -(-sample.rows.size // _DOCUMENTS_OF_WORDS))
+    rows = sample.rows[chosen]
+    if columns.time is not None:
+        days = columns.time[1][rows]
+        if not np.isnat(days).all():
+            by = columns.by or fitting_period(days, MOST_PERIODS)
+            group, periods = numbered(period_starts(days, by).astype("datetime64[s]"))
+            groups.append((by, group, [str(np.datetime64(one, "D")) for one in periods]))
+    for name, values in columns.classes.items():
+        group, names = numbered(values.iloc[rows].where(values.iloc[rows].astype(str) != ""))
+        if len(names) <= _MOST_CLASSES:
+            groups.append((name, group, [str(one) for one in names]))
+    groups = [one for one in groups if len(one[2]) > 1]
+    if not groups:
+        return ()
+    tokens = topic_tokens(topics, corpus[rows], np.array(numbers, dtype=np.int64), sample.weights[chosen])
+    told = []
+    for column, group, names in groups:
+        found, _ = shifts(tokens, group, len(names), LEVEL_OF_WORDS)
+        place = found.topic * len(names) + found.group
+        for one in np.unique(place):
+            inside = np.flatnonzero(place == one)  # the largest lift first
+            rise, fall = inside[found.lift[inside] > 1], inside[found.lift[inside] < 1][::-1]
+            told += [
+                ChangedWord(
+                    int(found.topic[i]),
+                    column,
+                    names[found.group[i]],
+                    topics.vocabulary_[found.word[i]],
+                    float(f"{found.lift[i]:.3g}"),
+                    float(f"{found.p[i]:.2g}"),
+                )
+                for i in (*rise[:_WORDS_OF_GROUP], *fall[:_WORDS_OF_GROUP])
+            ]
     return tuple(told)
 
 

@@ -183,6 +183,22 @@ function overTime(k) {
   charts.draw(holder, [{ ...line, y: shares[k], error_y, customdata }], { ...figures["topic-time"].layout, height: 240, showlegend: false });
   return el("div", {}, head(`Mean weight by ${time.by}, with 95 % intervals`), holder, csvButton(() => groupedRows(time.shares, time.by, [k])));
 }
+// The words that rise and fall inside a topic, a line for each period or class.
+function changedWords(k) {
+  const own = data.changed_words.filter((one) => one.topic === k);
+  if (!own.length) return null;
+  const lines = new Map();
+  for (const one of own) {
+    const name = `${one.column} ${one.group}`;
+    if (!lines.has(name)) lines.set(name, { group: one.group, rise: [], fall: [] });
+    lines.get(name)[one.lift > 1 ? "rise" : "fall"].push(one);
+  }
+  const told = (sign, words) => words.flatMap((one) => [` ${sign} `, word(one.word), ` ${fixed(one.lift, 1)}×`]);
+  const rows = () => [["by", "group", "word", "lift", "p"], ...own.map((one) => [one.column, one.group, one.word, one.lift, one.p])];
+  return el("div", {}, head("Words that rise (↑) or fall (↓) by more than chance, times their usual share of the topic"),
+    el("ul", { class: "changed" }, ...[...lines.values()].map(({ group, rise, fall }) =>
+      el("li", {}, el("b", {}, word(group)), ...told("↑", rise), ...told("↓", fall)))), csvButton(rows));
+}
 function byClass(grouped, k) {
   const known = grouped.groups.map((name, g) => ({ name, share: grouped.shares[k][g], low: grouped.low[k][g], high: grouped.high[k][g] }))
     .filter((row) => row.share !== null).sort((a, b) => b.share - a.share);
@@ -219,7 +235,7 @@ function topicPage(topic) {
         chips("Topics with similar words", topic.similar.map((k) => topicLink(topics[k]))),
         path === null ? null : chips("Topics that it joins with, the nearest first", joinsOf(topic)),
         topic.node === null ? null : chips("Its path in the tree", way(nodes[topic.node]).slice(1).map((node) => nodeLink(node, node.title)))),
-      el("div", { class: "stack" }, overTime(topic.index), ...classes.map((grouped) => byClass(grouped, topic.index)), histogram(topic),
+      el("div", { class: "stack" }, overTime(topic.index), changedWords(topic.index), ...classes.map((grouped) => byClass(grouped, topic.index)), histogram(topic),
         examples.length ? el("div", {}, head("Documents with most of it; where shares are similar, the longer document comes first"),
           el("ol", { class: "documents" }, ...examples), csvButton(rows)) : null)),
   ];
