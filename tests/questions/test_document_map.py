@@ -97,6 +97,8 @@ def test_groups_are_those_of_the_path_and_each_level_has_more(model, corpus):
         groups = {frozenset(np.flatnonzero(level.groups == g).tolist()) for g in range(n)}
         assert groups == {frozenset(group) for group in model.path_.groups(n)}
         assert level.sizes.sum() == 300
+        shares = [model.topic_shares_[level.groups == g].sum() for g in range(n)]
+        assert shares == sorted(shares, reverse=True)
 
 
 def test_a_name_stands_among_the_documents_of_its_group(model, corpus):

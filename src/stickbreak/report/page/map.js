@@ -35,7 +35,7 @@ function startDocumentMap(map, alone) {
   }
   function stamp(points, keep) {
     const { width, height } = canvas, s = view.scale, ox = width / 2 - view.x * s, oy = height / 2 + view.y * s;
-    const edge = 9 * ratio, m = points.length, offset = points.map(([x, y]) => y * width + x), alpha = points.map((p) => p[2]);
+    const edge = points.at(-1)[1] + 1, m = points.length, offset = points.map(([x, y]) => y * width + x), alpha = points.map((p) => p[2]);
     for (let i = 0; i < n; i += 1) {
       if (lit !== null && (lit[i] === 1) !== keep) continue;
       const x = (xs[i] * s + ox) | 0, y = (oy - ys[i] * s) | 0;
