@@ -172,3 +172,15 @@ def test_no_two_labels_of_the_map_cover_each_other():
     near = np.abs(places[:, None] - places[None])
     np.fill_diagonal(near[..., 0], 1)
     assert ((near[..., 0] > 0.1) | (near[..., 1] > 0.01)).all()
+
+
+def test_effects_of_a_term_have_their_intervals(model, corpus):
+    given = Corpus.from_counts(corpus.counts, corpus.vocabulary, metadata={"x": np.arange(80) / 80})
+    table = model.effects(given, "x", n_draws=2)
+    rows = table[table["term"] == "x"].sort_values("estimate", kind="stable")
+    (points,) = model.plot.effects(given, "x", n_draws=2).data
+    np.testing.assert_allclose(points.x, rows["estimate"])
+    np.testing.assert_allclose(points.error_x.array, rows["high"] - rows["estimate"])
+    np.testing.assert_allclose(points.error_x.arrayminus, rows["estimate"] - rows["low"])
+    with pytest.raises(InputError, match="no term 'y'; give one of 'x'"):
+        model.plot.effects(given, "x", "y", n_draws=2)
