@@ -33,8 +33,8 @@ from stickbreak.corpus import (
     read,
     read_texts,
 )
-from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
-from stickbreak.corpus.reading.vocabularies import read_vocabulary
+from stickbreak.corpus.reading.counts import read_vocabulary
+from stickbreak.corpus.reading.files import DEFAULT_LIMITS, ReadLimits
 
 _LOOSE = {"min_df": 1, "max_df": 1.0, "stop_words": None}
 _ENCODINGS = ("latin-1", "utf-16", "utf-8-sig", "ascii", "cp1252", "shift_jis", "utf-7", "no-such", "", "rot13", "hex")

@@ -208,7 +208,7 @@ def test_a_worker_that_counts_loads_no_scikit_learn(fresh_python):
     code = (
         "import json, sys\n"
         "import stickbreak.fitting.cluster, stickbreak.counting.parts\n"
-        "from stickbreak.corpus.text_counter import count_blocks\n"
+        "from stickbreak.corpus.text import count_blocks\n"
         "from stickbreak.corpus import TextOptions\n"
         "from stickbreak.corpus.reading.blocks import blocks_of_texts\n"
         "count_blocks(blocks_of_texts(['the ship sails']), TextOptions())\n"

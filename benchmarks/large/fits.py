@@ -45,7 +45,7 @@ from benchmarks.harness.units import Answer
 from benchmarks.large.planted import true_topics
 from stickbreak.corpus import Corpus, open_corpus, write_corpus
 from stickbreak.corpus.csr import row_blocks
-from stickbreak.corpus.folder_writer import corpus_writer
+from stickbreak.corpus.folder import corpus_writer
 from stickbreak.exceptions import InputError
 
 HELD_OUT = 2_000  # documents, at most a tenth

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from benchmarks.harness.machine import PeakMemory
 from benchmarks.harness.tables import table
-from stickbreak.corpus.folder_writer import corpus_writer
+from stickbreak.corpus.folder import corpus_writer
 
 DOCUMENTS, WORDS, TOPICS = 1_800_000, 8_000, 200
 MEAN_TOKENS, SPREAD = 170.0, 0.5

@@ -16,7 +16,7 @@ import stickbreak
 from benchmarks.harness.tables import table
 from benchmarks.harness.units import processor_seconds
 from stickbreak.corpus import count_texts, read
-from stickbreak.corpus.examples.sample_file import write_sample
+from stickbreak.corpus.examples.standard_library import write_sample
 
 _LOADING = "import sys, time, stickbreak; stickbreak.load(sys.argv[1]); print(time.process_time())"
 

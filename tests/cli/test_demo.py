@@ -3,6 +3,8 @@ import pytest
 import stickbreak
 from stickbreak.corpus.examples.standard_library import DOCSTRING_STOP_WORDS
 
+SAMPLE = "stickbreak.corpus.examples.standard_library"
+
 
 @pytest.fixture
 def small_library(monkeypatch, records):
@@ -11,7 +13,7 @@ def small_library(monkeypatch, records):
     def docstrings():
         return [r["id"] for r in records], [r["text"] for r in records]
 
-    monkeypatch.setattr("stickbreak.corpus.examples.standard_library.standard_library_docstrings", docstrings)
+    monkeypatch.setattr(f"{SAMPLE}.standard_library_docstrings", docstrings)
 
 
 def test_the_demo_tells_its_steps_and_what_to_type_next(run, tmp_path, small_library):
@@ -45,7 +47,7 @@ def test_the_report_is_opened_only_if_asked(run, tmp_path, small_library, monkey
 
 def test_the_sample_is_a_csv_file_that_fit_reads(run, tmp_path, records, monkeypatch):
     names, texts = [r["id"] for r in records], [r["text"] for r in records]
-    monkeypatch.setattr("stickbreak.corpus.examples.sample_file.standard_library_docstrings", lambda: (names, texts))
+    monkeypatch.setattr(f"{SAMPLE}.standard_library_docstrings", lambda: (names, texts))
     path = tmp_path / "sample.csv"
     result = run("demo", "--write-sample", path)
     assert "90 documentation strings" in result.stderr
@@ -56,7 +58,7 @@ def test_the_sample_is_a_csv_file_that_fit_reads(run, tmp_path, records, monkeyp
 
 
 def test_the_sample_replaces_a_file_only_if_asked(run, refuse, tmp_path, records, monkeypatch):
-    monkeypatch.setattr("stickbreak.corpus.examples.sample_file.standard_library_docstrings", lambda: (["a"], ["b"]))
+    monkeypatch.setattr(f"{SAMPLE}.standard_library_docstrings", lambda: (["a"], ["b"]))
     path = tmp_path / "sample.csv"
     path.write_text("mine")
     assert "--force" in refuse("demo", "--write-sample", path)

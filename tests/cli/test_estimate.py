@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from stickbreak.cli import estimate
 from stickbreak.corpus import TextOptions
-from stickbreak.corpus.reading import samples
+from stickbreak.corpus.reading import readers
 from stickbreak.topics.estimator import TOKEN_BYTES
 
 
@@ -84,6 +84,6 @@ def test_rare_words_of_the_whole_are_kept_in_a_sample(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("".join(f"common words {'rare' if row % 10 == 0 else 'here'}\n" for row in range(50)))
     settings = {"text": TextOptions(min_df=5, max_df=1.0, stop_words=None)}
-    sample, texts, extent = samples.read_sample(path, 25, **settings)
+    sample, texts, extent = readers.read_sample(path, 25, **settings)
     assert "rare" in sample.words
     assert (len(texts), extent.n_documents, extent.n_tokens) == (25, 50, 150)

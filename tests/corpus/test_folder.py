@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stickbreak.corpus import Corpus, folder, open_corpus, read, stored, write_corpus
+from stickbreak.corpus import Corpus, array_files, folder, open_corpus, read, write_corpus
 from stickbreak.exceptions import ReadError, WriteError
 
 
@@ -50,12 +50,12 @@ def test_corpus_folder_keeps_unpaired_surrogates(tmp_path):
 def test_strings_that_are_written_many_at_once_are_json_lines(strings, at_once):
     written = io.BytesIO()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stored, "_AT_ONCE", at_once)
-        stored.append_strings(written, iter(strings))
+        patch.setattr(array_files, "_AT_ONCE", at_once)
+        array_files.append_strings(written, iter(strings))
     rows = written.getvalue().split(b"\n")
     assert rows.pop() == b""
     assert [json.loads(row) for row in rows] == strings
-    assert rows == [stored.json_line(string).rstrip(b"\n") for string in strings]
+    assert rows == [array_files.json_line(string).rstrip(b"\n") for string in strings]
 
 
 def test_opened_corpus_stays_on_disk(tmp_path):

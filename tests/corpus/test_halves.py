@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from stickbreak.corpus import Corpus, halves
+from stickbreak.corpus import Corpus, splits
 
 tables = st.tuples(st.integers(1, 8), st.integers(1, 6)).flatmap(
     lambda shape: arrays(np.int64, shape, elements=st.integers(0, 9))
@@ -50,14 +50,14 @@ def test_split_of_a_document_does_not_depend_on_the_others():
 
 def test_split_does_not_depend_on_the_chunks(monkeypatch):
     counts = Corpus.from_counts(np.random.default_rng(0).poisson(2, size=(30, 10))).counts
-    whole = halves.split_halves(counts, 0)[0]
-    monkeypatch.setattr(halves, "_TOKENS_AT_ONCE", 7)
-    assert (whole != halves.split_halves(counts, 0)[0]).nnz == 0
+    whole = splits.split_halves(counts, 0)[0]
+    monkeypatch.setattr(splits, "_TOKENS_AT_ONCE", 7)
+    assert (whole != splits.split_halves(counts, 0)[0]).nnz == 0
 
 
 def test_chunks_are_long_runs_of_documents(monkeypatch):
-    monkeypatch.setattr(halves, "_TOKENS_AT_ONCE", 7)
-    assert list(halves._chunks(np.array([3, 3, 3, 20, 0, 1, 6, 1]))) == [
+    monkeypatch.setattr(splits, "_TOKENS_AT_ONCE", 7)
+    assert list(splits._chunks(np.array([3, 3, 3, 20, 0, 1, 6, 1]))) == [
         (0, 2),
         (2, 3),
         (3, 4),
@@ -68,15 +68,15 @@ def test_chunks_are_long_runs_of_documents(monkeypatch):
 
 def test_seed_and_document_key_the_split():
     counts = sp.csr_matrix(np.ones((2, 40), dtype=np.int32))
-    observed = halves.split_halves(counts, 0)[0].toarray()
+    observed = splits.split_halves(counts, 0)[0].toarray()
     assert not np.array_equal(observed[0], observed[1])
-    assert not np.array_equal(observed, halves.split_halves(counts, 1)[0].toarray())
+    assert not np.array_equal(observed, splits.split_halves(counts, 1)[0].toarray())
 
 
 def test_every_token_is_equally_likely_observed():
     """Documents of the same 8 words: each is observed half the time, pairs as without replacement."""
     D, n = 4000, 8
-    observed = halves.split_halves(sp.csr_matrix(np.ones((D, n), dtype=np.int32)), 11)[0].toarray()
+    observed = splits.split_halves(sp.csr_matrix(np.ones((D, n), dtype=np.int32)), 11)[0].toarray()
     error = 4.5 * np.sqrt(0.25 / D)  # false alarm below 1e-4 over the 8 words
     np.testing.assert_allclose(observed.mean(axis=0), 0.5, atol=error)
     pairs = (observed.T @ observed) / D
@@ -107,7 +107,7 @@ def test_halves_of_huge_weights_add_up():
 @given(tables, st.integers(-3, 2**70))
 def test_halves_of_unlisted_documents_add_up_and_are_halves(table, seed):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(halves, "_LONGEST_LISTED", 3)
+        patch.setattr(splits, "_LONGEST_LISTED", 3)
         observed, held_out = Corpus.from_counts(table).halves(seed=seed)
     np.testing.assert_array_equal((observed.counts + held_out.counts).toarray(), table)
     np.testing.assert_array_equal(observed.document_lengths, (table.sum(axis=1) + 1) // 2)
@@ -119,7 +119,7 @@ def test_unlisted_documents_are_split_by_the_hypergeometric_law():
     from scipy.stats import multivariate_hypergeom
 
     tokens, D = np.array([5, 3, 1]), 20_000
-    drawn = np.array([halves._half_of_many(tokens, 7, d) for d in range(D)])
+    drawn = np.array([splits._half_of_many(tokens, 7, d) for d in range(D)])
     outcomes, times = np.unique(drawn, axis=0, return_counts=True)
     law = multivariate_hypergeom.pmf(outcomes, m=tokens, n=5)
     assert law.sum() == pytest.approx(1.0)
@@ -127,7 +127,7 @@ def test_unlisted_documents_are_split_by_the_hypergeometric_law():
 
 
 def test_split_of_an_unlisted_document_is_keyed_by_seed_and_row_alone(monkeypatch):
-    monkeypatch.setattr(halves, "_LONGEST_LISTED", 100)
+    monkeypatch.setattr(splits, "_LONGEST_LISTED", 100)
     table = np.full((4, 6), 40)
     other = table.copy()
     other[[0, 3]] = 1
@@ -135,7 +135,7 @@ def test_split_of_an_unlisted_document_is_keyed_by_seed_and_row_alone(monkeypatc
     np.testing.assert_array_equal(first[1:3], second[1:3])
     assert not np.array_equal(first[1], first[2])
     assert not np.array_equal(first, Corpus.from_counts(table).halves(seed=4)[0].counts.toarray())
-    monkeypatch.setattr(halves, "_TOKENS_AT_ONCE", 7)
+    monkeypatch.setattr(splits, "_TOKENS_AT_ONCE", 7)
     np.testing.assert_array_equal(first, Corpus.from_counts(table).halves(seed=3)[0].counts.toarray())
 
 

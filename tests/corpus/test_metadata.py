@@ -226,9 +226,9 @@ def test_damaged_metadata_are_told(tmp_path):
 
 
 def test_columns_of_several_row_groups_come_back(tmp_path, monkeypatch):
-    from stickbreak.corpus import folder_writer
+    from stickbreak.corpus import folder
 
-    monkeypatch.setattr(folder_writer, "_ROWS", 7)
+    monkeypatch.setattr(folder, "_ROWS", 7)
     write_corpus(corpus_with_numbers(), tmp_path / "c")
     assert pq.ParquetFile(tmp_path / "c" / "metadata.parquet").num_row_groups == 6
     assert aligned(open_corpus(tmp_path / "c"))

@@ -9,8 +9,7 @@ import pytest
 
 import stickbreak
 from stickbreak.corpus import TextOptions, count_texts, open_corpus, read, write_corpus
-from stickbreak.corpus.phrases import LEAST_COUNT, LEAST_SCORE, _pair_counts, find_phrases
-from stickbreak.corpus.token_sequences import TokenSequences, neighbours
+from stickbreak.corpus.phrases import LEAST_COUNT, LEAST_SCORE, TokenSequences, _pair_counts, find_phrases, neighbours
 from stickbreak.exceptions import InputError
 
 PHRASES = TextOptions(phrases=True, min_df=1, max_df=1.0)

@@ -6,7 +6,7 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 
 from stickbreak.corpus import TextOptions, count_texts
-from stickbreak.corpus.unicode_words import unicode_words
+from stickbreak.corpus.words import unicode_words
 from stickbreak.exceptions import InputError, InvalidCorpus
 
 ALL = TextOptions(stop_words=None, min_df=1, max_df=1.0)

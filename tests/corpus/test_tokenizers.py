@@ -7,7 +7,7 @@ import pytest
 
 import stickbreak
 from stickbreak.corpus import TextOptions, count_texts
-from stickbreak.corpus.tokenizers import tokenizer_of
+from stickbreak.corpus.words import tokenizer_of
 from stickbreak.exceptions import InputError, ModelFormatError
 
 ALL = {"stop_words": None, "min_df": 1, "max_df": 1.0}

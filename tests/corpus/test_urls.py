@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import stickbreak
-from stickbreak.corpus import Corpus, TextOptions, open_corpus, planted_lda, read, remote_rows, write_corpus
+from stickbreak.corpus import Corpus, TextOptions, open_corpus, planted_lda, read, remote_folder, write_corpus
 from stickbreak.corpus.sources import Stored
 from stickbreak.exceptions import InputError, ReadError
 from stickbreak.storage.urls import UrlPath
@@ -25,7 +25,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     yield tmp_path / "temporary"
-    remote_rows._arrays.cache_clear()
+    remote_folder._arrays.cache_clear()
     if MEMORY.exists("/bucket"):
         MEMORY.rm("/bucket", recursive=True)
 
@@ -66,9 +66,9 @@ def test_a_corpus_at_a_url_is_that_of_its_folder_and_leaves_no_file(
 def test_jobs_load_the_rows_of_a_url(
     corpus: Corpus, here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piece: int, most_kept: int
 ) -> None:
-    monkeypatch.setattr(remote_rows, "PIECE", piece)
-    monkeypatch.setattr(remote_rows, "MOST_KEPT", most_kept)
-    monkeypatch.setattr(remote_rows, "AT_ONCE", 100)
+    monkeypatch.setattr(remote_folder, "PIECE", piece)
+    monkeypatch.setattr(remote_folder, "MOST_KEPT", most_kept)
+    monkeypatch.setattr(remote_folder, "AT_ONCE", 100)
     place = open_corpus(put(corpus, tmp_path / "counts")).place
     assert place is not None
     source = Stored(place).part(slice(20, 260))
@@ -86,7 +86,7 @@ def test_jobs_load_the_rows_of_a_url(
 def test_a_job_fetches_its_rows_alone_and_those_once(
     corpus: Corpus, here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remote_rows, "PIECE", 256)
+    monkeypatch.setattr(remote_folder, "PIECE", 256)
     place = open_corpus(put(corpus, tmp_path / "counts")).place
     assert place is not None
     fetched: list[int] = []

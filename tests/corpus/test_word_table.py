@@ -14,8 +14,8 @@ from stickbreak.corpus import TextOptions, count_texts, word_table
 from stickbreak.corpus.preparing import preparation
 from stickbreak.corpus.reading.blocks import arrow_texts, blocks_of_texts
 from stickbreak.corpus.stop_word_lists import stop_words_of
-from stickbreak.corpus.text_counter import count_blocks
-from stickbreak.corpus.unicode_words import character_runs, unicode_words
+from stickbreak.corpus.text import count_blocks
+from stickbreak.corpus.words import character_runs, unicode_words
 from stickbreak.exceptions import InvalidCorpus
 
 EVERYTHING = TextOptions(stop_words=None, min_df=1, max_df=1.0)

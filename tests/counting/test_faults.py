@@ -14,7 +14,7 @@ import pytest
 
 import stickbreak
 from stickbreak.corpus import read
-from stickbreak.corpus.folder_writer import CorpusWriter
+from stickbreak.corpus.folder import CorpusWriter
 from stickbreak.corpus.reading.decoding import Dirt
 from stickbreak.counting import count_files as count_files_of_room
 from stickbreak.counting import parts

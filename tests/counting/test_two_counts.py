@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 import stickbreak
-from stickbreak.counting import parts_folder
+from stickbreak.counting import parts
 from stickbreak.exceptions import WriteError
 from stickbreak.fitting.progress import StageProgress
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from stickbreak.counting.parts_folder import folder_of_parts
+from stickbreak.counting.parts import folder_of_parts
 with folder_of_parts(Path(sys.argv[1])) as folder:
     (folder / "held").touch()
     time.sleep(1200)
@@ -55,7 +55,7 @@ def test_a_second_count_is_refused_while_the_first_lives(texts, tmp_path):
 @LOCKS
 def test_a_second_count_of_the_same_process_is_refused(texts, tmp_path):
     out = tmp_path / "counts"
-    with parts_folder.folder_of_parts(out):
+    with parts.folder_of_parts(out):
         (tmp_path / "counts.parts" / "parts.json").write_text("[]")  # whatever it says
         with pytest.raises(WriteError, match="is being counted by another process"):
             stickbreak.count_files(texts, out)
@@ -64,7 +64,7 @@ def test_a_second_count_of_the_same_process_is_refused(texts, tmp_path):
 
 @LOCKS
 def test_a_folder_that_its_user_removes_meanwhile_is_made_again(texts, tmp_path, monkeypatch):
-    real, calls = parts_folder.lock_folder, []
+    real, calls = parts.lock_folder, []
 
     def removed_first(folder):
         calls.append(folder)
@@ -72,13 +72,13 @@ def test_a_folder_that_its_user_removes_meanwhile_is_made_again(texts, tmp_path,
             shutil.rmtree(folder)
         return real(folder)
 
-    monkeypatch.setattr(parts_folder, "lock_folder", removed_first)
+    monkeypatch.setattr(parts, "lock_folder", removed_first)
     assert stickbreak.count_files(texts, tmp_path / "counts").n_documents == 2
     assert len(calls) == 2
 
 
 def test_a_call_that_fails_takes_its_lock_off(texts, tmp_path, monkeypatch):
-    with pytest.raises(ZeroDivisionError), parts_folder.folder_of_parts(tmp_path / "counts"):
+    with pytest.raises(ZeroDivisionError), parts.folder_of_parts(tmp_path / "counts"):
         raise ZeroDivisionError
     (tmp_path / "counts.parts" / "parts.json").unlink()  # as if it had been killed at once
     stickbreak.count_files(texts, tmp_path / "counts")

@@ -25,7 +25,7 @@ def sample():
 def small_sample(tmp_path, monkeypatch, sample):
     """Work in an empty folder, with a small sample."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("stickbreak.corpus.examples.sample_file.standard_library_docstrings", lambda: sample)
+    monkeypatch.setattr("stickbreak.corpus.examples.standard_library.standard_library_docstrings", lambda: sample)
 
 
 @pytest.fixture

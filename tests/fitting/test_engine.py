@@ -11,8 +11,8 @@ import pytest
 import stickbreak
 import stickbreak_baselines
 from stickbreak.corpus import Corpus, open_corpus, write_corpus
+from stickbreak.corpus.corpus import Place
 from stickbreak.corpus.folder import place_of_folder
-from stickbreak.corpus.place import Place
 from stickbreak.corpus.sources import Held, Stored
 from stickbreak.exceptions import ReadError
 from stickbreak.fitting.engine import Engine, engine, use_workers, workers_now

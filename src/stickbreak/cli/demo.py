@@ -96,7 +96,7 @@ def _write_sample(path: Path, *, force: bool, quiet: bool) -> None:
     """Write the sample file; refuse to replace a file unless asked."""
     if path.exists() and not force:
         raise WriteError(f"{path} already exists. Add --force to replace it.")
-    from stickbreak.corpus.examples.sample_file import write_sample
+    from stickbreak.corpus.examples.standard_library import write_sample
 
     n_documents = write_sample(path)
     _tell(quiet, f"{path}: {n_documents:,} documentation strings of Python's standard library")

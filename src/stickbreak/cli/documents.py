@@ -101,7 +101,7 @@ def read_arguments(reading: Mapping[str, Any]) -> dict[str, Any]:
 
 def _read(path: Location, reading: Mapping[str, Any], keep: Any, metadata: Location | None, **more: Any) -> Corpus:
     from stickbreak.corpus import read
-    from stickbreak.corpus.reading.metadata_table import read_beside, with_columns
+    from stickbreak.corpus.reading.readers import read_beside, with_columns
 
     arguments = {**read_arguments(reading), **more}
     if metadata is None:

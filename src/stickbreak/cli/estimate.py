@@ -20,7 +20,7 @@ from stickbreak.storage.urls import Location
 
 if TYPE_CHECKING:
     from stickbreak.corpus import TextOptions
-    from stickbreak.corpus.reading.samples import Extent
+    from stickbreak.corpus.reading.readers import Extent
 
 __all__ = ["print_estimate"]
 
@@ -120,7 +120,7 @@ def print_estimate(
     InputError
         If the documents cannot be read or do not suit the method.
     """
-    from stickbreak.corpus.reading.samples import read_sample
+    from stickbreak.corpus.reading.readers import read_sample
     from stickbreak.fitting.checks import bytes_noted
     from stickbreak.storage.memory import memory_installed
 

@@ -168,7 +168,7 @@ def named_tokenizer(name: str | None) -> Any:
     """Import the function that --tokenizer names, which may be in a file of the current folder."""
     if name is None:
         return None
-    from stickbreak.corpus.tokenizers import tokenizer_of
+    from stickbreak.corpus.words import tokenizer_of
 
     sys.path.insert(0, os.getcwd())
     try:

@@ -62,7 +62,7 @@ class Vectors:
     @classmethod
     def read_for(cls, path: Location, model: Any, reading: Mapping[str, Any]) -> Self:
         """Read what a fitted model is asked about."""
-        from stickbreak.corpus.reading.vector_sources import TABLES, detect_vector_format
+        from stickbreak.corpus.reading.vectors import TABLES, detect_vector_format
 
         settings, record = known_settings(model, path, reading), dict(model._reading or {})
         if isinstance(path, UrlPath):
@@ -276,7 +276,7 @@ class SingleVectors(Vectors):
     def split(self, held_out: float, seed: int) -> tuple[Self, Self]:
         """Hold out some of the vectors."""
         from stickbreak.corpus import GroupedVectors
-        from stickbreak.corpus.selection import held_out_rows
+        from stickbreak.corpus.splits import held_out_rows
 
         held = held_out_rows(self.vectors.n_vectors, held_out, seed, "vector")
         train, rest = (GroupedVectors.from_values(self.vectors.values[rows]) for rows in (~held, held))

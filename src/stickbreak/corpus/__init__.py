@@ -9,48 +9,54 @@ if TYPE_CHECKING:
     from stickbreak.corpus.alignment import align
     from stickbreak.corpus.batches import make_batches
     from stickbreak.corpus.corpus import Corpus
-    from stickbreak.corpus.examples.generators import PlantedTopics, planted_hdp, planted_lda, planted_twins, toy_bars
-    from stickbreak.corpus.examples.planted_vectors import PlantedGaussians, planted_gaussians
+    from stickbreak.corpus.examples.generators import (
+        PlantedGaussians,
+        PlantedTopics,
+        planted_gaussians,
+        planted_hdp,
+        planted_lda,
+        planted_twins,
+        toy_bars,
+    )
     from stickbreak.corpus.folder import open_corpus, write_corpus
-    from stickbreak.corpus.patch_shape import PatchShape, patch_basis
+    from stickbreak.corpus.reading.files import ReadLimits
     from stickbreak.corpus.reading.formats import FORMATS
-    from stickbreak.corpus.reading.limits import ReadLimits
     from stickbreak.corpus.reading.patches import patches_of, read_patches
     from stickbreak.corpus.reading.readers import read, read_texts
-    from stickbreak.corpus.reading.vector_sources import VECTOR_FORMATS, VectorTable, read_vectors
+    from stickbreak.corpus.reading.vectors import VECTOR_FORMATS, VectorTable, read_vectors
     from stickbreak.corpus.stop_word_lists import languages, stop_words_of
     from stickbreak.corpus.text import count_texts
     from stickbreak.corpus.text_settings import TextOptions
-    from stickbreak.corpus.vector_folder import open_vectors, write_vectors
+    from stickbreak.corpus.vector_folder import PatchShape, open_vectors, patch_basis, write_vectors
     from stickbreak.corpus.vectors import GroupedVectors
 
 _LAZY = {  # public name -> where it lives
     "FORMATS": "stickbreak.corpus.reading.formats",
-    "VECTOR_FORMATS": "stickbreak.corpus.reading.vector_sources",
+    "VECTOR_FORMATS": "stickbreak.corpus.reading.vectors",
     "Corpus": "stickbreak.corpus.corpus",
     "GroupedVectors": "stickbreak.corpus.vectors",
-    "PatchShape": "stickbreak.corpus.patch_shape",
-    "PlantedGaussians": "stickbreak.corpus.examples.planted_vectors",
+    "PatchShape": "stickbreak.corpus.vector_folder",
+    "PlantedGaussians": "stickbreak.corpus.examples.generators",
     "PlantedTopics": "stickbreak.corpus.examples.generators",
-    "ReadLimits": "stickbreak.corpus.reading.limits",
+    "ReadLimits": "stickbreak.corpus.reading.files",
     "TextOptions": "stickbreak.corpus.text_settings",
-    "VectorTable": "stickbreak.corpus.reading.vector_sources",
+    "VectorTable": "stickbreak.corpus.reading.vectors",
     "align": "stickbreak.corpus.alignment",
     "count_texts": "stickbreak.corpus.text",
     "languages": "stickbreak.corpus.stop_word_lists",
     "make_batches": "stickbreak.corpus.batches",
     "open_corpus": "stickbreak.corpus.folder",
     "open_vectors": "stickbreak.corpus.vector_folder",
-    "patch_basis": "stickbreak.corpus.patch_shape",
+    "patch_basis": "stickbreak.corpus.vector_folder",
     "patches_of": "stickbreak.corpus.reading.patches",
-    "planted_gaussians": "stickbreak.corpus.examples.planted_vectors",
+    "planted_gaussians": "stickbreak.corpus.examples.generators",
     "planted_hdp": "stickbreak.corpus.examples.generators",
     "planted_lda": "stickbreak.corpus.examples.generators",
     "planted_twins": "stickbreak.corpus.examples.generators",
     "read": "stickbreak.corpus.reading.readers",
     "read_patches": "stickbreak.corpus.reading.patches",
     "read_texts": "stickbreak.corpus.reading.readers",
-    "read_vectors": "stickbreak.corpus.reading.vector_sources",
+    "read_vectors": "stickbreak.corpus.reading.vectors",
     "stop_words_of": "stickbreak.corpus.stop_word_lists",
     "toy_bars": "stickbreak.corpus.examples.generators",
     "write_corpus": "stickbreak.corpus.folder",

@@ -11,8 +11,6 @@ from stickbreak.corpus.corpus import Corpus
 from stickbreak.corpus.validation import checked_vocabulary
 from stickbreak.exceptions import InputError
 
-__all__ = ["align", "in_columns", "only_numbered"]
-
 
 def align(corpus: Corpus, vocabulary: Sequence[str]) -> tuple[Corpus, int | float]:
     """Count documents in the words of a model: other words are left out.

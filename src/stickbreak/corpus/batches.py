@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 
 from stickbreak.corpus.corpus import Corpus
-from stickbreak.corpus.selection import checked_seed
+from stickbreak.corpus.splits import checked_seed
 from stickbreak.exceptions import InputError
-
-__all__ = ["Cut", "cuts", "make_batches", "partition"]
 
 
 def make_batches(corpus: Corpus, n_batches: int, *, seed: int = 0) -> list[np.ndarray]:

@@ -10,10 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from stickbreak.corpus.csr import assemble_csr, row_keys, row_sums, rows_of
-from stickbreak.corpus.halves import split_halves
-from stickbreak.corpus.metadata import checked_metadata
-from stickbreak.corpus.selection import checked_seed, held_out_rows, selected_rows
-from stickbreak.corpus.tables import in_tables
+from stickbreak.corpus.metadata import checked_metadata, in_tables
+from stickbreak.corpus.splits import checked_seed, held_out_rows, selected_rows, split_halves
 from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.corpus.validation import canonical_counts, checked_names, checked_vocabulary
 
@@ -21,11 +19,38 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import ArrayLike
 
-    from stickbreak.corpus.place import Place
-
-__all__ = ["Corpus"]
 
 FEW = 8  # times as many documents as are chosen, from which on SciPy takes longer
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Consecutive documents of a corpus folder; small, so that it travels where the documents need not.
+
+    Attributes
+    ----------
+    folder : str
+        Absolute path or URL of a corpus folder, on storage that all who load it see.
+    written : int
+        When the folder was written, in nanoseconds, or a number of its files at a URL: another corpus in its place is
+        not taken for it.
+    n_words : int
+        W.
+    first, last : int
+        Number of the first document, and of the one after the last.
+    """
+
+    folder: str
+    written: int
+    n_words: int
+    first: int
+    last: int
+
+    def part(self, rows: slice) -> Place:
+        """Return the place of some consecutive documents of these."""
+        begin, end, _ = rows.indices(self.last - self.first)
+        first = self.first + begin
+        return Place(self.folder, self.written, self.n_words, first, first + max(0, end - begin))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

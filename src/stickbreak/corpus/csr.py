@@ -7,8 +7,6 @@ from collections.abc import Iterator
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["assemble_csr", "entries_of", "in_columns", "row_blocks", "row_keys", "row_of_entry", "row_sums", "rows_of"]
-
 _BLOCK = 1 << 20  # entries
 
 

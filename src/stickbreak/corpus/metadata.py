@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,7 +19,25 @@ from stickbreak.exceptions import InvalidCorpus
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Gathered", "Gatherer", "Layout", "checked_metadata"]
+
+def in_tables(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return texts as tables hold them: halves of surrogate pairs, which no UTF-8 can hold, become question marks.
+
+    Parameters
+    ----------
+    texts : sequence of str
+
+    Examples
+    --------
+    >>> in_tables(["bread", chr(0xD800)])
+    ('bread', '?')
+    """
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError:
+        return tuple(text.encode("utf-8", "replace").decode() for text in texts)
+    return tuple(texts)
+
 
 _TEXT, _WRITTEN, _JSON = "s", "w", "j"  # the first character of a value that is held as text
 _WHOLE = re.compile(r"-?(?:0|[1-9]\d{0,18})")
@@ -257,8 +275,7 @@ def _strings(values: list[str | None]) -> Any:
     try:
         array = pa.array(values, pa.string())
     except UnicodeEncodeError:
-        clean = [None if value is None else value.encode("utf-8", "replace").decode("utf-8") for value in values]
-        array = pa.array(clean, pa.string())
+        array = pa.array([None if value is None else in_tables([value])[0] for value in values], pa.string())
     return array.dictionary_encode()
 
 

@@ -1,12 +1,171 @@
-"""Phrases: neighbours that occur together far more often than their words say."""
+"""Texts as sequences of words; phrases in them: neighbours that occur together far more often than their words say."""
 
 from __future__ import annotations
 
+import re
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Self
+
 import numpy as np
+import scipy.sparse as sp
 
-from stickbreak.corpus.token_sequences import TokenSequences
+from stickbreak.corpus.csr import assemble_csr
+from stickbreak.corpus.words import word_pattern
 
-__all__ = ["LEAST_COUNT", "LEAST_SCORE", "find_phrases"]
+_BETWEEN = re.compile(r"[\s\-\u2010\u2011]+")  # what may stand between the words of a phrase: blanks and hyphens
+_BREAK, _GONE = -1, -2
+
+
+def neighbours(text: str, pattern: re.Pattern[str] | None) -> Iterator[str | None]:
+    """Yield the words of a text, and None where others than blanks and hyphens stand between two words.
+
+    Parameters
+    ----------
+    text : str
+        Prepared: lower case, say.
+    pattern : re.Pattern or None
+        Of a word, with one group at most; None: the usual words.
+
+    Examples
+    --------
+    >>> list(neighbours("new york, well-known", None))
+    ['new', 'york', None, 'well', 'known']
+    """
+    found, end = word_pattern(text) if pattern is None else pattern, None
+    group = found.groups
+    for match in found.finditer(text):
+        if end is not None and text[end : match.start()] != " " and not _BETWEEN.fullmatch(text, end, match.start()):
+            yield None
+        end = match.end()
+        yield match[group]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenSequences:
+    """The words of texts in their order, as numbers.
+
+    Attributes
+    ----------
+    ids : ndarray of int32
+        The number of each word; -1 where two words do not stand together, and before each text.
+    starts : ndarray of int64 of shape (D + 1,)
+        Where each text begins.
+    words : list of str
+        Of each number.
+    """
+
+    ids: np.ndarray
+    starts: np.ndarray
+    words: list[str]
+
+    @classmethod
+    def of(
+        cls, texts: Iterable[str], split: Callable[[str], Iterable[str | None]], ignored: frozenset[str] = frozenset()
+    ) -> Self:
+        """Read texts, one at a time.
+
+        Parameters
+        ----------
+        texts : iterable of str
+        split : callable
+            Returns the words of a text, with None where two do not stand together.
+        ignored : frozenset of str
+            Words that are left out; those on their two sides do not stand together.
+        """
+        number: dict[str, int] = {}
+        ids, starts = array("i"), array("q")
+        for text in texts:
+            starts.append(len(ids))
+            ids.append(_BREAK)
+            for word in split(text):
+                if word is None or word in ignored:
+                    ids.append(_BREAK)
+                else:
+                    ids.append(number.setdefault(word, len(number)))
+        starts.append(len(ids))
+        return cls(np.frombuffer(ids, np.int32), np.frombuffer(starts, np.int64), list(number))
+
+    def pairs(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return, for some places, whether a pair of neighbours begins there, and the number of that pair."""
+        ids = self.ids[begin : end + 1].astype(np.int64)
+        left, right = ids[:-1], ids[1:]
+        return (left != _BREAK) & (right != _BREAK), left * len(self.words) + right
+
+    def joined(self, phrases: Iterable[Sequence[str]]) -> Self:
+        """Join the words of phrases by blanks: the longest phrases first, those of a length in the order of the text.
+
+        Parameters
+        ----------
+        phrases : iterable of sequence of str
+            The words of each phrase, two or more.
+        """
+        number = {word: place for place, word in enumerate(self.words)}
+        given = {tuple(number[word] for word in phrase) for phrase in phrases if all(word in number for word in phrase)}
+        if not given:
+            return self
+        V, ids = len(self.words), self.ids.copy()
+        for length, group in groupby(sorted(given, key=lambda phrase: (-len(phrase), phrase)), key=len):
+            known = list(group)
+            names = [" ".join(self.words[w] for w in phrase) for phrase in known]
+            numbers = np.array([number.setdefault(name, len(number)) for name in names])
+            places, which = _found(ids, known, length, V)
+            for step in range(1, length):
+                ids[places + step] = _GONE
+            ids[places] = numbers[which]
+        kept = ids != _GONE
+        before = np.concatenate(([0], np.cumsum(kept)))
+        return type(self)(ids[kept], before[self.starts], list(number))
+
+    def counts(self) -> tuple[sp.csr_matrix, list[str]]:
+        """Return how often each word is in each text, (D, W), and the words."""
+        V, D = len(self.words), self.starts.size - 1
+        document = np.repeat(np.arange(D), np.diff(self.starts))
+        real = self.ids != _BREAK
+        if not V or not real.any():
+            return sp.csr_matrix(np.empty((D, 0), np.int32)), []
+        cell, count = np.unique(document[real] * V + self.ids[real], return_counts=True)
+        indptr = np.searchsorted(cell, np.arange(D + 1) * V)
+        dtype = np.int32 if cell.size < 2**31 else np.int64
+        counts = assemble_csr(count.astype(np.int32), (cell % V).astype(dtype), indptr.astype(dtype), V)
+        return counts, self.words
+
+
+def _found(ids: np.ndarray, phrases: Sequence[tuple[int, ...]], length: int, V: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return where phrases of one length begin, from the left and without overlaps, and which they are.
+
+    Parameters
+    ----------
+    ids : ndarray of int32
+    phrases : sequence of tuple of int
+        Ascending.
+    length : int
+        Words of each phrase.
+    V : int
+        Words that phrases are made of have smaller numbers.
+    """
+    n = max(ids.size - length + 1, 0)
+    beginning = np.where(ids[:n] < V, ids[:n], _BREAK).astype(np.int64)  # the number of a beginning of phrases
+    number = {phrase[:1]: phrase[0] for phrase in phrases}
+    for step in range(1, length):
+        longer = sorted({phrase[: step + 1] for phrase in phrases})
+        keys = np.array([number[one[:-1]] * V + one[-1] for one in longer], np.int64)
+        number = {one: place for place, one in enumerate(longer)}
+        following = ids[step : step + n].astype(np.int64)
+        key = beginning * V + following
+        place = np.minimum(np.searchsorted(keys, key), keys.size - 1)
+        fits = (beginning >= 0) & (following >= 0) & (following < V) & (keys[place] == key)
+        beginning = np.where(fits, place, _BREAK)
+    places, end = [], 0
+    for at in np.flatnonzero(beginning >= 0).tolist():
+        if at >= end:
+            places.append(at)
+            end = at + length
+    chosen = np.array(places, np.int64)
+    return chosen, beginning[chosen]
+
 
 LEAST_COUNT = 10
 """A phrase occurs this often."""

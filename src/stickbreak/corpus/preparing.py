@@ -15,9 +15,7 @@ from unicodedata import normalize
 from stickbreak.corpus.reading.blocks import Block
 from stickbreak.corpus.stop_word_lists import ENGLISH, stop_words_of
 from stickbreak.corpus.text_settings import TextOptions
-from stickbreak.corpus.unicode_words import unicode_words
-
-__all__ = ["preparation", "settled"]
+from stickbreak.corpus.words import unicode_words
 
 _LOG = logging.getLogger("stickbreak")
 

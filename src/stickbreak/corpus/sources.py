@@ -8,13 +8,10 @@ from typing import Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from stickbreak.corpus.corpus import Corpus
+from stickbreak.corpus.corpus import Corpus, Place
 from stickbreak.corpus.folder import opened
-from stickbreak.corpus.place import Place
-from stickbreak.corpus.remote_rows import rows_at
+from stickbreak.corpus.remote_folder import rows_at
 from stickbreak.storage.places import is_url
-
-__all__ = ["Held", "Source", "Stored"]
 
 
 class Source(Protocol):

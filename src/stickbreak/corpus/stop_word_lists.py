@@ -10,8 +10,6 @@ from pathlib import Path
 
 from stickbreak.exceptions import InputError
 
-__all__ = ["ENGLISH", "languages", "stop_words_of"]
-
 ENGLISH = "english"
 _CONTRACTIONS = "ain aren couldn didn doesn don hadn hasn isn mightn mustn needn oughtn shan shouldn wasn weren wouldn"
 

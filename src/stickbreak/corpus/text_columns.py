@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from stickbreak.corpus.arguments import first_entry, is_missing
 from stickbreak.corpus.metadata import Gatherer
 from stickbreak.corpus.reading.fields import ALL, checked_keep, listed
-from stickbreak.corpus.wrong_input import first_entry, is_missing
 from stickbreak.exceptions import InputError, InvalidCorpus
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-__all__ = ["as_frame", "column_of", "columns_of", "is_frame", "kept_columns", "texts_in", "texts_of"]
 
 _LOOKED_AT = 100  # lists of words, to see that they are no texts in lists
 

@@ -14,8 +14,6 @@ import numpy as np
 from stickbreak.corpus.stop_word_lists import ENGLISH, stop_words_of
 from stickbreak.exceptions import InputError
 
-__all__ = ["TextOptions", "checked_options"]
-
 
 @dataclass(frozen=True, slots=True)
 class TextOptions:

@@ -8,12 +8,10 @@ from typing import Any, cast
 import numpy as np
 import scipy.sparse as sp
 
+from stickbreak.corpus.arguments import wrong_input
 from stickbreak.corpus.csr import row_of_entry
-from stickbreak.corpus.wrong_input import wrong_input
 from stickbreak.exceptions import InvalidCorpus
 from stickbreak.storage.memory import memory_installed
-
-__all__ = ["canonical_counts", "checked_names", "checked_sparse", "checked_vocabulary", "columns_of_no_counts"]
 
 _LARGEST_COUNT = np.iinfo(np.int32).max
 _BYTES_OF_A_ROW = 32  # its place, its length, and as much again for what works on them

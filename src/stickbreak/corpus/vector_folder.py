@@ -1,24 +1,114 @@
-"""The folder of grouped vectors: plain arrays that open memory-mapped, and the names of the groups as JSON lines."""
+"""Folders of vectors that open memory-mapped, and the shape of patches of images."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from stickbreak.corpus.arguments import checked_path
-from stickbreak.corpus.patch_shape import PatchShape
-from stickbreak.corpus.stored import open_array, read_meta, read_strings, write_strings
+from stickbreak.corpus.array_files import open_array, read_meta, read_strings, write_strings
 from stickbreak.corpus.vectors import GroupedVectors
 from stickbreak.exceptions import InputError, ReadError, WriteError
 from stickbreak.storage.atomic import replace_folder
 from stickbreak.storage.places import PathLike
 
-__all__ = ["is_vector_folder", "open_vectors", "patches_in", "vectors_being_written", "write_vectors"]
+_LEAST = 3  # pixels of a side: less is no picture
+_MOST = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class PatchShape:
+    """Square patches of an image as vectors.
+
+    Attributes
+    ----------
+    size : int
+        Side of a patch.
+    projected : bool
+        Whether vectors are coordinates in `patch_basis(size)`, without the mean; otherwise they are pixels.
+
+    Examples
+    --------
+    >>> PatchShape(8, projected=True).dim
+    63
+    """
+
+    size: int
+    projected: bool = False
+
+    @property
+    def dim(self) -> int:
+        """Dimension of the vectors."""
+        return self.size**2 - self.projected
+
+    @classmethod
+    def of_square(cls, dim: int) -> PatchShape | None:
+        """Return the shape of patches with `dim` pixels; None if `dim` is not the square of 3 or more.
+
+        Parameters
+        ----------
+        dim : int
+        """
+        size = math.isqrt(dim)
+        return cls(size) if size >= _LEAST and size * size == dim else None
+
+    @classmethod
+    def from_plain(cls, plain: object) -> PatchShape | None:
+        """Return the shape that `as_plain` described; None if it is something else.
+
+        Parameters
+        ----------
+        plain : object
+            Read from a file that may be damaged.
+        """
+        if not isinstance(plain, Mapping):
+            return None
+        size, projected = plain.get("size"), plain.get("projected")
+        if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= _MOST:
+            return None
+        return cls(size, projected) if isinstance(projected, bool) else None
+
+    def as_plain(self) -> dict[str, Any]:
+        """Return size and projected, for JSON."""
+        return {"size": self.size, "projected": self.projected}
+
+    def pixels(self, values: np.ndarray) -> np.ndarray:
+        """Return vectors (n, dim) as pictures (n, size, size).
+
+        Parameters
+        ----------
+        values : ndarray of shape (n, dim)
+        """
+        flat = values @ patch_basis(self.size).T if self.projected else values
+        return flat.reshape(len(values), self.size, self.size)
+
+
+def patch_basis(size: int) -> np.ndarray:
+    """Return the cosine basis of patches without its constant vector, (size^2, size^2 - 1), with orthonormal columns.
+
+    Coordinates times the transpose of this basis are the pixels of a patch without its mean.
+
+    Parameters
+    ----------
+    size : int
+        Side of a patch.
+
+    Returns
+    -------
+    ndarray
+    """
+    waves = np.cos(np.pi / size * np.outer(np.arange(size) + 0.5, np.arange(size))) * np.sqrt(2 / size)
+    waves[:, 0] = np.sqrt(1 / size)
+    return np.asarray(np.kron(waves, waves)[:, 1:])
+
 
 _HEAD = "vectors.json"
 _VERSION = 1

@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from stickbreak.corpus.halves import first_halves
-from stickbreak.corpus.selection import checked_seed, held_out_rows, selected_rows
+from stickbreak.corpus.arguments import is_missing, wrong_input
+from stickbreak.corpus.splits import checked_seed, first_halves, held_out_rows, selected_rows
 from stickbreak.corpus.validation import checked_names
-from stickbreak.corpus.wrong_input import is_missing, wrong_input
 from stickbreak.exceptions import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-__all__ = ["GroupedVectors"]
 
 _BLOCK = 1 << 22  # numbers that are looked at at once
 

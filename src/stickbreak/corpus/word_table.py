@@ -14,9 +14,7 @@ import scipy.sparse as sp
 from stickbreak.corpus.csr import assemble_csr
 from stickbreak.corpus.kernels.words import DIGIT, LETTER, MARK, count_block, rehash
 from stickbreak.corpus.reading.blocks import blocks_of_texts
-from stickbreak.corpus.unicode_words import character_runs
-
-__all__ = ["WordTable"]
+from stickbreak.corpus.words import character_runs
 
 _BLOCK = 1 << 16  # bytes of text that are counted at once
 _N_CHARACTERS = 0x110000

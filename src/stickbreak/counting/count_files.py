@@ -10,17 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stickbreak.corpus.arguments import checked_location
-from stickbreak.corpus.folder_writer import corpus_writer, is_corpus_folder
+from stickbreak.corpus.folder import corpus_writer, is_corpus_folder
 from stickbreak.corpus.metadata import Layout
 from stickbreak.corpus.preparing import settled
+from stickbreak.corpus.reading.counts import checked_words, given_words
 from stickbreak.corpus.reading.decoding import Dirt
-from stickbreak.corpus.reading.files import reading
-from stickbreak.corpus.reading.limits import ReadLimits
+from stickbreak.corpus.reading.files import ReadLimits, reading
 from stickbreak.corpus.reading.source import Piece, ReadSettings, TextSource
-from stickbreak.corpus.reading.vocabularies import checked_words, given_words
 from stickbreak.corpus.text_settings import TextOptions, checked_options
-from stickbreak.counting.parts import Counting, Part, Words, add_parts, count_job, done_before, jobs_of
-from stickbreak.counting.parts_folder import folder_of_parts
+from stickbreak.counting.parts import Counting, Part, Words, add_parts, count_job, done_before, folder_of_parts, jobs_of
 from stickbreak.exceptions import InputError, InvalidCorpus, NoDocuments, ReadError, WriteError
 from stickbreak.fitting.engine import Engine, engine
 from stickbreak.fitting.executor import count_jobs
@@ -30,8 +28,6 @@ from stickbreak.storage.urls import Location, UrlPath
 
 if TYPE_CHECKING:
     from stickbreak.corpus.corpus import Corpus
-
-__all__ = ["Counted", "count_files"]
 
 STEP = 1 << 23  # bytes of text of a job; a part has at most about twice as many
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
+import shutil
+import socket
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -16,24 +20,94 @@ import numpy as np
 import scipy.sparse as sp
 
 from stickbreak.corpus.csr import assemble_csr, in_columns
-from stickbreak.corpus.folder_writer import CorpusWriter
+from stickbreak.corpus.folder import CorpusWriter
 from stickbreak.corpus.metadata import Gathered, Gatherer, Layout
 from stickbreak.corpus.pruning import kept_words
 from stickbreak.corpus.reading.blocks import Block, arrow_texts, names_of
 from stickbreak.corpus.reading.decoding import Dirt
 from stickbreak.corpus.reading.fields import ALL
 from stickbreak.corpus.reading.source import Piece
-from stickbreak.corpus.text_counter import count_blocks
+from stickbreak.corpus.text import count_blocks
 from stickbreak.corpus.text_settings import TextOptions
-from stickbreak.exceptions import ReadError
+from stickbreak.exceptions import ReadError, WriteError
 from stickbreak.fitting.engine import Engine
-from stickbreak.storage.atomic import replace_file
-from stickbreak.storage.plain_files import open_file, read_text
+from stickbreak.storage.atomic import replace_file, told_as_write_error
+from stickbreak.storage.locks import lock_folder, unlock
+from stickbreak.storage.plain_files import open_file, read_json, read_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Counting", "Done", "Job", "Part", "Words", "add_parts", "count_job", "done_before", "jobs_of"]
+_MARK = "parts.json"
+_KIND = "stickbreak parts"
+
+
+@contextmanager
+def folder_of_parts(target: Path) -> Iterator[Path]:
+    """Give the folder of the parts of a corpus, locked; it is removed when all is done, and stays where it is not.
+
+    The system takes the lock off when the process ends, so that the folder of one that was killed can be used again.
+
+    Parameters
+    ----------
+    target : Path
+        The corpus folder to make.
+
+    Yields
+    ------
+    Path
+
+    Raises
+    ------
+    WriteError
+        If another process counts to the same place, or the folder was not made to count, or cannot be made.
+    """
+    folder = target.with_name(f"{target.name}.parts")
+    with told_as_write_error(folder):
+        lock = _locked(folder, target)
+        try:
+            _sign(folder, target)
+        except BaseException:
+            unlock(lock)
+            raise
+    try:
+        yield folder
+        shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        unlock(lock)
+
+
+def _locked(folder: Path, target: Path) -> int | None:
+    """Make the folder if there is none, and lock it."""
+    while True:
+        folder.mkdir(exist_ok=True)
+        try:
+            return lock_folder(folder)
+        except FileNotFoundError:
+            continue  # whoever had it is done, and has removed it
+        except BlockingIOError:
+            raise WriteError(
+                f"{target} is being counted by {_user_of(folder)}; wait until that ends, or choose another name"
+            ) from None
+
+
+def _user_of(folder: Path) -> str:
+    """Say who uses a folder."""
+    try:
+        told = read_json(folder / _MARK)
+        return f"process {int(told['process'])} on {told['machine']!s:.100}"
+    except (OSError, ValueError, KeyError, TypeError):
+        return "another process"
+
+
+def _sign(folder: Path, target: Path) -> None:
+    """Say in the folder what it is, and who uses it."""
+    mark = folder / _MARK
+    if not mark.is_file() and any(folder.iterdir()):
+        raise WriteError(f"{folder} exists and was not made to count to {target.name}; remove it or rename it")
+    user = {"kind": _KIND, "process": os.getpid(), "machine": socket.gethostname()}
+    mark.write_text(json.dumps(user) + "\n", encoding="utf-8")
+
 
 _FORM = 3  # of the files of parts: those of another one are counted again
 _ENOUGH = 3 / 4  # of a step: the rest of a file that was cut makes no job of twice the size with the next file

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stickbreak.corpus.tables import in_tables
+from stickbreak.corpus.metadata import in_tables
 from stickbreak.evaluation.coherence import check_options, coherence_of_words
 from stickbreak.evaluation.evaluate import document_completion
 from stickbreak.evaluation.measures import (

@@ -18,9 +18,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from stickbreak.corpus.corpus import Corpus
+from stickbreak.corpus.corpus import Corpus, Place
 from stickbreak.corpus.folder import place_of_folder, write_corpus
-from stickbreak.corpus.place import Place
 from stickbreak.exceptions import ClusterError, InputError, ReadError, StickbreakError
 from stickbreak.fitting.checkpoint import identity_of_corpus
 from stickbreak.fitting.engine import use_workers

@@ -19,8 +19,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Protocol, TypeVar
 
-from stickbreak.corpus.corpus import Corpus
-from stickbreak.corpus.place import Place
+from stickbreak.corpus.corpus import Corpus, Place
 from stickbreak.corpus.sources import Held, Source, Stored
 from stickbreak.fitting.executor import Executor, ThreadExecutor
 

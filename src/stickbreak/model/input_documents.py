@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stickbreak.corpus import Corpus, TextOptions, count_texts
 from stickbreak.corpus.alignment import in_columns
+from stickbreak.corpus.arguments import WrongInput, wrong_input
 from stickbreak.corpus.text_columns import columns_of, is_frame, texts_in, texts_of
-from stickbreak.corpus.wrong_input import WrongInput, wrong_input
 from stickbreak.exceptions import InputError, InvalidCorpus
 from stickbreak.prediction.topics import FlatTopics
 from stickbreak.prediction.words import no_documents

@@ -18,10 +18,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from stickbreak import questions
 from stickbreak.corpus import Corpus, TextOptions
+from stickbreak.corpus.arguments import WrongInput
 from stickbreak.corpus.csr import row_blocks
 from stickbreak.corpus.sources import Source, Stored
 from stickbreak.corpus.validation import checked_sparse, columns_of_no_counts
-from stickbreak.corpus.wrong_input import WrongInput
 from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError
 from stickbreak.fitting.checkpoint import FREE, check_end, identity_of, identity_of_corpus, require, whole_number
 from stickbreak.fitting.checks import adapted_topics, check_start, check_tokens

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
-from stickbreak.corpus.text_counter import token_sequences
+from stickbreak.corpus.phrases import TokenSequences
+from stickbreak.corpus.text import token_sequences
 from stickbreak.corpus.text_settings import TextOptions
-from stickbreak.corpus.token_sequences import TokenSequences
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.checks import check_whole
 from stickbreak.numerics.arrays import Float, Int

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from stickbreak.corpus import Corpus
-from stickbreak.corpus.tables import in_tables
+from stickbreak.corpus.metadata import in_tables
 from stickbreak.exceptions import InputError
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.prediction.topics import FlatTopics

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
-from stickbreak.corpus.tables import in_tables
+from stickbreak.corpus.metadata import in_tables
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.loop import logger
 from stickbreak.numerics.arrays import Int

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stickbreak.corpus.tables import in_tables
+from stickbreak.corpus.metadata import in_tables
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.prediction.topics import FlatTopics
 from stickbreak.prediction.words import most_relevant, relevant_words

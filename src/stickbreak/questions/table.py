@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stickbreak.corpus import Corpus
-from stickbreak.corpus.tables import in_tables
+from stickbreak.corpus.metadata import in_tables
 from stickbreak.fitting.checks import check_whole
 from stickbreak.prediction.topics import FlatTopics
 from stickbreak.prediction.word_pairs import npmi_of_words

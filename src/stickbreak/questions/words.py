@@ -14,8 +14,8 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus, TextOptions
+from stickbreak.corpus.metadata import in_tables
 from stickbreak.corpus.preparing import preparation
-from stickbreak.corpus.tables import in_tables
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.checks import check_whole
 from stickbreak.numerics.arrays import Float, Int

@@ -12,7 +12,7 @@ from scipy.special import logsumexp, softmax
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import GroupedVectors
-from stickbreak.corpus.wrong_input import wrong_input
+from stickbreak.corpus.arguments import wrong_input
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.checks import check_names
 from stickbreak.fitting.constraints import CONCENTRATION, POSITIVES, one_of, whole

@@ -11,7 +11,7 @@ from scipy.special import logsumexp, softmax
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus, GroupedVectors
-from stickbreak.corpus.wrong_input import WrongInput
+from stickbreak.corpus.arguments import WrongInput
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.sklearn_bases import DensityMixin
 from stickbreak.likelihoods import VectorLikelihood

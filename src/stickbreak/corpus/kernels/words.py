@@ -6,8 +6,6 @@ import numpy as np
 
 from stickbreak.numerics.compiling import njit
 
-__all__ = ["DIGIT", "LETTER", "MARK", "OTHER", "count_block", "rehash"]
-
 OTHER, LETTER, MARK, DIGIT = 0, 1, 2, 3  # kinds of characters; an underscore is a digit here
 _SHORTEST = 3  # characters of a word
 _PRIME = np.uint64(1099511628211)  # of the hash of Fowler, Noll and Vo (FNV-1a)

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Block", "Written", "arrow_texts", "blocks_of_texts", "named", "names_of"]
-
 _BYTES = 1 << 20  # of a block, about
 _ROWS = 1 << 14
 

@@ -13,13 +13,18 @@ from typing import BinaryIO
 
 import numpy as np
 
-from stickbreak.corpus.reading.files import open_binary, packing_of, reading, start_of, unpacks_too_far
-from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
+from stickbreak.corpus.reading.files import (
+    DEFAULT_LIMITS,
+    ReadLimits,
+    open_binary,
+    packing_of,
+    reading,
+    start_of,
+    unpacks_too_far,
+)
 from stickbreak.exceptions import InputError, ReadError
 from stickbreak.storage.plain_files import open_file
 from stickbreak.storage.urls import Location
-
-__all__ = ["Dirt", "Span", "checked_encoding", "decoded_file", "decoded_lines", "encoding_of", "line_blocks"]
 
 _LOG = logging.getLogger("stickbreak")
 _MARKS = (  # the longer ones first: that of UTF-32 begins as that of UTF-16

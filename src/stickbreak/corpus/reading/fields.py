@@ -11,8 +11,6 @@ from typing import Any
 
 from stickbreak.exceptions import InputError, ReadError
 
-__all__ = ["ALL", "Asked", "Fields", "checked_keep", "getter", "listed"]
-
 _LOG = logging.getLogger("stickbreak")
 
 ALL = ("*",)

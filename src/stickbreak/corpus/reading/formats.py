@@ -7,14 +7,12 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from stickbreak.corpus.folder_writer import is_corpus_folder
+from stickbreak.corpus.folder import is_corpus_folder
 from stickbreak.corpus.reading.decoding import checked_encoding, encoding_of, is_wide
 from stickbreak.corpus.reading.files import files_below, name_within, reading, start_of, without_packing
 from stickbreak.exceptions import InputError, NoDocuments, ReadError
 from stickbreak.storage.plain_files import open_file
 from stickbreak.storage.urls import Location
-
-__all__ = ["FORMATS", "TABLES", "TEXTS", "binary_kind", "detect_format", "is_folder", "kind_of_name"]
 
 FORMATS = ("jsonl", "csv", "tsv", "parquet", "lines", "folder", "uci", "ldac", "svmlight", "mtx", "npz", "corpus")
 """Names of the formats, as `format=` takes them."""

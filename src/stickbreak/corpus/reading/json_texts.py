@@ -16,11 +16,9 @@ from typing import Any
 from stickbreak.corpus.reading.blocks import Block, arrow_texts, named
 from stickbreak.corpus.reading.decoding import Dirt, Span, count_line_ends, line_blocks
 from stickbreak.corpus.reading.fields import Asked, Fields, getter, listed
-from stickbreak.corpus.reading.limits import ReadLimits
+from stickbreak.corpus.reading.files import ReadLimits
 from stickbreak.exceptions import ReadError
 from stickbreak.storage.urls import Location
-
-__all__ = ["JsonTexts"]
 
 _LOG = logging.getLogger("stickbreak")
 _SAMPLE_LINES = 1000

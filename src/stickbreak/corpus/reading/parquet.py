@@ -8,13 +8,10 @@ from typing import Any
 
 from stickbreak.corpus.reading.blocks import Block, Written, named
 from stickbreak.corpus.reading.fields import Asked, Fields
-from stickbreak.corpus.reading.files import reading, unpacks_too_far
-from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits, size_in_words
+from stickbreak.corpus.reading.files import DEFAULT_LIMITS, ReadLimits, reading, size_in_words, unpacks_too_far
 from stickbreak.exceptions import ReadError
 from stickbreak.storage.plain_files import open_file
 from stickbreak.storage.urls import Location, UrlPath
-
-__all__ = ["opened", "parquet_blocks", "read_table", "readable", "row_groups", "types_of"]
 
 _ROWS = 1 << 12  # that are decoded at once
 _SAMPLE_ROWS = 100

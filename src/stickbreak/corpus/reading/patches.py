@@ -12,15 +12,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import DTypeLike
 
-from stickbreak.corpus.patch_shape import PatchShape, patch_basis
 from stickbreak.corpus.reading.files import reading
-from stickbreak.corpus.vector_folder import open_vectors, vectors_being_written
+from stickbreak.corpus.vector_folder import PatchShape, open_vectors, patch_basis, vectors_being_written
 from stickbreak.corpus.vectors import GroupedVectors
 from stickbreak.exceptions import InputError, ReadError
 from stickbreak.storage.places import PathLike
 from stickbreak.storage.plain_files import open_file
-
-__all__ = ["IMAGE_SUFFIXES", "patches_of", "read_patches"]
 
 Mean = Literal["remove", "project", "keep"]
 

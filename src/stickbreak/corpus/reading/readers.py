@@ -3,31 +3,44 @@
 from __future__ import annotations
 
 import logging
+import math
+import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from numbers import Integral
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from stickbreak.corpus.corpus import Corpus
 from stickbreak.corpus.folder import open_corpus
 from stickbreak.corpus.metadata import Gatherer
 from stickbreak.corpus.reading.blocks import Block, names_of
-from stickbreak.corpus.reading.counts import read_ldac, read_matrix_market, read_npz, read_svmlight, read_uci
-from stickbreak.corpus.reading.decoding import decoded_lines
+from stickbreak.corpus.reading.counts import (
+    checked_words,
+    given_words,
+    read_ldac,
+    read_matrix_market,
+    read_npz,
+    read_svmlight,
+    read_uci,
+    vocabulary_for,
+)
+from stickbreak.corpus.reading.decoding import Dirt, decoded_lines
 from stickbreak.corpus.reading.fields import ALL
-from stickbreak.corpus.reading.limits import ReadLimits
+from stickbreak.corpus.reading.files import DEFAULT_LIMITS, ReadLimits
+from stickbreak.corpus.reading.formats import detect_format
+from stickbreak.corpus.reading.parquet import opened, read_table
 from stickbreak.corpus.reading.source import ReadSettings, TextSource
-from stickbreak.corpus.reading.vocabularies import checked_words, given_words, vocabulary_for
+from stickbreak.corpus.reading.tables import USUAL_DELIMITERS, Table
 from stickbreak.corpus.text_settings import TextOptions, checked_options
 from stickbreak.exceptions import InputError, InvalidCorpus, NoDocuments, ReadError
 from stickbreak.storage.places import PathLike
-from stickbreak.storage.urls import UrlPath
+from stickbreak.storage.urls import Location, UrlPath
 
 _LOG = logging.getLogger("stickbreak")
-
-__all__ = ["count_blocks_of", "read", "read_columns", "read_texts"]
 
 
 _MATRICES: dict[str, Callable[[Path, ReadLimits], Any]] = {
@@ -354,3 +367,135 @@ def _titles(path: Path, source: TextSource, n_documents: int) -> tuple[str, ...]
     lines = islice(decoded_lines(titles, source.settings.encoding, source.settings.limits), n_documents + 1)
     names = tuple(line.rstrip("\r\n") for line in lines)
     return names if len(names) == n_documents else None
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much a collection holds, as far as a sample of it says."""
+
+    n_documents: int
+    n_words: int  # different ones
+    n_tokens: float
+    n_counts: int  # pairs of document and word
+    longest: int  # tokens of a document
+
+
+def read_sample(
+    path: PathLike | UrlPath,
+    n: int,
+    *,
+    vocabulary: Sequence[str] | PathLike | None = None,
+    text: TextOptions | None = None,
+    **settings: Any,
+) -> tuple[Corpus, list[str] | None, Extent]:
+    """Read a collection, and count some of its documents, drawn at random.
+
+    Parameters
+    ----------
+    path : str or PathLike
+    n : int
+        Number of documents to draw.
+    vocabulary, text, **settings
+        As in `read`. Numbers of documents in `text` are lowered as the sample is smaller than the collection.
+
+    Returns
+    -------
+    corpus : Corpus
+        The sample; all documents where these are not more.
+    texts : list of str or None
+        Of the sample; None where the collection holds counts.
+    extent : Extent
+        Of the whole collection.
+    """
+    source = TextSource.checked(path, "read", ReadSettings.checked(**settings))
+    if not source.holds_texts:
+        corpus = read(path, vocabulary=vocabulary, text=text, **settings)
+        rows = np.random.default_rng(0).permutation(corpus.n_documents)[:n]
+        longest = int(np.max(corpus.document_lengths, initial=0))
+        extent = Extent(corpus.n_documents, corpus.n_words, corpus.n_tokens, int(corpus.counts.nnz), longest)
+        return corpus[np.sort(rows)], None, extent
+    drawn, n_documents = _drawn(source.blocks(source.settings.dirt()), n)
+    times, options = n_documents / max(len(drawn), 1), checked_options(text)
+    words = given_words(checked_words(vocabulary), source.settings.encoding, source.settings.limits)
+    own = replace(options, min_df=_lowered(options.min_df, times), max_df=_lowered(options.max_df, times))
+    corpus = count_blocks_of(source, own, words, drawn)
+    n_words, least = corpus.n_words, options.min_df
+    if words is None and isinstance(least, int) and times > least and corpus.n_documents > 1:
+        # Words that are too rare for the sample: as many more as its second half has new ones (Heaps' law).
+        half = np.unique(corpus[: corpus.n_documents // 2].counts.indices).size
+        n_words = round(n_words * (times / least) ** math.log2(n_words / max(half, 1)))
+        n_words = min(n_words, options.max_features or n_words)
+    n_tokens, n_counts = round(corpus.n_tokens * times), round(corpus.counts.nnz * times)
+    extent = Extent(n_documents, n_words, n_tokens, n_counts, int(np.max(corpus.document_lengths)))
+    return corpus, [text if isinstance(text, str) else " ".join(text) for text in _texts(drawn)], extent
+
+
+def _drawn(blocks: Iterable[Block], n: int) -> tuple[list[Block], int]:
+    """Return some documents at random, in their order, and the number of all."""
+    rng, drawn, row = random.Random(0), list[tuple[int, Block]](), 0
+    for block in blocks:
+        for place in range(len(block)):
+            at = row if row < n else rng.randrange(row + 1)
+            if row < n:
+                drawn.append((row, block.slice(place, place + 1)))
+            elif at < n:
+                drawn[at] = row, block.slice(place, place + 1)
+            row += 1
+    return [one for _, one in sorted(drawn, key=lambda each: each[0])], row
+
+
+def _texts(blocks: Iterable[Block]) -> list[Any]:
+    return [text for block in blocks for text in block.texts.to_pylist()]
+
+
+def _lowered(limit: int | float, times: float) -> int | float:
+    """Return a number of documents for a sample; a share of them stays."""
+    return max(1, round(limit / times)) if isinstance(limit, int) else limit
+
+
+def read_beside(path: Location, encoding: str = "utf-8", limits: ReadLimits | None = None) -> Any:
+    """Read all columns of a CSV, TSV or Parquet file, as a pyarrow.Table; dates are recognised as in texts.
+
+    Raises
+    ------
+    ReadError
+        If it is no such table, or cannot be read.
+    """
+    limits, kind = limits or DEFAULT_LIMITS, detect_format(path, None, encoding)
+    if kind == "parquet":
+        with opened(path, limits) as file:
+            return read_table(file, path, limits)
+    if kind not in USUAL_DELIMITERS:
+        raise ReadError(f"{path} is of format {kind!r}; give a table with a row for each document, as CSV or Parquet")
+    found = Table.opened(path, encoding, None, USUAL_DELIMITERS[kind], limits, header=True)
+    columns = found.columns
+    if len(set(columns)) < len(columns):
+        twice = next(name for name in columns if columns.count(name) > 1)
+        raise ReadError(f"{path} has several columns {twice!r:.40}; give each a different name")
+    gatherer = Gatherer(columns)
+    for chunk in found.chunks(columns, Dirt()):
+        gatherer.add(chunk, len(chunk[columns[0]]), written=True)
+    return gatherer.typed()
+
+
+def with_columns(corpus: Corpus, table: Any, path: Location) -> Corpus:
+    """Return a corpus with the columns of a table beside its counts.
+
+    Raises
+    ------
+    InputError
+        If there is not one row for each document, or the documents have a column of the same name.
+    """
+    if table.num_rows != corpus.n_documents:
+        raise InputError(
+            f"{path} has {table.num_rows} rows for {corpus.n_documents} documents; give one row for each document, in "
+            "their order"
+        )
+    if corpus.metadata is None:
+        return Corpus.from_counts(corpus, metadata=table)
+    columns = {name: corpus.metadata[name] for name in corpus.metadata.column_names}
+    for name in table.column_names:
+        if name in columns:
+            raise InputError(f"the documents and {path} both have a column {name!r:.40}; rename one of them")
+        columns[name] = table[name]
+    return Corpus.from_counts(corpus, metadata=columns)

@@ -21,11 +21,9 @@ import numpy as np
 from stickbreak.corpus.reading.blocks import Block, arrow_texts, named
 from stickbreak.corpus.reading.decoding import Dirt, Span, line_blocks
 from stickbreak.corpus.reading.fields import Asked, Fields, found_in
-from stickbreak.corpus.reading.limits import ReadLimits
+from stickbreak.corpus.reading.files import ReadLimits
 from stickbreak.exceptions import InputError, NoDocuments, ReadError
 from stickbreak.storage.urls import Location
-
-__all__ = ["USUAL_DELIMITERS", "Table", "checked_delimiter"]
 
 _LOG = logging.getLogger("stickbreak")
 USUAL_DELIMITERS = {"csv": ",", "tsv": "\t"}

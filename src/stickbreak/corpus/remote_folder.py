@@ -1,4 +1,4 @@
-"""Rows of a corpus folder at a URL, as jobs load them: only what they need is fetched, and some of it is kept."""
+"""A corpus folder at a URL: fetched to be opened, or only the rows that a job needs."""
 
 from __future__ import annotations
 
@@ -7,24 +7,23 @@ import hashlib
 import os
 import secrets
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stickbreak.corpus.corpus import Corpus
+from stickbreak.corpus.corpus import Corpus, Place
 from stickbreak.corpus.csr import assemble_csr
-from stickbreak.corpus.folder_writer import META
-from stickbreak.corpus.place import Place
 from stickbreak.corpus.reading.files import reading
 from stickbreak.exceptions import ReadError
+from stickbreak.storage.atomic import told_as_write_error
 from stickbreak.storage.temporary_folders import TemporaryFolder
 from stickbreak.storage.urls import UrlPath
 
-__all__ = ["mark_of_folder", "rows_at"]
-
+META = "corpus.json"
 PIECE = 1 << 22  # bytes that are fetched and kept together
 MOST_KEPT = 1 << 31  # bytes of a collection that a process keeps on its disk
 AT_ONCE = 1 << 24  # bytes that are in memory at once, beside the rows, where rows lie far apart
@@ -185,3 +184,66 @@ def _groups(begin: Array, end: Array, most: int) -> Iterator[tuple[int, int]]:
         if n == begin.size or end[n] - begin[first] > most:
             yield first, n
             first = n
+
+
+_BLOCK = 1 << 22  # bytes
+
+
+@contextmanager
+def fetched(url: UrlPath, names: Sequence[str]) -> Iterator[tuple[Path, int]]:
+    """Give a copy of a corpus folder on this machine, and the number of its files.
+
+    The copy has no name any more when the block ends. What is still mapped then stays on the disk until it is not, also
+    where the process is killed.
+
+    Parameters
+    ----------
+    url : UrlPath
+    names : sequence of str
+        Files that the folder may have.
+
+    Yields
+    ------
+    tuple of (Path, int)
+
+    Raises
+    ------
+    ReadError
+        If there is no such folder, or it cannot be read; errors of the block name the URL.
+    WriteError
+        If the disk is full.
+    """
+    own = TemporaryFolder(Path(tempfile.gettempdir()), "stickbreak-fetched")
+    folder = Path(own.path)
+    try:
+        with reading(url):
+            if not url.is_dir():
+                raise ReadError(f"{url} is not a folder, or does not exist; check the name")
+            mark = _mark(url)
+            for name in names:
+                _fetch(url / name, folder / name)
+        try:
+            yield folder, mark
+        except ReadError as error:
+            raise ReadError(str(error).replace(own.path, str(url))) from error
+    finally:
+        own.close()
+
+
+def _mark(url: UrlPath) -> int:
+    try:
+        return mark_of_folder(url)
+    except FileNotFoundError as error:
+        raise ReadError(f"{url} is not a whole corpus folder: {error} is missing; name one made by count") from error
+
+
+def _fetch(file: UrlPath, target: Path) -> None:
+    """Copy a file, if there is one."""
+    try:
+        source = file.open()
+    except FileNotFoundError:
+        return
+    with source, open(target, "wb") as copy:
+        while block := source.read(_BLOCK):
+            with told_as_write_error(tempfile.gettempdir()):
+                copy.write(block)

@@ -11,14 +11,11 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from stickbreak.corpus.reading.files import open_binary, reading
-from stickbreak.corpus.reading.limits import DEFAULT_LIMITS, ReadLimits
+from stickbreak.corpus.reading.files import DEFAULT_LIMITS, ReadLimits, open_binary, reading
 from stickbreak.exceptions import ReadError
 from stickbreak.storage.plain_files import open_file, read_json
 
 _MOST_META = 1 << 20  # bytes of the JSON file, which holds a few numbers
-
-__all__ = ["append_strings", "json_line", "open_array", "read_meta", "read_strings", "write_strings"]
 
 
 def read_meta(folder: Path, name: str, fields: Sequence[str], *, what: str, version: int) -> dict[str, Any]:
