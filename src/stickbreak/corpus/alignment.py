@@ -63,19 +63,7 @@ def align(corpus: Corpus, vocabulary: Sequence[str]) -> tuple[Corpus, int | floa
 
 
 def only_numbered(corpus: Corpus, words: tuple[str, ...]) -> bool:
-    """Tell whether columns can be matched by their place alone: the documents, or the model, only number their words.
-
-    Parameters
-    ----------
-    corpus : Corpus
-        Documents.
-    words : tuple of str
-        The words of a model. If they are w0, w1, ... they are taken for numbers, unless the documents name one of them.
-
-    Returns
-    -------
-    bool
-    """
+    """Tell whether columns match by their place alone: the documents, or the model, only number their words."""
     if corpus.vocabulary is None:
         return True
     numbered = all(word == f"w{column}" for column, word in enumerate(words))  # most often the first is none
@@ -83,22 +71,7 @@ def only_numbered(corpus: Corpus, words: tuple[str, ...]) -> bool:
 
 
 def in_columns(corpus: Corpus, column: np.ndarray, words: tuple[str, ...]) -> Corpus:
-    """Count documents in other columns.
-
-    Parameters
-    ----------
-    corpus : Corpus
-        Documents.
-    column : ndarray of int of shape (corpus.n_words,)
-        Where each word goes, no two to the same place; -1: it is left out.
-    words : tuple of str
-        The words of the new columns, all different.
-
-    Returns
-    -------
-    Corpus
-        With columns of zeros for words that do not occur.
-    """
+    """Count documents in other columns."""
     entries = corpus.counts.tocoo()
     column = column[entries.col]
     inside = column >= 0

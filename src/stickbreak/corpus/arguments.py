@@ -36,13 +36,7 @@ class WrongInput(NamedTuple):
 
 
 def wrong_input(X: Any) -> WrongInput | None:
-    """Return what X is, or where it holds texts, dates or durations; None if it is, or may become, a table of numbers.
-
-    Parameters
-    ----------
-    X : object
-        As it was given, before anything is converted. A generator is not read.
-    """
+    """Return what X is, or where it holds texts, dates or durations; None if it may be a table of numbers."""
     if hasattr(X, "columns") or hasattr(X, "column_names"):
         return _wrong_column(X)
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "USOMm":
@@ -169,24 +163,7 @@ def checked_location(path: object, function: str) -> Location:
 
 
 def checked_path(path: object, function: str) -> Path:
-    """Return the path of an input.
-
-    Parameters
-    ----------
-    path : object
-        What was given.
-    function : str
-        The function that takes it, such as "read".
-
-    Returns
-    -------
-    Path
-
-    Raises
-    ------
-    InputError
-        If it is not a path. The message says which function takes what was given.
-    """
+    """Return the path of an input."""
     if isinstance(path, str) and (len(path) > _LONGEST_NAME or "\n" in path or "\0" in path) and not _exists(path):
         raise InputError(
             f"{function} takes a path, not a text ({path[:30]!r}...); count texts with {_COUNT}([text, ...])"
@@ -211,15 +188,6 @@ def _exists(path: str) -> bool:
 def kind_of(value: object) -> str:
     """Return what a value is, for a message.
 
-    Parameters
-    ----------
-    value : object
-        Anything.
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> kind_of([]), kind_of(3), kind_of(None)
@@ -231,18 +199,7 @@ def kind_of(value: object) -> str:
 
 
 def advice_for(value: Any) -> str:
-    """Say what to do with data in memory that are not what was asked for.
-
-    Parameters
-    ----------
-    value : object
-        A data frame, list, array, open file, ...
-
-    Returns
-    -------
-    str
-        "count its text column with ...", say.
-    """
+    """Say what to do with data in memory that are not what was asked for."""
     if hasattr(value, "counts") and hasattr(value, "vocabulary"):
         return "it is a Corpus already: fit it as it is"
     if hasattr(value, "columns") or hasattr(value, "column_names"):  # pandas, polars; pyarrow
@@ -264,46 +221,14 @@ def advice_for(value: Any) -> str:
 
 
 def checked_optional_name(value: object, argument: str) -> str | None:
-    """Return the name of a field or column that was asked for.
-
-    Parameters
-    ----------
-    value : object
-        A str or None.
-    argument : str
-        Whose value it is.
-
-    Returns
-    -------
-    str or None
-
-    Raises
-    ------
-    InputError
-        For anything else.
-    """
+    """Return the name of a field or column that was asked for."""
     if value is None or isinstance(value, str):
         return value
     raise InputError(f"{argument} is {value!r:.40}; give the name of a field or column")
 
 
 def checked_limits(limits: object) -> ReadLimits:
-    """Return the limits of a call; the default for None.
-
-    Parameters
-    ----------
-    limits : object
-        A ReadLimits or None.
-
-    Returns
-    -------
-    ReadLimits
-
-    Raises
-    ------
-    InputError
-        For anything else.
-    """
+    """Return the limits of a call; the default for None."""
     if limits is None:
         return DEFAULT_LIMITS
     if not isinstance(limits, ReadLimits):

@@ -19,31 +19,7 @@ _MOST_META = 1 << 20  # bytes of the JSON file, which holds a few numbers
 
 
 def read_meta(folder: Path, name: str, fields: Sequence[str], *, what: str, version: int) -> dict[str, Any]:
-    """Read the JSON file of a folder and check that it is one of ours.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-    name : str
-        Its JSON file.
-    fields : sequence of str
-        Numbers that the file must hold.
-    what : str
-        What the folder holds: "corpus", "vectors".
-    version : int
-        The newest version that can be read.
-
-    Returns
-    -------
-    dict
-        The fields, as int, and the rest.
-
-    Raises
-    ------
-    ReadError
-        If it is no such folder, of a newer version or damaged.
-    """
+    """Read the JSON file of a folder and check that it is one of ours."""
     file = folder / name
     if folder.is_dir() and not file.exists():
         raise ReadError(f"{folder} is not a {what} folder: it has no {name}; name one made by write_{what}")
@@ -67,25 +43,7 @@ def read_meta(folder: Path, name: str, fields: Sequence[str], *, what: str, vers
 
 
 def open_array(file: Path, what: str) -> np.ndarray:
-    """Open an array memory-mapped, if the file has as many bytes as its header says.
-
-    Parameters
-    ----------
-    file : Path
-        A file in NumPy's .npy format.
-    what : str
-        Says in a message what must be written again: "corpus", "vectors".
-
-    Returns
-    -------
-    ndarray
-        Read-only.
-
-    Raises
-    ------
-    ReadError
-        If the file is missing or damaged.
-    """
+    """Open an array memory-mapped, if the file has as many bytes as its header says."""
     with reading(file):
         open_file(file).close()
         try:

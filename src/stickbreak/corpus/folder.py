@@ -48,37 +48,7 @@ def corpus_writer(
     left_out: Sequence[str] = (),
     overwrite: bool = False,
 ) -> Iterator[CorpusWriter]:
-    """Write a corpus folder, completely or not at all.
-
-    Parameters
-    ----------
-    path : str or PathLike
-        The folder to make.
-    n_words : int
-        W.
-    vocabulary : sequence of str or None
-        The words.
-    most_entries : int
-        Upper bound of the number of entries: indices have 64 bits where 32 would not do for it.
-    dtype : dtype
-        int32 for counts, float64 for weights.
-    text_options : TextOptions, optional
-        How texts became these counts.
-    left_out : sequence of str
-        What was passed over as texts were read.
-    overwrite : bool
-        Whether an existing corpus folder may be replaced. Anything else is never replaced.
-
-    Yields
-    ------
-    CorpusWriter
-        It takes the documents in their order.
-
-    Raises
-    ------
-    WriteError
-        If the folder exists and may not be replaced, or cannot be written.
-    """
+    """Write a corpus folder, completely or not at all."""
     target = checked_path(path, "write_corpus")
     if overwrite and target.exists() and not is_corpus_folder(target):
         raise WriteError(f"{target} exists and is not a corpus folder, so it is not replaced; choose another name")
@@ -108,17 +78,7 @@ class CorpusWriter:
         self._metadata: _MetadataFile | None = None
 
     def add(self, counts: sp.csr_matrix, names: Any = None, metadata: pa.Table | None = None) -> None:
-        """Add documents.
-
-        Parameters
-        ----------
-        counts : csr_matrix of shape (D, W)
-            Canonical.
-        names : sequence of str or pyarrow.Array, optional
-            Of these documents; all documents have names, or none.
-        metadata : pyarrow.Table, optional
-            A row for each of them; always with the same columns.
-        """
+        """Add documents."""
         self._indptr.append(counts.indptr[1:] + (self._data.size - int(counts.indptr[0])))
         self._data.append(counts.data)
         self._indices.append(counts.indices)
@@ -205,17 +165,7 @@ class _MetadataFile:
 
 
 def is_corpus_folder(path: Location) -> bool:
-    """Whether `path` looks like a corpus folder.
-
-    Parameters
-    ----------
-    path : Path or UrlPath
-        Any path.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether `path` looks like a corpus folder."""
     return (path / META).is_file() and (path / "indptr.npy").is_file()
 
 
@@ -359,18 +309,7 @@ def place_of_folder(folder: Path, n_words: int, n_documents: int) -> Place:
 
 @lru_cache(maxsize=4)
 def opened(folder: str, written: int, n_words: int) -> Corpus:
-    """Open the counts of a folder, without words and names; whoever made the place has checked them.
-
-    Parameters
-    ----------
-    folder, written, n_words
-        As in `Place`.
-
-    Raises
-    ------
-    ReadError
-        If the folder is gone, or another corpus is in its place.
-    """
+    """Open the counts of a folder, without words and names; whoever made the place has checked them."""
     if _written_at(Path(folder)) != written:
         raise ReadError(f"{folder} is not there, or was written again while it was in use; start again")
     return Corpus(assemble_csr(*_map_counts(Path(folder)), n_words))

@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 def in_tables(texts: Sequence[str]) -> tuple[str, ...]:
     """Return texts as tables hold them: halves of surrogate pairs, which no UTF-8 can hold, become question marks.
 
-    Parameters
-    ----------
-    texts : sequence of str
-
     Examples
     --------
     >>> in_tables(["bread", chr(0xD800)])
@@ -152,15 +148,7 @@ class Gatherer:
         self._n_rows = 0
 
     def add(self, columns: Mapping[str, Any], n_rows: int, *, written: bool = False) -> None:
-        """Add the values of some documents.
-
-        Parameters
-        ----------
-        columns : mapping of str to list or pyarrow.Array
-        n_rows : int
-        written : bool
-            Whether they are as a table has them: text that may stand for a number.
-        """
+        """Add the values of some documents."""
         for name in columns:
             self._chunks.setdefault(name, [_nothing(self._n_rows)])
         for name, chunks in self._chunks.items():
@@ -280,18 +268,7 @@ def _strings(values: list[str | None]) -> Any:
 
 
 def checked_metadata(metadata: Any, n_documents: int) -> pa.Table | None:
-    """Return columns beside the documents of a corpus.
-
-    Parameters
-    ----------
-    metadata : pyarrow.Table, pandas or polars DataFrame, mapping of columns, or None
-    n_documents : int
-
-    Raises
-    ------
-    InvalidCorpus
-        If it is something else, or does not have a row for each document.
-    """
+    """Return columns beside the documents of a corpus."""
     import pyarrow as pa
 
     if metadata is None or isinstance(metadata, pa.Table):

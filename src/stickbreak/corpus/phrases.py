@@ -22,13 +22,6 @@ _BREAK, _GONE = -1, -2
 def neighbours(text: str, pattern: re.Pattern[str] | None) -> Iterator[str | None]:
     """Yield the words of a text, and None where others than blanks and hyphens stand between two words.
 
-    Parameters
-    ----------
-    text : str
-        Prepared: lower case, say.
-    pattern : re.Pattern or None
-        Of a word, with one group at most; None: the usual words.
-
     Examples
     --------
     >>> list(neighbours("new york, well-known", None))
@@ -65,16 +58,7 @@ class TokenSequences:
     def of(
         cls, texts: Iterable[str], split: Callable[[str], Iterable[str | None]], ignored: frozenset[str] = frozenset()
     ) -> Self:
-        """Read texts, one at a time.
-
-        Parameters
-        ----------
-        texts : iterable of str
-        split : callable
-            Returns the words of a text, with None where two do not stand together.
-        ignored : frozenset of str
-            Words that are left out; those on their two sides do not stand together.
-        """
+        """Read texts, one at a time."""
         number: dict[str, int] = {}
         ids, starts = array("i"), array("q")
         for text in texts:
@@ -95,13 +79,7 @@ class TokenSequences:
         return (left != _BREAK) & (right != _BREAK), left * len(self.words) + right
 
     def joined(self, phrases: Iterable[Sequence[str]]) -> Self:
-        """Join the words of phrases by blanks: the longest phrases first, those of a length in the order of the text.
-
-        Parameters
-        ----------
-        phrases : iterable of sequence of str
-            The words of each phrase, two or more.
-        """
+        """Join the words of phrases by blanks: the longest first, those of a length in the order of the text."""
         number = {word: place for place, word in enumerate(self.words)}
         given = {tuple(number[word] for word in phrase) for phrase in phrases if all(word in number for word in phrase)}
         if not given:
@@ -134,18 +112,7 @@ class TokenSequences:
 
 
 def _found(ids: np.ndarray, phrases: Sequence[tuple[int, ...]], length: int, V: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return where phrases of one length begin, from the left and without overlaps, and which they are.
-
-    Parameters
-    ----------
-    ids : ndarray of int32
-    phrases : sequence of tuple of int
-        Ascending.
-    length : int
-        Words of each phrase.
-    V : int
-        Words that phrases are made of have smaller numbers.
-    """
+    """Return where phrases of one length begin, from the left and without overlaps, and which they are."""
     n = max(ids.size - length + 1, 0)
     beginning = np.where(ids[:n] < V, ids[:n], _BREAK).astype(np.int64)  # the number of a beginning of phrases
     number = {phrase[:1]: phrase[0] for phrase in phrases}
@@ -187,23 +154,6 @@ def find_phrases(
     """Find the phrases of a collection: pairs of words, then pairs of what was joined before.          docs/math (W1)
 
     A pair of one word twice is not a phrase, nor is one with a word that holds a blank.
-
-    Parameters
-    ----------
-    texts : TokenSequences
-    least_documents : float
-        A phrase is in this number of documents, wherever it is joined.
-    longest : int
-        Most words of a phrase.
-    block : int
-        Words that are looked at at once.
-    most_pairs : int
-        Different pairs that are held. If there are more, the rarest of those seen so far are forgotten.
-
-    Returns
-    -------
-    list of str
-        Words with blanks between them, in the order of the alphabet.
     """
     sizes = {word: longest for word in texts.words if " " in word}  # which are in no phrase
     joined, phrases = texts, set[str]()

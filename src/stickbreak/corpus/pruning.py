@@ -38,17 +38,6 @@ def is_uncut(words: Any, totals: np.ndarray) -> bool:
     these scripts, and more than a tenth of all. Clauses of Chinese between two commas are often shorter: the same holds
     if runs of 5 or more Chinese characters alone hold more than four fifths. Korean has spaces, and is not looked at.
 
-    Parameters
-    ----------
-    words : pyarrow.Array of strings
-        The different words.
-    totals : ndarray of int of shape (len(words),)
-        How often each occurs.
-
-    Returns
-    -------
-    bool
-
     Examples
     --------
     >>> import pyarrow as pa
@@ -89,29 +78,7 @@ def kept_words(
     n_documents: int,
     options: TextOptions,
 ) -> list[int]:
-    """Choose the words that min_df, max_df and max_features keep.
-
-    Parameters
-    ----------
-    words : pyarrow.Array of strings
-        All different words, without stop words, in any order.
-    document_frequency, totals : ndarray of int of shape (len(words),)
-        In how many documents each is, and how often it occurs.
-    n_documents : int
-        Of the collection.
-    options : TextOptions
-        What to keep.
-
-    Returns
-    -------
-    list of int
-        Their places in `words`, in the order of the alphabet.
-
-    Raises
-    ------
-    InvalidCorpus
-        If none is left; the message says which option removed them.
-    """
+    """Choose the words that min_df, max_df and max_features keep."""
     if not len(words):
         raise InvalidCorpus(
             "no word is left: token_pattern finds no words in the texts, or only stop words; change "

@@ -33,32 +33,14 @@ Array = NDArray
 
 
 def mark_of_folder(folder: UrlPath) -> int:
-    """Return a number of the files of a corpus folder: another one where they are written again.
-
-    Raises
-    ------
-    FileNotFoundError
-        If one is not there.
-    """
+    """Return a number of the files of a corpus folder: another one where they are written again."""
     stats = [tuple((folder / name).stat()) for name in (META, *(f"{name}.npy" for name in _ARRAYS))]
     told = (folder / META).range(0, stats[0][0]) + repr(stats).encode("ascii")
     return int.from_bytes(hashlib.blake2b(told, digest_size=7).digest(), "little")
 
 
 def rows_at(place: Place, selection: NDArray[np.integer] | None) -> Corpus:
-    """Return documents of a folder at a URL, without words and names; whoever made the place has checked them.
-
-    Parameters
-    ----------
-    place : Place
-    selection : ndarray of int, optional
-        Numbers of documents, counted from the first of the place; default: all.
-
-    Raises
-    ------
-    ReadError
-        If the folder is gone or does not answer, or another corpus is in its place.
-    """
+    """Return documents of a folder at a URL, without words and names; whoever made the place has checked them."""
     indptr, indices, data = _arrays(place.folder, place.written)
     ends = indptr.read(place.first, place.last + 1)
     if selection is None:
@@ -195,23 +177,6 @@ def fetched(url: UrlPath, names: Sequence[str]) -> Iterator[tuple[Path, int]]:
 
     The copy has no name any more when the block ends. What is still mapped then stays on the disk until it is not, also
     where the process is killed.
-
-    Parameters
-    ----------
-    url : UrlPath
-    names : sequence of str
-        Files that the folder may have.
-
-    Yields
-    ------
-    tuple of (Path, int)
-
-    Raises
-    ------
-    ReadError
-        If there is no such folder, or it cannot be read; errors of the block name the URL.
-    WriteError
-        If the disk is full.
     """
     own = TemporaryFolder(Path(tempfile.gettempdir()), "stickbreak-fetched")
     folder = Path(own.path)

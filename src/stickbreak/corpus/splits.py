@@ -41,29 +41,7 @@ def checked_seed(seed: Any, *, negative: bool = False) -> int:
 
 
 def held_out_rows(n_rows: int, held_out: Any, seed: int, what: str) -> np.ndarray:
-    """Draw the rows to hold out.
-
-    Parameters
-    ----------
-    n_rows : int
-        All rows.
-    held_out : float or int
-        The share of rows to hold out, between 0 and 1, or (from 1 upwards) their number. Rounded, but at least one
-        row goes to each side.
-    seed : int
-        The same seed gives the same rows.
-    what : str
-        What a row is ("document"), for the message.
-
-    Returns
-    -------
-    ndarray of bool of shape (n_rows,)
-
-    Raises
-    ------
-    InputError
-        If `held_out` leaves one side without rows.
-    """
+    """Draw the rows to hold out."""
     is_number = isinstance(held_out, Real) and not isinstance(held_out, bool)
     if not is_number or not (0 < held_out < 1 or (1 <= held_out < n_rows and held_out == int(held_out))) or n_rows < 2:
         raise InputError(
@@ -87,19 +65,6 @@ def split_halves(counts: sp.csr_matrix, seed: int) -> tuple[sp.csr_matrix, sp.cs
     Token i of document d gets the random key hash(seed, d, i); the (n + 1) // 2 tokens of the smallest keys
     are the first half. Of a document of very many tokens only the numbers are drawn, by a generator of its own.
     So a document's split depends on the seed, its row and its own counts, on nothing else.
-
-    Parameters
-    ----------
-    counts : csr_matrix of shape (D, W)
-        Canonical; whole counts (int32) or weights (float64).
-    seed : int
-        Any integer.
-
-    Returns
-    -------
-    observed, held_out : csr_matrix of shape (D, W)
-        Canonical, of the same dtype; they add up to `counts`. Of a weight, the whole part is split as tokens
-        and the remaining fraction goes to one of the two at random.
     """
     first = np.empty_like(counts.data)
     for start, stop in _chunks(row_sums(counts)):
@@ -115,17 +80,6 @@ def first_halves(offsets: np.ndarray, seed: int) -> np.ndarray:
 
     Row i of group g gets the random key hash(seed, g, i), as the tokens of a document do; the (n + 1) // 2 rows of the
     smallest keys are the first half.
-
-    Parameters
-    ----------
-    offsets : ndarray of shape (G + 1,)
-        Group g has the rows offsets[g] to offsets[g + 1].
-    seed : int
-        Any integer.
-
-    Returns
-    -------
-    ndarray of bool of shape (N,)
     """
     chosen = np.zeros(int(offsets[-1]), dtype=bool)
     for g, (start, stop) in enumerate(pairwise(offsets.tolist())):

@@ -73,24 +73,7 @@ class _Known:
 def count_blocks(
     blocks: Iterable[Block], options: TextOptions, vocabulary: Sequence[str] | None = None
 ) -> tuple[sp.csr_matrix, Any]:
-    """Count all words of texts that are not stop words, or those of a vocabulary.
-
-    Parameters
-    ----------
-    blocks : iterable of Block
-        Texts, or lists of words, which are counted as they are.
-    options : TextOptions
-        How text becomes counts; `min_df`, `max_df` and `max_features` are not looked at.
-    vocabulary : sequence of str, optional
-        The words to count.
-
-    Returns
-    -------
-    counts : csr_matrix of int32 of shape (D, W)
-        No duplicates; the columns of a row need not ascend.
-    words : pyarrow.Array of strings of shape (W,)
-        In any order; the vocabulary in its own.
-    """
+    """Count all words of texts that are not stop words, or those of a vocabulary."""
     known = None if vocabulary is None else _Known.of(vocabulary)
     is_cut, texts = _peeked(blocks)
     if is_cut:
@@ -193,14 +176,7 @@ def _count_otherwise(
 
 
 def token_sequences(texts: Iterable[str], options: TextOptions) -> TokenSequences:
-    """Read the words of texts in their order, without stop words.
-
-    Parameters
-    ----------
-    texts : iterable of str
-        They are taken one at a time.
-    options : TextOptions
-    """
+    """Read the words of texts in their order, without stop words."""
     prepare = preparation(options)
     if options.tokenizer is None:
         pattern = None if options.token_pattern is None else re.compile(options.token_pattern)

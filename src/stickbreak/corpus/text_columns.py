@@ -27,13 +27,7 @@ def is_frame(X: Any) -> bool:
 
 
 def as_frame(X: Any) -> Any:
-    """Return a data frame as it is, and what is only read when asked (a reader of Arrow, a query) as a table.
-
-    Raises
-    ------
-    InputError
-        If it is lazy: a plan of polars or Dask.
-    """
+    """Return a data frame as it is, and what is only read when asked (a reader of Arrow, a query) as a table."""
     refuse_lazy(X)
     if not is_frame(X) or hasattr(X, "iloc") or isinstance(getattr(X, "shape", None), tuple):
         return X
@@ -66,18 +60,6 @@ def texts_in(X: Any) -> list[Any] | None:
     """Return the texts that X holds, with an empty text for each that is missing; None if it holds something else.
 
     This is where texts and counts are told apart.
-
-    Parameters
-    ----------
-    X : object
-        Texts are any collection of one dimension, also an iterator or a column of pandas, polars, Arrow or Hugging
-        Face, whose first entry that is not missing is a string; or lists of words. No entry at all, or none but missing
-        ones, are texts, too.
-
-    Raises
-    ------
-    InputError
-        If X is lazy, an iterator that gives something else, or holds lists of one text each.
 
     Examples
     --------
@@ -141,13 +123,7 @@ def _from_arrow(X: Any) -> Sequence[Any] | None:
 
 
 def column_of(frame: Any, name: Any) -> Any:
-    """Return a column of a data frame; names are compared as text: 0 and "0" are the same.
-
-    Raises
-    ------
-    InputError
-        If there is no such column.
-    """
+    """Return a column of a data frame; names are compared as text: 0 and "0" are the same."""
     frame = as_frame(frame)
     names, name = columns_of(frame), str(name)
     if names.count(name) != 1:
@@ -162,16 +138,7 @@ def texts_of(frame: Any, name: Any) -> list[Any] | None:
 
 
 def kept_columns(frame: Any, keep: Any, text: str) -> pa.Table | None:
-    """Return columns of a data frame as `Corpus.metadata`; dates that are written as text are recognised.
-
-    Parameters
-    ----------
-    frame : pandas or polars DataFrame, pyarrow.Table
-    keep : sequence of str, "all" or None
-        Names of columns; "all": all but that of the texts.
-    text : str
-        The column of the texts.
-    """
+    """Return columns of a data frame as `Corpus.metadata`; dates that are written as text are recognised."""
     import pyarrow as pa
 
     asked = checked_keep(keep)

@@ -145,13 +145,7 @@ class TextOptions:
 
 
 def checked_options(text: object) -> TextOptions:
-    """Return how text becomes counts; the default for None.
-
-    Raises
-    ------
-    InputError
-        For anything else that is not `TextOptions`.
-    """
+    """Return how text becomes counts; the default for None."""
     if not (text is None or isinstance(text, TextOptions)):
         raise InputError(f"text is {text!r:.40}; give stickbreak.corpus.TextOptions(...) or None")
     return text or TextOptions()

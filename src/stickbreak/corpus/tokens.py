@@ -16,13 +16,7 @@ _AT_ONCE = 1 << 20  # counts that are looked at: those of a folder may be more t
 
 
 def refuse_fractions(corpus: Corpus) -> None:
-    """Refuse counts that are not whole numbers.
-
-    Raises
-    ------
-    InvalidCorpus
-        Naming the first row that holds a fraction, and its value.
-    """
+    """Refuse counts that are not whole numbers."""
     given = corpus.counts.data
     if corpus.is_integer:
         return
@@ -39,13 +33,7 @@ def refuse_fractions(corpus: Corpus) -> None:
 
 
 def whole_counts(corpus: Corpus) -> Int:
-    """Return how many tokens each stored count of a corpus stands for.
-
-    Raises
-    ------
-    InvalidCorpus
-        If a count is not a whole number.
-    """
+    """Return how many tokens each stored count of a corpus stands for."""
     refuse_fractions(corpus)
     return corpus.counts.data.astype(np.int64)
 
@@ -61,13 +49,7 @@ def rounded(corpus: Corpus, seed: int) -> Corpus:
 
 
 def written_out(corpus: Corpus) -> tuple[Int, Int32]:
-    """Return where each document begins, (D + 1,), and the word of each token, (N,).
-
-    Raises
-    ------
-    InvalidCorpus
-        If a count is not a whole number.
-    """
+    """Return where each document begins, (D + 1,), and the word of each token, (N,)."""
     counts, whole = corpus.counts, whole_counts(corpus)
     word = np.repeat(counts.indices, whole).astype(np.int32)
     return np.concatenate(([0], np.cumsum(whole)))[counts.indptr].astype(np.int64), word
@@ -86,13 +68,7 @@ class Tokens:
 
     @classmethod
     def from_corpus(cls, corpus: Corpus, n_given: int = 0) -> Tokens:
-        """Write the counts of a corpus out, token by token; the last `n_given` documents keep their topics.
-
-        Raises
-        ------
-        InvalidCorpus
-            If a count is not a whole number.
-        """
+        """Write the counts of a corpus out, token by token; the last `n_given` documents keep their topics."""
         start, word = written_out(corpus)
         word_start = np.concatenate(([0], np.cumsum(np.bincount(word, minlength=corpus.n_words)))).astype(np.int64)
         short = word.astype(np.uint16) if corpus.n_words <= 1 << 16 else word  # sorted by their digits

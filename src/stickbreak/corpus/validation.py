@@ -22,23 +22,7 @@ _IN_NEARLY_ALL = 0.95  # of the rows
 
 
 def canonical_counts(X: Any) -> sp.csr_matrix:
-    """Check counts and bring them into the one form that the rest of stickbreak relies on.
-
-    Parameters
-    ----------
-    X : scipy sparse matrix or array, ndarray, pandas DataFrame or nested sequence, shape (D, W)
-        Left as it is; its arrays are shared where they are canonical already.
-
-    Returns
-    -------
-    csr_matrix of shape (D, W)
-        Sorted indices, no duplicates, no zeros; int32 when all counts are whole, else float64.
-
-    Raises
-    ------
-    InvalidCorpus
-        If X cannot be the counts of a corpus.
-    """
+    """Check counts and bring them into the one form that the rest of stickbreak relies on."""
     matrix = _as_csr(X)
     if matrix.shape[0] == 0 or matrix.shape[1] == 0:
         what = "documents (rows)" if matrix.shape[0] == 0 else "words (columns)"
@@ -55,24 +39,7 @@ def canonical_counts(X: Any) -> sp.csr_matrix:
 
 
 def checked_sparse(X: Any) -> Any:
-    """Check a sparse matrix inside, then bring it into rows: compiled code would follow broken arrays anywhere.
-
-    Parameters
-    ----------
-    X : scipy sparse matrix or array of shape (D, W), or anything else
-        Left as it is.
-
-    Returns
-    -------
-    csr_matrix or csr_array of shape (D, W), or X
-        X itself if it is in rows, or if it is not sparse.
-
-    Raises
-    ------
-    InvalidCorpus
-        If X has not two dimensions, its arrays contradict each other or its shape, it holds no numbers, or its
-        rows do not fit into the memory.
-    """
+    """Check a sparse matrix inside, then bring it into rows: compiled code would follow broken arrays anywhere."""
     if not sp.issparse(X):
         return X
     X = cast(Any, X)  # SciPy's stubs narrow it to a class that has no methods
@@ -240,24 +207,7 @@ def _with_dtype(matrix: sp.csr_matrix) -> sp.csr_matrix:
 
 
 def checked_vocabulary(vocabulary: Iterable[str] | None, shape: tuple[int, int]) -> tuple[str, ...] | None:
-    """Check that a vocabulary names every column once.
-
-    Parameters
-    ----------
-    vocabulary : iterable of str or None
-        The words of the columns.
-    shape : tuple of int
-        (D, W) of the counts.
-
-    Returns
-    -------
-    tuple of str, or None if there was none
-
-    Raises
-    ------
-    InvalidCorpus
-        If the length differs from W, a term is not a string, or a term occurs twice.
-    """
+    """Check that a vocabulary names every column once."""
     if vocabulary is None:
         return None
     words = _strings(vocabulary, "the vocabulary")
@@ -280,24 +230,7 @@ def checked_vocabulary(vocabulary: Iterable[str] | None, shape: tuple[int, int])
 
 
 def checked_names(names: Iterable[str] | None, shape: tuple[int, int]) -> tuple[str, ...] | None:
-    """Check that there is a name for each document (two documents may bear the same).
-
-    Parameters
-    ----------
-    names : iterable of str or None
-        The names of the documents.
-    shape : tuple of int
-        (D, W) of the counts.
-
-    Returns
-    -------
-    tuple of str, or None if there was none
-
-    Raises
-    ------
-    InvalidCorpus
-        If the length differs from D or a name is not a string.
-    """
+    """Check that there is a name for each document (two documents may bear the same)."""
     if names is None:
         return None
     checked = _strings(names, "the list of document names")
@@ -321,13 +254,7 @@ def _strings(values: Iterable[str], what: str) -> tuple[str, ...]:
 
 
 def columns_of_no_counts(counts: sp.csr_matrix) -> list[int]:
-    """Return columns that outweigh all others and are in nearly all rows, as ids, years, prices and times are.
-
-    Parameters
-    ----------
-    counts : csr_matrix of shape (D, W)
-        Canonical.
-    """
+    """Return columns that outweigh all others and are in nearly all rows, as ids, years, prices and times are."""
     D, W = counts.shape
     if min(D, W) < _FEWEST:
         return []

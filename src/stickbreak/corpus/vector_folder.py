@@ -164,29 +164,7 @@ def vectors_being_written(
     patches: PatchShape | None = None,
     overwrite: bool = False,
 ) -> Iterator[np.ndarray]:
-    """Yield the memory-mapped values of a new folder of vectors to fill; the folder appears when the block ends.
-
-    Parameters
-    ----------
-    path : str or PathLike
-        The folder to make.
-    offsets : ndarray of shape (G + 1,)
-        As in `GroupedVectors`.
-    dim : int
-        Dimension of the vectors.
-    dtype : float32 or float64
-        Dtype of the values.
-    names : sequence of str of length G, or None
-        The names of the groups.
-    patches : PatchShape, optional
-        The shape of the patches, if the vectors are patches of images.
-    overwrite : bool
-        As in `write_vectors`.
-
-    Yields
-    ------
-    ndarray of shape (N, dim)
-    """
+    """Yield the memory-mapped values of a new folder of vectors to fill; the folder appears when the block ends."""
     target = checked_path(path, "write_vectors")
     if overwrite and target.exists() and not (target / _HEAD).is_file():
         raise WriteError(f"{target} exists and is not a folder of vectors, so it is not replaced; choose another name")
@@ -246,29 +224,12 @@ def open_vectors(path: PathLike) -> GroupedVectors:
 
 
 def is_vector_folder(path: Path) -> bool:
-    """Tell whether a folder says that it holds vectors.
-
-    Parameters
-    ----------
-    path : Path
-        Anything.
-    """
+    """Tell whether a folder says that it holds vectors."""
     return (path / _HEAD).is_file()
 
 
 def patches_in(path: Path) -> PatchShape | None:
-    """Return which patches of images a folder holds; None where it does not say, or says what its vectors are not.
-
-    Parameters
-    ----------
-    path : Path
-        A folder of vectors.
-
-    Raises
-    ------
-    ReadError
-        As `open_vectors`.
-    """
+    """Return which patches of images a folder holds; None where it does not say, or says what its vectors are not."""
     meta = read_meta(path, _HEAD, _FIELDS, what="vectors", version=_VERSION)
     patches = PatchShape.from_plain(meta.get("patches"))
     return patches if patches is not None and patches.dim == meta["dim"] else None

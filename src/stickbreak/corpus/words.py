@@ -18,15 +18,6 @@ _ASCII_WORD = re.compile(r"\b[^\W\d_]{3,}\b", re.ASCII)
 def unicode_words(text: str) -> list[str]:
     """Find the words of a text: three or more letters and marks, not touching a digit or an underscore.
 
-    Parameters
-    ----------
-    text : str
-        Composed (NFC), so that a letter with an accent is one character.
-
-    Returns
-    -------
-    list of str
-
     Examples
     --------
     >>> unicode_words("naïve café_x h37 हिन्दी: a b abc")
@@ -49,16 +40,6 @@ def _unicode_word() -> re.Pattern[str]:
 
 def character_runs(n: int) -> tuple[list[tuple[int, int]], ...]:
     """Tell which of the first n characters are letters, marks, digits or underscores.
-
-    Parameters
-    ----------
-    n : int
-        Number of code points.
-
-    Returns
-    -------
-    letters, marks, digits : list of (int, int)
-        Runs of code points, each without its end. Underscores are among the digits.
 
     Examples
     --------
@@ -87,16 +68,6 @@ def _combining_marks() -> str:
 
 def tokenizer_of(name: str) -> Callable[[str], Iterable[str]]:
     """Import a function that the user names.
-
-    Parameters
-    ----------
-    name : str
-        "package.module:function". It must come from the user, not from a file: what it names is run.
-
-    Raises
-    ------
-    InputError
-        If there is no such function.
 
     Examples
     --------
@@ -130,18 +101,7 @@ def tokenizer_of(name: str) -> Callable[[str], Iterable[str]]:
 
 
 def cutting(tokenizer: Callable[[str], Iterable[str]] | str) -> Callable[[str], list[str]]:
-    """Return a function that cuts a text into words: those of a tokenizer that hold a letter or digit.
-
-    Parameters
-    ----------
-    tokenizer : callable or str
-        A name alone, as a loaded model has it, is refused.
-
-    Raises
-    ------
-    InputError
-        If it is a name; from the returned function, if the tokenizer does not return words.
-    """
+    """Return a function that cuts a text into words: those of a tokenizer that hold a letter or digit."""
     if isinstance(tokenizer, str):
         raise InputError(
             f"texts were cut into words by {tokenizer!r:.60}, which a saved model or corpus only names; give the "

@@ -47,20 +47,6 @@ def folder_of_parts(target: Path) -> Iterator[Path]:
     """Give the folder of the parts of a corpus, locked; it is removed when all is done, and stays where it is not.
 
     The system takes the lock off when the process ends, so that the folder of one that was killed can be used again.
-
-    Parameters
-    ----------
-    target : Path
-        The corpus folder to make.
-
-    Yields
-    ------
-    Path
-
-    Raises
-    ------
-    WriteError
-        If another process counts to the same place, or the folder was not made to count, or cannot be made.
     """
     folder = target.with_name(f"{target.name}.parts")
     with told_as_write_error(folder):
@@ -369,13 +355,7 @@ class Words:
 
     @classmethod
     def chosen(cls, parts: Iterable[Part], n_documents: int, options: TextOptions) -> Self:
-        """Choose the words of all parts together, as `count_texts` does.
-
-        Raises
-        ------
-        InvalidCorpus
-            If none is left; the message says which option removed them.
-        """
+        """Choose the words of all parts together, as `count_texts` does."""
         waiting: list[Any] = []
         n_rows = 0
         for part in parts:
@@ -427,15 +407,7 @@ def add_parts(
     told: Callable[[int], None],
     runner: Engine,
 ) -> None:
-    """Write the parts of a collection in their order; as many are made ready at once as there are threads.
-
-    Parameters
-    ----------
-    layout : Layout
-        Of the columns that are kept.
-    told : callable
-        Called with the number of parts that are written.
-    """
+    """Write the parts of a collection in their order; as many are made ready at once as there are threads."""
     import pyarrow as pa
 
     named = any(part.has_names() for part in parts)

@@ -318,22 +318,7 @@ def _dirichlet_rows(parameters: np.ndarray, n_rows: int, rng: np.random.Generato
 def _draw(
     lengths: np.ndarray, weights: np.ndarray, topic_word: np.ndarray, rng: np.random.Generator
 ) -> tuple[sp.csr_matrix, np.ndarray]:
-    """Draw the tokens of all documents.
-
-    Parameters
-    ----------
-    lengths : ndarray of shape (D,)
-        Tokens of each document.
-    weights : ndarray of shape (D, K)
-    topic_word : ndarray of shape (K, W)
-    rng : Generator
-
-    Returns
-    -------
-    counts : csr_matrix of shape (D, W)
-    used : ndarray of shape (K,)
-        Share of the tokens of each topic.
-    """
+    """Draw the tokens of all documents."""
     D, K = weights.shape
     n_dk = rng.multinomial(lengths, weights)
     documents: list[np.ndarray] = []

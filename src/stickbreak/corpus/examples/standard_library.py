@@ -52,25 +52,6 @@ def standard_library_docstrings(folder: Path | None = None, *, min_words: int = 
     that of the class or module around it, so only the text of very short modules is lost. Tests, bundled packages and
     copies of a text are left out.
 
-    Parameters
-    ----------
-    folder : Path, optional
-        Where the modules are. The default is the standard library of the running Python.
-    min_words : int, default=20
-        Length of the shortest document, in words.
-
-    Returns
-    -------
-    names : list of str
-        Names as in Python, "module.Class.function", in alphabetical order of the modules.
-    texts : list of str
-        The text of each.
-
-    Raises
-    ------
-    ReadError
-        If there is no readable source: some installations of Python lack it.
-
     Examples
     --------
     >>> names, texts = standard_library_docstrings()
@@ -162,23 +143,6 @@ def write_sample(path: str | os.PathLike[str]) -> int:
 
     The columns are "title" (the name of the module, class or function) and "text". The texts are
     spread evenly over the library. The same Python gives the same file.
-
-    Parameters
-    ----------
-    path : str or PathLike
-        The file to be written. An existing file is replaced.
-
-    Returns
-    -------
-    int
-        Number of documents, at most 2,000.
-
-    Raises
-    ------
-    ReadError
-        If this Python is installed without the source of its standard library.
-    WriteError
-        If the file cannot be written.
 
     Examples
     --------

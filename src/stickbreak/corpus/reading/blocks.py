@@ -92,15 +92,7 @@ def named(values: Any) -> Any:
 
 
 def names_of(parts: Sequence[tuple[Any, int]], first: int = 0) -> Any:
-    """Return the names of consecutive documents, those without one by their numbers; None where none has a name.
-
-    Parameters
-    ----------
-    parts : sequence of (pyarrow.Array or None, int)
-        Names, and how many documents they are of.
-    first : int
-        Number of the first document.
-    """
+    """Return the names of consecutive documents, those without one by their numbers; None where none has a name."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

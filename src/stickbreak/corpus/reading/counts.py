@@ -37,28 +37,7 @@ _BESIDE = (
 
 
 def read_vocabulary(path: Path, encoding: str = "utf-8", limits: ReadLimits = DEFAULT_LIMITS) -> tuple[str, ...]:
-    """Read a vocabulary: line i is the word of column i (both from 0 upwards).
-
-    Parameters
-    ----------
-    path : Path
-        The file, perhaps gzipped.
-    encoding : str
-        Its encoding.
-    limits : ReadLimits
-        How long a line may be, and how much a gzipped file may hold.
-
-    Returns
-    -------
-    tuple of str
-
-    Raises
-    ------
-    ReadError
-        If the file cannot be read, is empty, or has an empty line between words.
-    InvalidCorpus
-        If a word occurs twice; both lines are named.
-    """
+    """Read a vocabulary: line i is the word of column i (both from 0 upwards)."""
     words = [line.rstrip("\r\n") for line in decoded_lines(path, encoding, limits)]
     while words and not words[-1]:
         words.pop()
@@ -77,19 +56,7 @@ def read_vocabulary(path: Path, encoding: str = "utf-8", limits: ReadLimits = DE
 
 
 def find_vocabulary(counts_path: Path) -> Path | None:
-    """Find the vocabulary of a file of counts by the usual names.
-
-    Parameters
-    ----------
-    counts_path : Path
-        Such as docword.NAME.txt.gz or NAME.ldac.
-
-    Returns
-    -------
-    Path or None
-        The first that exists beside it of vocab.NAME.txt, NAME.vocab, NAME.tokens, NAME.vocab.txt,
-        vocab_NAME.txt, vocab.txt, vocabulary.txt (or one of these with .gz).
-    """
+    """Find the vocabulary of a file of counts by the usual names."""
     name = counts_path.name.removesuffix(".gz")
     name = os.path.splitext(name)[0].removeprefix("docword").lstrip("._")
     for pattern in _BESIDE:
@@ -102,13 +69,7 @@ def find_vocabulary(counts_path: Path) -> Path | None:
 
 
 def checked_words(vocabulary: Any) -> tuple[str, ...] | PathLike | None:
-    """Refuse what is neither words nor a path; the words themselves are checked with the counts.
-
-    Raises
-    ------
-    InputError
-        If it is neither.
-    """
+    """Refuse what is neither words nor a path; the words themselves are checked with the counts."""
     if vocabulary is None or isinstance(vocabulary, (str, os.PathLike)):
         return vocabulary
     try:
@@ -132,26 +93,7 @@ def vocabulary_for(
     encoding: str = "utf-8",
     limits: ReadLimits = DEFAULT_LIMITS,
 ) -> tuple[tuple[str, ...] | None, str]:
-    """Give the words of a file of counts, and where they come from.
-
-    Parameters
-    ----------
-    counts_path : Path
-        The counts.
-    given : sequence of str, path or None
-        The words, or the file that holds them, or None to look for a file beside the counts.
-    encoding : str
-        Of the vocabulary file.
-    limits : ReadLimits
-        Of the vocabulary file.
-
-    Returns
-    -------
-    words : tuple of str or None
-        None when there is no vocabulary.
-    source : str
-        For messages.
-    """
+    """Give the words of a file of counts, and where they come from."""
     if given is None:
         found = find_vocabulary(counts_path)
         if found is None:
@@ -264,18 +206,7 @@ def _check_places(path: Path, places: np.ndarray, size: int, what: str) -> None:
 
 
 def read_matrix_market(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> Any:
-    """Read a Matrix Market file: sparse ("coordinate") or dense ("array"), real, whole or a pattern, any symmetry.
-
-    Returns
-    -------
-    scipy sparse matrix of shape (D, W)
-        Entries as they come: two of one place are counts to be added up.
-
-    Raises
-    ------
-    ReadError
-        If the file cannot be read or is malformed, or declares more than its bytes make credible.
-    """
+    """Read a Matrix Market file: sparse ("coordinate") or dense ("array"), real, whole or a pattern, any symmetry."""
     with open_binary(path, limits) as file:
         banner: list[str] = []
         sizes: list[int] = []
@@ -358,13 +289,7 @@ def _banner(line: bytes, path: Path) -> list[str]:
 
 
 def read_uci(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> Any:
-    """Read a docword file of UCI's bags of words: lines with D, W and entries; then "document word count", from 1.
-
-    Returns
-    -------
-    coo_matrix of shape (D, W)
-        Two entries of one place are counts to be added up.
-    """
+    """Read a docword file of UCI's bags of words: lines with D, W and entries; then "document word count", from 1."""
     with open_binary(path, limits) as file:
         head = [file.readline(1 << 16).removeprefix(b"\xef\xbb\xbf") for _ in range(3)]
         if not all(re.fullmatch(rb"0*\d{1,18}", line.strip()) for line in head):
@@ -393,15 +318,7 @@ def read_uci(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> Any:
 def read_ldac(
     path: Path, n_words: int | None, vocabulary_source: str = "the vocabulary", limits: ReadLimits = DEFAULT_LIMITS
 ) -> Any:
-    """Read counts in the format of Blei's lda-c: "M word:count ..." with M words, numbered from 0; "0" is empty.
-
-    Parameters
-    ----------
-    n_words : int or None
-        Number of words W; None: as many as the file uses.
-    vocabulary_source : str
-        Where `n_words` comes from, for messages.
-    """
+    """Read counts in the format of Blei's lda-c: "M word:count ..." with M words, numbered from 0; "0" is empty."""
     rows: list[np.ndarray] = []
     n_bytes = 0
     with open_binary(path, limits) as file:
@@ -468,13 +385,7 @@ def _check_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> None:
 
 
 def read_npz(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> Any:
-    """Read a sparse matrix written by scipy.sparse.save_npz; pickled content is never loaded.
-
-    Raises
-    ------
-    ReadError
-        If the file does not hold such a matrix, or asks for more than its bytes make credible.
-    """
+    """Read a sparse matrix written by scipy.sparse.save_npz; pickled content is never loaded."""
     with reading(path), open_file(path) as file:
         size = file.seek(0, 2)
         file.seek(0)

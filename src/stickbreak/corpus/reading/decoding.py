@@ -67,13 +67,7 @@ class Dirt:
     mistaken: list[str] = field(default_factory=list)
 
     def row(self, what: str, repair: str) -> None:
-        """Note a row that cannot be read.
-
-        Raises
-        ------
-        ReadError
-            If such rows are not left out.
-        """
+        """Note a row that cannot be read."""
         if not self.skip_rows:
             raise ReadError(f"{what}; {repair}, or {_SKIP}")
         self.n_rows += 1
@@ -183,20 +177,7 @@ def line_blocks(
     dirt: Dirt | None = None,
     span: Span | None = None,
 ) -> Iterator[tuple[int, bytes]]:
-    """Give the lines of a text file, unpacked and in UTF-8, about a mebibyte of them at once.
-
-    Yields
-    ------
-    number : int
-        Of the first line.
-    lines : bytes
-        Whole lines, with their ends.
-
-    Raises
-    ------
-    ReadError
-        If the file cannot be read, a line is too long, or bytes are not of the encoding: the line is named.
-    """
+    """Give the lines of a text file, unpacked and in UTF-8, about a mebibyte of them at once."""
     dirt, most = dirt or Dirt(), math.inf
     found = encoding_of(start_of(path), checked_encoding(encoding), str(path))
     if packing_of(path) is not None:

@@ -48,23 +48,7 @@ class Asked:
             _LOG.warning("%s: %s", where, sentence)
 
     def fields(self, record: Mapping[str, object], where: str, *, hint: str = "") -> Fields:
-        """Choose the fields by a sample record.
-
-        Parameters
-        ----------
-        record : mapping of str to object
-            The first record, or columns with a sample value: a str, or a list of them, marks a field that could be the
-            text.
-        where : str
-            File and line, for the message.
-        hint : str
-            What else may help, at the end of a message.
-
-        Raises
-        ------
-        ReadError
-            If a field asked for is missing, or none can be chosen; the message names those that exist.
-        """
+        """Choose the fields by a sample record."""
         text = name = None
         for asked, option in ((self.text, "--text"), (self.name, "--name-field")):
             if asked is not None and found_in(record, asked) is None:

@@ -222,13 +222,7 @@ def _only_member(raw: Any, path: Location) -> str:
 
 @contextlib.contextmanager
 def open_binary(path: Location, limits: ReadLimits = DEFAULT_LIMITS) -> Iterator[BinaryIO]:
-    """Open a file for reading bytes, unpacked where it is packed, whatever its name.
-
-    Raises
-    ------
-    ReadError
-        If the file, or something that the block reads of it, cannot be read, or unpacks to more than the limit.
-    """
+    """Open a file for reading bytes, unpacked where it is packed, whatever its name."""
     packing = packing_of(path)
     with reading(path), open_file(path) as raw, contextlib.ExitStack() as opened:
         if packing is None:

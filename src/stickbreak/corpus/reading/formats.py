@@ -70,30 +70,7 @@ _PAGE = "an HTML page; save its text as .txt, or fetch the data behind it"
 
 
 def detect_format(path: Location, format: str | None = None, encoding: str = "utf-8") -> str:
-    """Find the format of an input.
-
-    Parameters
-    ----------
-    path : Location
-        A file or folder.
-    format : str or None
-        The format asked for, one of FORMATS; it overrides the name and the content.
-    encoding : str
-        Of text files: in UTF-16 the zero bytes of a text file mean nothing.
-
-    Returns
-    -------
-    str
-        One of FORMATS; that of its first file for a folder of tables.
-
-    Raises
-    ------
-    ReadError
-        If the path does not exist, is empty, its format cannot be told, or it is a file of another kind (a workbook,
-        a PDF).
-    InputError
-        If `format` is unknown.
-    """
+    """Find the format of an input."""
     if format is not None and (not isinstance(format, str) or format not in FORMATS):
         raise InputError(f"format {format!r:.40} is unknown; use one of {', '.join(FORMATS)}")
     if is_folder(path, format, ("folder", "corpus"), TABLES):
@@ -127,15 +104,7 @@ def kind_of_name(name: str) -> str | None:
 
 
 def is_folder(path: Location, format: str | None, folders: Sequence[str], either: frozenset[str] = frozenset()) -> bool:
-    """Return whether an input is a folder, as its format needs it.
-
-    Parameters
-    ----------
-    folders : sequence of str
-        The formats that are folders.
-    either : set of str
-        The formats that are a file or a folder.
-    """
+    """Return whether an input is a folder, as its format needs it."""
     with reading(path):
         if not path.exists():
             raise ReadError(f"{path} does not exist; check the name")

@@ -49,17 +49,7 @@ class JsonTexts:
         self._inside: list[_Value] | None = None  # the documents, where the file is one object with a list of them
 
     def blocks(self, dirt: Dirt, span: Span | None = None, sample: Mapping[str, Any] | None = None) -> Iterator[Block]:
-        """Read the documents.
-
-        Parameters
-        ----------
-        dirt : Dirt
-            What is done with lines that cannot be read.
-        span : Span, optional
-            The lines to read of a file for which `sample` is an object.
-        sample : mapping, optional
-            That object.
-        """
+        """Read the documents."""
         if span is None:
             if self._begin() == "[":
                 yield from self._together(self._elements(dirt), dirt, None)

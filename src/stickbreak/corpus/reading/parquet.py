@@ -137,26 +137,7 @@ def parquet_blocks(
     groups: range | None = None,
     partition: dict[str, str | None] | None = None,
 ) -> Iterator[Block]:
-    """Read a column of texts.
-
-    Parameters
-    ----------
-    path : Location
-    asked : Asked
-    chunk_size : int
-        The most rows that are in memory at once.
-    limits : ReadLimits
-        How long a text may be, how much the columns may unpack to, and how many rows may be declared.
-    groups : range, optional
-        The row groups to read; default: all.
-    partition : dict, optional
-        Columns that the names of folders give, and their values.
-
-    Yields
-    ------
-    Block
-        A null text is an empty document.
-    """
+    """Read a column of texts."""
     partition = partition or {}
     with opened(path, limits) as file:
         with readable(path):

@@ -248,22 +248,7 @@ def read_texts(
 
 
 def read_columns(path: PathLike | UrlPath, n: int, **settings: Any) -> Any:
-    """Read the columns beside the first texts of a collection, to see what there is.
-
-    Parameters
-    ----------
-    path : str or PathLike
-        Texts, as `read` reads them.
-    n : int
-        Number of documents.
-    **settings
-        As in `read`: format, text_field, name_field, encoding, delimiter, header, limits.
-
-    Returns
-    -------
-    pyarrow.Table or None
-        None where there are no such columns.
-    """
+    """Read the columns beside the first texts of a collection, to see what there is."""
     source = TextSource.checked(path, "read_columns", ReadSettings.checked(keep=ALL, chunk_size=n, **settings))
     gatherer = Gatherer(())
     for block in source.blocks(source.settings.dirt()) if source.holds_texts else ():
@@ -388,25 +373,7 @@ def read_sample(
     text: TextOptions | None = None,
     **settings: Any,
 ) -> tuple[Corpus, list[str] | None, Extent]:
-    """Read a collection, and count some of its documents, drawn at random.
-
-    Parameters
-    ----------
-    path : str or PathLike
-    n : int
-        Number of documents to draw.
-    vocabulary, text, **settings
-        As in `read`. Numbers of documents in `text` are lowered as the sample is smaller than the collection.
-
-    Returns
-    -------
-    corpus : Corpus
-        The sample; all documents where these are not more.
-    texts : list of str or None
-        Of the sample; None where the collection holds counts.
-    extent : Extent
-        Of the whole collection.
-    """
+    """Read a collection, and count some of its documents, drawn at random."""
     source = TextSource.checked(path, "read", ReadSettings.checked(**settings))
     if not source.holds_texts:
         corpus = read(path, vocabulary=vocabulary, text=text, **settings)
@@ -454,13 +421,7 @@ def _lowered(limit: int | float, times: float) -> int | float:
 
 
 def read_beside(path: Location, encoding: str = "utf-8", limits: ReadLimits | None = None) -> Any:
-    """Read all columns of a CSV, TSV or Parquet file, as a pyarrow.Table; dates are recognised as in texts.
-
-    Raises
-    ------
-    ReadError
-        If it is no such table, or cannot be read.
-    """
+    """Read all columns of a CSV, TSV or Parquet file, as a pyarrow.Table; dates are recognised as in texts."""
     limits, kind = limits or DEFAULT_LIMITS, detect_format(path, None, encoding)
     if kind == "parquet":
         with opened(path, limits) as file:
@@ -479,13 +440,7 @@ def read_beside(path: Location, encoding: str = "utf-8", limits: ReadLimits | No
 
 
 def with_columns(corpus: Corpus, table: Any, path: Location) -> Corpus:
-    """Return a corpus with the columns of a table beside its counts.
-
-    Raises
-    ------
-    InputError
-        If there is not one row for each document, or the documents have a column of the same name.
-    """
+    """Return a corpus with the columns of a table beside its counts."""
     if table.num_rows != corpus.n_documents:
         raise InputError(
             f"{path} has {table.num_rows} rows for {corpus.n_documents} documents; give one row for each document, in "

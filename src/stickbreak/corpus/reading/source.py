@@ -62,11 +62,6 @@ def folder_blocks(
     Hidden files and folders are left out, and so are folders that stickbreak wrote and binary files: those that are
     told by their content (images, PDF, office files) or hold a zero byte in their first 8 KB. Files that are named
     *.txt are never left out.
-
-    Parameters
-    ----------
-    names : sequence of str, optional
-        Some of the `text_files` of the folder, of which none need hold text.
     """
     found, left_out = names is not None, ""
     texts: list[str] = []
@@ -209,15 +204,7 @@ class TextSource:
 
     @classmethod
     def checked(cls, path: object, function: str, settings: ReadSettings) -> Self:
-        """Find the format of what `function` was given.
-
-        Raises
-        ------
-        InputError
-            If it is not a path, or the format is unknown.
-        ReadError
-            If there is nothing that can be read.
-        """
+        """Find the format of what `function` was given."""
         source = checked_location(path, function)
         found = cls(source, detect_format(source, settings.format, settings.encoding), settings)
         if settings.asked.keep not in ((), ALL) and found.kind not in (*TABLES, "corpus"):
@@ -389,13 +376,7 @@ class Piece:
     files: tuple[str, ...] | None = None
 
     def blocks(self, dirt: Dirt) -> Iterator[Block]:
-        """Read the documents; what is wrong with them is added to `dirt`.
-
-        Raises
-        ------
-        ReadError
-            As `stickbreak.corpus.read`, or if a file is no longer what it was when it was cut.
-        """
+        """Read the documents; what is wrong with them is added to `dirt`."""
         self._check_unchanged()
         own = self.source.settings.dirt()
         try:

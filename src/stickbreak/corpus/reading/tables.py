@@ -118,17 +118,7 @@ class Table:
         asked: Asked | None = None,
         dirt: Dirt | None = None,
     ) -> Table:
-        """Look at the first rows.
-
-        Parameters
-        ----------
-        delimiter, usual : str
-            As asked for, or None; and that of this kind of file.
-        header : bool or None
-            Whether the first row names the columns; None: told by that row.
-        asked : Asked, optional
-            Fields that a header has.
-        """
+        """Look at the first rows."""
         csv.field_size_limit(max(csv.field_size_limit(), min(limits.document_bytes, sys.maxsize)))
         sample, whole = _sample(path, encoding, limits, dirt)
         n_before = 0

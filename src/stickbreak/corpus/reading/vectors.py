@@ -32,26 +32,7 @@ NumberColumns = tuple[GroupedVectors, tuple[str, ...]]  # with the names of the 
 def parquet_numbers(
     path: Path, group_field: str | None, columns: Sequence[str] | None, limits: ReadLimits
 ) -> NumberColumns:
-    """Read the columns of numbers of a Parquet file, or its one column of lists of numbers.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    group_field : str or None
-        Column of the groups; None: one group of all.
-    columns : sequence of str or None
-        Those of the numbers, in order; None: all but the groups.
-    limits : ReadLimits
-        How much the columns may unpack to, and how many rows may be declared.
-
-    Raises
-    ------
-    ReadError
-        If the file is damaged, or a column is missing or holds something else.
-    InputError
-        If a number is missing, not finite, or lists differ in length.
-    """
+    """Read the columns of numbers of a Parquet file, or its one column of lists of numbers."""
     with opened(path, limits) as file:
         with readable(path):
             types = types_of(file.schema_arrow)
@@ -82,20 +63,7 @@ def csv_numbers(
     usual: str,
     limits: ReadLimits,
 ) -> NumberColumns:
-    """Read the columns of numbers of a table with a delimiter; a first row of numbers is not a header.
-
-    Parameters
-    ----------
-    path, group_field, columns, limits
-        As of `parquet_numbers`; without a header columns are called x0, x1, ...
-    encoding, delimiter, usual
-        As of `stickbreak.corpus.reading.tables.Table.opened`.
-
-    Raises
-    ------
-    ReadError
-        If the table is damaged, a column is missing, or a field is not a number; the line is named.
-    """
+    """Read the columns of numbers of a table with a delimiter; a first row of numbers is not a header."""
     table = Table.opened(path, encoding, delimiter, usual, limits)
     header = list(table.columns)
     if header == [str(number) for number in range(len(header))]:
@@ -330,27 +298,7 @@ def _naming(path: Path) -> Iterator[None]:
 
 
 def detect_vector_format(path: Path, format: str | None = None) -> str:
-    """Find the format of an input that holds vectors.
-
-    Parameters
-    ----------
-    path : Path
-        A file or folder.
-    format : str or None
-        The format asked for, one of VECTOR_FORMATS.
-
-    Returns
-    -------
-    str
-        One of VECTOR_FORMATS.
-
-    Raises
-    ------
-    ReadError
-        If the path does not exist or its format cannot be told.
-    InputError
-        If `format` is unknown.
-    """
+    """Find the format of an input that holds vectors."""
     if format is not None and (not isinstance(format, str) or format not in VECTOR_FORMATS):
         raise InputError(f"format {format!r:.40} holds no vectors; use one of {', '.join(VECTOR_FORMATS)}")
     if is_folder(path, format, folders=("vectors",), either=frozenset(("images",))):
