@@ -172,6 +172,8 @@ def test_files_in_utf8_that_are_read_in_another_encoding_are_told(tmp_path, capl
         caplog.clear()
         read(tmp_path / "own.txt", text=ALL, encoding=encoding)
         assert not caplog.text
+    (tmp_path / "marked.csv").write_text("text\n" + text, encoding="utf-8-sig")
+    assert "caf\u00e9" in read(tmp_path / "marked.csv", text=ALL, encoding="cp1252").words
     (tmp_path / "plain.txt").write_text("bread\n")
     read(tmp_path / "plain.txt", text=ALL, encoding="latin-1")
     assert not caplog.text

@@ -150,13 +150,13 @@ def checked_encoding(encoding: object) -> str:
 
 
 def encoding_of(start: bytes, asked: str, where: str) -> str:
-    """Return the encoding of a file: that of its byte order mark where UTF-8 was asked for, else the one asked for."""
+    """Return the encoding of a file: the one asked for, but for a byte order mark of UTF-8, or one where that was asked."""
     name = codecs.lookup(asked).name
     marked = next((encoding for mark, encoding in _MARKS if start.startswith(mark)), None)
     if name in ("utf-16", "utf-32") and marked is None:
         raise ReadError(f"{where} has no byte order mark; {_NAME_IT}, such as '{name}-le', '{name}-be' or 'utf-8'")
     if name not in ("utf-8", "utf-8-sig", "ascii"):
-        return asked
+        return "utf-8" if marked == "utf-8" else asked
     if marked is None and len(start) > 7 and start.count(0) > len(start) / 4:
         zeros = start[1::2].count(0)
         wide = "utf-16-le" if zeros > start[0::2].count(0) else "utf-16-be"
