@@ -150,7 +150,7 @@ def checked_encoding(encoding: object) -> str:
 
 
 def encoding_of(start: bytes, asked: str, where: str) -> str:
-    """Return the encoding of a file: the one asked for, but for a byte order mark of UTF-8, or one where that was asked."""
+    """Return the encoding of a file: the one asked for, unless a byte order mark says another."""
     name = codecs.lookup(asked).name
     marked = next((encoding for mark, encoding in _MARKS if start.startswith(mark)), None)
     if name in ("utf-16", "utf-32") and marked is None:
