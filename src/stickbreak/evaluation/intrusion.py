@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stickbreak.corpus.tables import in_tables
+from stickbreak.corpus.metadata import in_tables
 from stickbreak.evaluation.measures import top_words_of_table
 from stickbreak.exceptions import InputError, NoAnswer, ServerError
 from stickbreak.fitting.checks import check_whole
