@@ -8,6 +8,7 @@ runs in one order, so that equal input gives an equal map. The t-SNE of scikit-l
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -140,8 +141,9 @@ def topics_of_map(model: FlatTopics) -> MapTopics:
     labels = labels_of(model, shown.numbers, model.labels_, (phi, log_shares))
     likeness = affinities(phi)
     path = model.described_path(1) if model.tree_ is None else None
+    given: Mapping[int, str] = {}
     if path is None or not len(path.linkage):
-        joins, overview, given = joined_by_likeness(likeness), _AT_A_GLANCE, {}
+        joins, overview = joined_by_likeness(likeness), _AT_A_GLANCE
     else:
         joins, overview, given = path.linkage, path.overview, path.labels
     ranked = words_of_joins(joins, phi, shown.shares, log_shares, _NAME_WORDS)
