@@ -1,5 +1,7 @@
 """The map of documents keeps neighbours together, is the same by its seed, and names its regions by what is in them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.spatial import cKDTree
@@ -8,7 +10,14 @@ from stickbreak import BackoffTreeTopics, Corpus, TopicModel
 from stickbreak.corpus import planted_lda
 from stickbreak.exceptions import InputError
 from stickbreak.questions import document_map as maps
-from stickbreak.questions.document_map import document_map, embedded, nearest_documents, repulsion
+from stickbreak.questions.document_map import (
+    document_map,
+    embedded,
+    nearest_documents,
+    placed_documents,
+    repulsion,
+    topics_of_map,
+)
 
 
 def planted_roots(n, K=12, seed=0):
@@ -90,8 +99,10 @@ def test_a_sample_is_drawn_of_many_documents(model, corpus):
 
 
 def test_groups_are_those_of_the_path_and_each_level_has_more(model, corpus):
-    found = document_map(model, corpus)
-    assert [len(level.names) for level in found.levels][-1] == model.n_topics_
+    topics = replace(topics_of_map(model), overview=2)
+    weights = model.transform(corpus).astype(np.float32)
+    found = placed_documents(weights, np.arange(300), 300, topics, 0)
+    assert [len(level.names) for level in found.levels] == [2, 4, 8]
     for level in found.levels:
         n = len(level.names)
         groups = {frozenset(np.flatnonzero(level.groups == g).tolist()) for g in range(n)}
