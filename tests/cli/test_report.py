@@ -4,6 +4,7 @@ import re
 import pytest
 
 import stickbreak
+from stickbreak.comparison import found_again
 
 
 def test_the_report_is_one_file_with_texts(run, model, documents, tmp_path):
@@ -96,3 +97,20 @@ def test_the_report_says_how_often_topics_come_again_in_other_fits(run, refuse, 
     assert set(found) <= {0.5, 1}  # each is found again in the model itself
     assert sum(one == 1 for one in found) <= 2  # the other fit has two topics
     assert "no-model" in refuse("report", model, documents, "--out", out, "--other", tmp_path / "no-model")
+
+
+def test_the_report_says_how_often_topics_come_again_from_other_seeds(run, refuse, model, documents, tmp_path):
+    out = tmp_path / "report.html"
+    told = run("report", model, documents, "--out", out, "--stability", "2")
+    assert re.search(
+        r"Fitting again with 2 other seeds: about (a second|\d+ s, as the fit took \d+ s) \.\.\.", told.stderr
+    )
+    found = data_of(out)
+    expected = found_again(stickbreak.load(model), 2, stickbreak.corpus.read(documents))
+    assert found["n_other_fits"] == 2
+    assert [topic["found"] for topic in found["topics"]] == expected["found"].tolist()
+    assert [topic["similarity"] for topic in found["topics"]] == pytest.approx(
+        expected["similarity"].tolist(), rel=1e-5
+    )
+    both = ("--stability", "2", "--other", model)
+    assert "give one of them" in refuse("report", model, documents, "--out", out, *both)

@@ -60,3 +60,38 @@ def test_another_model_is_needed():
     model = stickbreak.TopicModel(n_laps=2, random_state=0).fit(CORPUS)
     with pytest.raises(InputError, match="there is no other model"):
         found_again(model, [])
+
+
+def test_fits_from_other_seeds_are_those_with_the_seeds_that_follow():
+    model = stickbreak.TopicModel(n_laps=10, random_state=3).fit(CORPUS)
+    laps = []
+    table = found_again(model, 2, CORPUS, callback=laps.append)
+    others = [stickbreak.TopicModel(n_laps=10, random_state=seed).fit(CORPUS) for seed in (4, 5)]
+    pd.testing.assert_frame_equal(table, found_again(model, others, CORPUS))
+    assert table.attrs["n_fits"] == 2
+    assert sum(event.get("lap") == 1 for event in laps) == 2
+    assert model.random_state == 3
+
+
+def test_topics_of_noise_do_not_come_again_and_planted_ones_do():
+    rng = np.random.default_rng(0)
+    planted = [np.repeat(np.arange(10 * k, 10 * k + 10), 3) for k in range(3)]
+    bags = [*(rng.choice(planted[k], 40) for k in range(3) for _ in range(30)), *rng.integers(30, 130, (30, 40))]
+    counts = np.stack([np.bincount(bag, minlength=130) for bag in bags])
+    model = stickbreak.TopicModel(n_topics=8, n_laps=60, random_state=0).fit(counts)
+    table = found_again(model, 3, counts)
+    of_noise = np.array([int(words.split()[0].removeprefix("w")) for words in table["words"]]) >= 30
+    assert table.loc[~of_noise, "found"].min() == 1
+    assert table.loc[of_noise, "found"].mean() < 0.5
+
+
+def test_fits_from_other_seeds_need_documents_without_labels():
+    model = stickbreak.TopicModel(n_laps=2, random_state=0).fit(CORPUS)
+    with pytest.raises(InputError, match="need X, the documents of the fit"):
+        found_again(model, 3)
+    with pytest.raises(InputError, match="others"):
+        found_again(model, 0, CORPUS)
+    labels = ["even" if d % 2 == 0 else "odd" for d in range(len(CORPUS))]
+    labelled = stickbreak.TopicModel(n_laps=2, random_state=0).fit(CORPUS, labels=labels)
+    with pytest.raises(InputError, match="documents with labels"):
+        found_again(labelled, 3, CORPUS)

@@ -9,6 +9,7 @@ from tests.report.conftest import SmallModel
 
 import stickbreak
 import stickbreak_baselines
+from stickbreak.comparison import found_again
 from stickbreak.corpus import Corpus, planted_gaussians, planted_lda
 from stickbreak.questions.topic_map import map_positions
 from stickbreak.report import build_component_report, build_map, build_report
@@ -190,12 +191,13 @@ def classes_report():
 
 
 def path_report():
-    """Return the report of a small model with a path of joins."""
+    """Return the report of a small model with a path of joins whose last has a label, and with fits of other seeds."""
     documents = planted_lda(120, 40, n_topics=5, mean_tokens=40.0, seed=0)[0]
     model = stickbreak.TopicModel(n_topics=12, n_laps=4, random_state=0).fit(documents)
     model.find_path(documents)
     model.start_seconds_ = 2.5
-    return build_report(model, documents)
+    model.label({2 * model.n_topics_ - 2: "all of it"})
+    return build_report(model, documents, stability=found_again(model, 2, documents))
 
 
 def map_report():

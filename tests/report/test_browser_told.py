@@ -124,3 +124,19 @@ def test_the_last_line_says_when_the_page_was_written_and_how_many_topics_had_la
     data = reports("words")[1]
     (told,) = opened().texts("#colophon")
     assert told.startswith(f"Written on {data.written} by stickbreak {data.version}, when no topic had a label")
+
+
+def test_each_topic_says_how_often_it_comes_again(opened, reports):
+    report, data = opened("path"), reports("path")[1]
+    times = {topic.number: round(2 * topic.found) for topic in data.topics}
+    assert len(set(times.values())) > 1
+    report.page.get_by_label("Sort by").select_option("found")
+    rows = report.texts("#list > li")
+    numbers = [int(row.split("\n")[0].strip().lstrip("#")) for row in rows]
+    assert [times[k] for k in numbers] == sorted(times.values(), reverse=True)
+    assert all(f"in {times[k]} of 2 other fits" in row for k, row in zip(numbers, rows, strict=True))
+    report.follow(lambda: report.page.locator("#list > li a").first.click())
+    (told,) = report.texts("dl.numbers")
+    assert f"{times[numbers[0]]} of 2" in told
+    assert "Similarity to its match there" in told
+    assert "Stability" not in " ".join(opened().texts("#facts dt"))

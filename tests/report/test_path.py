@@ -43,6 +43,13 @@ def test_report_counts_the_labels_that_were_given(fitted, documents):
     assert (build_report(labelled, documents).n_labelled, build_report(fitted, documents).n_labelled) == (2, 0)
 
 
+def test_a_group_has_the_label_that_it_was_given(fitted, documents):
+    before = build_report(fitted, documents).path.joins
+    labelled = copy.copy(fitted).label({14: "harbours", 22: "all of it"})  # of 12 topics: joins 2 and 10
+    found = build_report(labelled, documents).path.joins
+    assert {i: join.label for i, join in enumerate(found) if join != before[i]} == {2: "harbours", 10: "all of it"}
+
+
 def chain(K):
     """Return the joins of K topics in which one group takes in a topic after the other."""
     return tuple(JoinReport(K + i - 1 if i else 0, i + 1, "", ()) for i in range(K - 1))

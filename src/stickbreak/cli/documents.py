@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from stickbreak.cli.options import ALL_CORES
 from stickbreak.cli.output import MOST_LEAVES, tell_notice
 from stickbreak.cli.scores import Score, Told, completion_score, scores_of_words
 from stickbreak.cli.settings import limits_of, named_tokenizer
@@ -17,6 +18,7 @@ from stickbreak.storage.urls import Location, UrlPath
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas as pd
 
     from stickbreak.corpus import Corpus, TextOptions
     from stickbreak.path.topic_path import TopicPath
@@ -429,8 +431,10 @@ class Documents:
         from stickbreak.comparison import found_again
         from stickbreak.report import build_report, write_report
 
-        others = options.pop("others", None)
-        if others:
+        others, n_fits = options.pop("others", None), options.pop("n_fits", None)
+        if n_fits:
+            options["stability"] = self._from_other_seeds(model, n_fits, callback)
+        elif others:
             options["stability"] = found_again(model, others)
         options["dates"], options["date_format"] = self.dating(options.get("dates"), options.get("date_format"))
         data = build_report(model, self.corpus, title=title, texts=self.texts, callback=callback, **options)
@@ -441,6 +445,18 @@ class Documents:
         from stickbreak.report import build_map, write_report
 
         write_report(build_map(model, self.corpus, title=title, texts=self.texts), path)
+
+    def _from_other_seeds(self, model: Any, n_fits: int, callback: Callback | None) -> pd.DataFrame:
+        """Fit to these documents with other seeds, on all cores, and say how often the topics come again."""
+        from stickbreak.comparison import found_again
+
+        own = {name: value for name, value in model.get_params().items() if name in ("n_jobs", "scratch")}
+        here = {"n_jobs": ALL_CORES, "scratch": None}
+        model.set_params(**{name: here[name] for name in own})
+        try:
+            return found_again(model, n_fits, self.corpus, callback=callback)
+        finally:
+            model.set_params(**own)
 
 
 def _with_new(vocabulary: tuple[str, ...], corpus: Corpus, options: TextOptions | None = None) -> tuple[str, ...]:

@@ -353,6 +353,16 @@ def report(
             "Write the map of the documents alone: up to 100,000 of them, where the report shows up to 10,000.",
         ),
     ] = False,
+    stability: Annotated[
+        int | None,
+        o.option(
+            "--stability",
+            "NUMBER",
+            "Fit to INPUT again with so many other seeds, such as 3; the report says how often each topic comes "
+            "again. Each takes as long as the fit did.",
+            min=1,
+        ),
+    ] = None,
     metadata: o.Metadata = None,
     quiet: o.Quiet = False,
     as_json: o.Json = False,
@@ -363,12 +373,14 @@ def report(
     by class; --dates none and --classes none leave them out. With --since and --until these are of the documents of
     some days, as are the documents that it shows.
     """
-    from stickbreak.fitting.progress import StageProgress
+    from stickbreak.fitting.progress import FitProgress
     from stickbreak.questions.columns import Span
 
-    if only_map and (others or o.given({**days, "by": by, "classes": classes})):
-        raise InputError("--map writes no shares over time or by class; give --map without options for these")
+    if only_map and (others or stability or o.given({**days, "by": by, "classes": classes})):
+        raise InputError("--map writes no shares over time or by class, nor other fits; give it without these options")
     Span.of(days["since"], days["until"], "--")
+    if others and stability is not None:
+        raise InputError("--other has fits, --stability makes some; give one of them")
     check_input(documents)
     out = out or model / ("map.html" if only_map else "report.html")
     check_output(out, documents)
@@ -387,7 +399,12 @@ def report(
         options["dates"] = False
     if others:
         options["others"] = [load_words_model(other) for other in others]
-    with StageProgress(not quiet and sys.stderr.isatty()) as progress:
+    if stability is not None:
+        if kind is not Documents:
+            raise InputError(f"{model} holds a model of vectors; --stability compares topics of words, leave it out")
+        options["n_fits"] = stability
+        say(f"Fitting again with {stability} other seeds{_cost_of(fitted, stability)} ...")
+    with FitProgress(not quiet and sys.stderr.isatty()) as progress:
         read.write_report(fitted, out, title, progress.update, **options)
     tell_report(out, read, as_json=as_json, quiet=quiet)
 
@@ -398,6 +415,18 @@ def tell_report(out: Path, read: Any, *, as_json: bool, quiet: bool) -> None:
         print_json({"report": str(out), **read.counts()})
     elif not quiet:
         say(f"report written to {out}")
+
+
+def _cost_of(fitted: Any, n_fits: int) -> str:
+    """Say how long fits as that of a model take, if it knows."""
+    from stickbreak.report.fit import describe_fit
+
+    fit = describe_fit(fitted, fitted.n_topics_)
+    if fit.seconds is None:
+        return ""
+    once = fit.seconds + (fit.start_seconds or 0.0)
+    whole = n_fits * once
+    return f": about {whole:,.0f} s, as the fit took {once:,.0f} s" if whole >= 1 else ": about a second"
 
 
 @o.spread(reading=o.READING)

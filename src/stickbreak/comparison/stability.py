@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from sklearn.base import clone
 from stickbreak.comparison.align import Alignment, align
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.checks import check_whole
+from stickbreak.model.input_documents import counted_for
 from stickbreak.numerics.arrays import Float
 
 if TYPE_CHECKING:
@@ -95,26 +96,37 @@ def stability(estimator: Any, X: Any, seeds: Iterable[int] = range(5)) -> Stabil
     return Stability(table, typical, numbers[best], agreement, tuple(model.n_topics_ for model in models))
 
 
-def found_again(model: Any, others: Iterable[Any], X: Any = None) -> pd.DataFrame:
+def found_again(
+    model: Any,
+    others: Iterable[Any] | int,
+    X: Any = None,
+    *,
+    callback: Callable[[dict[str, Any]], None] | None = None,
+) -> pd.DataFrame:
     """Say how often each topic of a fitted model is found in other fitted models, such as fits from other seeds.
 
     Parameters
     ----------
     model : fitted model of words
-    others : iterable of fitted models of words
-        One or more, of any families.
+    others : iterable of fitted models of words, or int
+        One or more, of any families. A number, such as 3: this many fits to X with the parameters of the model, each
+        from another seed. They take as long as the fit of the model did, each.
     X : Corpus, counts or texts, optional
-        Documents to compare them on, as in `align`. By default the words of topics are compared.
+        Documents to compare them on, as in `align`. By default the words of topics are compared. For fits from other
+        seeds: the documents of the fit.
+    callback : callable, optional
+        Called by each fit from another seed, as that of `fit`.
 
     Returns
     -------
     DataFrame
         As `Stability.table`; NaN for leaves of a tree that are not among the 100 largest, which alone are compared.
+        `attrs` has n_fits, the number of other models.
 
     Raises
     ------
     InputError
-        If there is no other model, or they cannot be compared.
+        If there is no other model, they cannot be compared, or the fit had documents with labels.
 
     Examples
     --------
@@ -123,11 +135,33 @@ def found_again(model: Any, others: Iterable[Any], X: Any = None) -> pd.DataFram
     >>> first, second = (stickbreak.TopicModel(n_laps=3, random_state=s).fit(corpus) for s in (0, 1))
     >>> bool((found_again(first, [first, second])["found"] >= 0.5).all())
     True
+    >>> found_again(first, 2, corpus).attrs["n_fits"]
+    2
     """
+    if isinstance(others, int | np.integer):
+        others = _from_other_seeds(model, check_whole("others", others, 1), X, callback)
     pairs = [align(model, other, X) for other in others]
     if not pairs:
         raise InputError("there is no other model; give one or more.")
     return _table(model, pairs)
+
+
+def _from_other_seeds(model: Any, n_fits: int, X: Any, callback: Any) -> list[Any]:
+    """Fit to the documents of a fitted model again, with its parameters and the seeds that follow its own."""
+    if X is None:
+        raise InputError("fits from other seeds need X, the documents of the fit.")
+    if getattr(model, "label_names_", None):
+        raise InputError(
+            "this model was fitted to documents with labels, which it does not keep; fit again with the labels and "
+            "another seed, and give that model."
+        )
+    corpus = counted_for(model, X)
+    own = model.random_state
+    first = int(own) + 1 if isinstance(own, int | np.integer) else 1
+    return [
+        clone(model).set_params(random_state=seed).fit(corpus, callback=callback)
+        for seed in range(first, first + n_fits)
+    ]
 
 
 def _table(model: Any, pairs: Sequence[Alignment]) -> pd.DataFrame:
@@ -137,6 +171,7 @@ def _table(model: Any, pairs: Sequence[Alignment]) -> pd.DataFrame:
     found = np.where(np.isnan(similar), np.nan, similar >= _AGAIN)
     table.insert(3, "similarity", similar.mean(axis=0))
     table.insert(4, "found", found.mean(axis=0))
+    table.attrs = {"n_fits": len(pairs)}
     return table
 
 

@@ -229,6 +229,7 @@ def build_report(
         document_map=_document_map(
             shown, of_map, on_map, int((chosen & (lengths > 0)).sum()), topics, joined, known, seed
         ),
+        n_other_fits=getattr(getattr(stability, "table", stability), "attrs", {}).get("n_fits"),
     )
 
 
@@ -302,8 +303,8 @@ def _documents(writer: DocumentWriter, shares: TopicShares, shown: Int) -> tuple
     return writer.write(shown, of_topics)
 
 
-def _found_again(stability: Stability | pd.DataFrame | None, model: FlatTopics) -> dict[int, float]:
-    """Return how often each topic comes again in other fits, by its number."""
+def _found_again(stability: Stability | pd.DataFrame | None, model: FlatTopics) -> dict[int, tuple[float, float]]:
+    """Return how often each topic comes again in other fits, and how similar it is there, by its number."""
     if stability is None:
         return {}
     table: Any = getattr(stability, "table", stability)
@@ -313,7 +314,8 @@ def _found_again(stability: Stability | pd.DataFrame | None, model: FlatTopics) 
             f"stability is about {len(table)} topics, but the model has {asked}; make the report of "
             "the model that it is about (stability.model)."
         )
-    return dict(zip(table["topic"].astype(int).tolist(), table["found"].astype(float).tolist(), strict=True))
+    found = zip(table["found"].astype(float).tolist(), table["similarity"].astype(float).tolist(), strict=True)
+    return dict(zip(table["topic"].astype(int).tolist(), found, strict=True))
 
 
 def _documents_at_most(corpus: Corpus, n_topics: int) -> int:

@@ -92,6 +92,7 @@ class TopicReport:
     coherence: float | None  # NPMI of its ten most probable words in these documents (docs/math (D7))
     exclusivity: float | None  # of the same words (docs/math (D8))
     found: float | None  # share of other fits in which it was found again, if known
+    similarity: float | None  # to its match in other fits: the mean of the shares of the tokens of both that both have
     words: tuple[WordShare, ...]  # the top words as the model ranks them
     more_words: tuple[WordShare, ...]  # those among the most relevant ones at another weight of the lift
     histogram: tuple[int, ...]  # documents by its share in them, in equal bins over [0, 1]
@@ -293,6 +294,7 @@ class ReportData(Page):
     `columns` are the names of what `documents` have beside their texts; `time` is None without dates, `classes` are
     empty without any, and so are `changed_words`; `span` is None where documents of all days are described. `written`
     is the day, as in 2026-11-23, and `n_labelled` the number of topics with a label that someone gave them.
+    `n_other_fits` says in how many fits topics were looked for again; None where it is not known.
     """
 
     title: str
@@ -314,6 +316,7 @@ class ReportData(Page):
     changed_words: tuple[ChangedWord, ...]
     span: SpanReport | None
     document_map: DocumentMapReport | None = None  # None for fewer than two documents or topics
+    n_other_fits: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,7 @@ _MOST_NUMBERS = 1 << 24  # of the words of these, held at once: 128 MiB
 _SCORED_WORDS = 10
 _WEIGHTS_OF_LIFT = (0.0, 0.3, 1.0)
 _JOIN_WORDS, _LABEL_WORDS = 8, 3
+_UNKNOWN = (math.nan, math.nan)
 _AT_A_GLANCE = 20  # groups
 _MOST_AT_A_GLANCE, _LARGEST = 40, 1 / 3  # more of them, where one would have more of the tokens than this
 
@@ -143,7 +144,7 @@ class TopicWriter:
     corpus: Corpus
     shares: TopicShares
     place: Mapping[int, int]  # of the rows of documents in the report
-    found: Mapping[int, float]  # in other fits, by the number of the topic
+    found: Mapping[int, tuple[float, float]]  # how often in other fits, and how similar, by the number of the topic
     nodes: Mapping[int, int]  # of the tree, by the number of the topic
 
     def write(self, similar: list[tuple[int, ...]], positions: Float) -> tuple[TopicReport, ...]:
@@ -165,7 +166,8 @@ class TopicWriter:
                 n_largest=int(shares.n_largest[k]),
                 coherence=finite_or_none(scores[k]),
                 exclusivity=finite_or_none(own[k]),
-                found=finite_or_none(self.found.get(number)),
+                found=finite_or_none(self.found.get(number, _UNKNOWN)[0]),
+                similarity=finite_or_none(self.found.get(number, _UNKNOWN)[1]),
                 words=words[k][0],
                 more_words=words[k][1],
                 histogram=tuple(int(n) for n in shares.histogram[k]),

@@ -16,16 +16,22 @@ const head = (text) => el("h3", {}, text);
 function chips(title, nodes) {
   return nodes.length ? el("div", {}, head(title), el("ul", { class: "similar" }, ...nodes.map((node) => el("li", {}, node)))) : null;
 }
-function gist(label, words) {
-  const told = el("small");
+function gist(label, words, first = "") {
+  const told = el("small", {}, first);
   for (const text of words) told.append(word(text), " ");
   return el("span", { class: "gist" }, word(label), el("br"), told);
+}
+// How often a topic comes again in other fits; of their number where it is known.
+function foundAgain(topic) {
+  const n = data.n_other_fits;
+  return n === null ? percent(topic.found) : `${Math.round(topic.found * n)} of ${n}`;
 }
 function topicRow(topic, largest) {
   const share = el("span", { class: "share" }, bar(topic.token_share / largest), el("b", {}, percent(topic.token_share)));
   const words = topic.words.slice(0, 9).map((entry) => entry.word);
   return el("li", {}, el("a", { class: "row", href: `#topic-${topic.number}` },
-    el("span", { class: "number" }, `#${topic.number}`), gist(topic.label, words), share,
+    el("span", { class: "number" }, `#${topic.number}`),
+    gist(topic.label, words, topic.found === null ? "" : `in ${foundAgain(topic)} other fits: `), share,
     el("span", { class: "chevron aside", "aria-hidden": "true" })));
 }
 // A list of which a part is shown, and a button for more of it.
@@ -229,7 +235,8 @@ function topicPage(topic) {
       term("Documents where it is largest", whole(topic.n_largest)),
       topic.coherence === null ? null : term("Coherence (NPMI)", fixed(topic.coherence, 2)),
       topic.exclusivity === null ? null : term("Exclusivity", fixed(topic.exclusivity, 2)),
-      topic.found === null ? null : term("Found in other fits", percent(topic.found))),
+      topic.found === null ? null : term("Found in other fits", foundAgain(topic)),
+      topic.similarity === null ? null : term("Similarity to its match there", percent(topic.similarity))),
     el("div", { class: "detail" },
       el("div", { class: "stack" }, wordPanel(topic),
         chips("Topics with similar words", topic.similar.map((k) => topicLink(topics[k]))),
@@ -420,8 +427,9 @@ function groupedRows(grouped, name, chosen = topics.map((_, k) => k)) {
 }
 Object.assign(tables, {
   topics: () => [
-    ["topic", "label", "share", "documents_5_percent", "documents_largest", "coherence_npmi", "exclusivity", "found_in_other_fits", "words"],
-    ...topics.map((t) => [t.number, t.label, t.token_share, t.n_present, t.n_largest, t.coherence, t.exclusivity, t.found,
+    ["topic", "label", "share", "documents_5_percent", "documents_largest", "coherence_npmi", "exclusivity", "found_in_other_fits",
+      "similarity_in_other_fits", "words"],
+    ...topics.map((t) => [t.number, t.label, t.token_share, t.n_present, t.n_largest, t.coherence, t.exclusivity, t.found, t.similarity,
       t.words.map((entry) => entry.word).join(" ")])],
   groups: () => [["group", "group_label", "topic", "label", "share"], ...groups(shownGroups).flatMap((group, i) =>
     group.topics.map((topic) => [i + 1, group.label, topic.number, topic.label, topic.token_share]))],
