@@ -3,7 +3,7 @@
 import pytest
 
 from stickbreak.cli.fit import _scratch
-from stickbreak.cli.models import workers_of
+from stickbreak.cli.options import workers_of
 from stickbreak.exceptions import ClusterError, InputError
 
 ADDRESS = "tcp://127.0.0.1:9"  # nobody listens there

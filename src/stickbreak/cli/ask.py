@@ -26,7 +26,7 @@ import typer
 from typer.core import TyperGroup
 
 from stickbreak.cli.documents import Documents, check_input
-from stickbreak.cli.models import load_words_model
+from stickbreak.cli.loading import load_words_model
 from stickbreak.cli.options import (
     DATES,
     READING,

@@ -8,7 +8,6 @@ import typer
 
 from stickbreak.cli import options as o
 from stickbreak.cli.documents import FOR_VECTORS, check_input, read_arguments, refuse_settings
-from stickbreak.cli.models import kept_fields, workers_of
 from stickbreak.cli.output import print_json, say
 from stickbreak.cli.settings import Settings, limits_of, stripped, text_options, values_set
 from stickbreak.exceptions import InputError
@@ -49,7 +48,7 @@ def count(
     of your own has one thread, unless --jobs gives it more. --set sets how words are counted:
     max_features, ngram_range, token_pattern, lowercase, strip_accents.
     """
-    on_workers = workers_of(workers, None, copies=False)
+    on_workers = o.workers_of(workers, None, copies=False)
     settings = Settings.of(values_set(set_ or ()), None)
     reading = {**settings.reading, **o.given(reading)}
     refuse_settings(reading, FOR_VECTORS, "vectors", "words")
@@ -74,7 +73,7 @@ def count(
             inputs,
             out,
             text=text,
-            keep=kept_fields(keep),
+            keep=o.kept_fields(keep),
             overwrite=force,
             n_jobs=jobs or (o.ALL_CORES if tokenizer is None else 1),  # theirs may not bear threads
             callback=progress.update,

@@ -28,6 +28,7 @@ __all__ = [
     "check_input",
     "kept_settings",
     "known_settings",
+    "labels_of",
     "read_arguments",
     "refuse_settings",
     "suffix_of",
@@ -479,3 +480,13 @@ def _with_new(vocabulary: tuple[str, ...], corpus: Corpus, options: TextOptions 
             tokens = np.asarray(corpus.counts.sum(axis=0)).ravel()[columns]
             columns = columns[np.argsort(-tokens, kind="stable")[: options.max_features]]
     return (*vocabulary, *sorted({corpus.words[column] for column in columns} - set(vocabulary)))
+
+
+def labels_of(corpus: Any, column: str, separator: str | None) -> Any:
+    """Return the labels of documents in a column, as a fit takes them."""
+    if separator is None:
+        return column
+    from stickbreak.questions.columns import column_of, listed
+
+    values = map(listed, column_of(corpus, column, "--labels"))
+    return [value.split(separator) if isinstance(value, str) else value for value in values]

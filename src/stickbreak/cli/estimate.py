@@ -9,10 +9,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stickbreak.cli.documents import Documents, read_arguments
+from stickbreak.cli.documents import Documents, labels_of, read_arguments
 from stickbreak.cli.job import FitJob
 from stickbreak.cli.methods import DEFAULT
-from stickbreak.cli.models import labels_of
 from stickbreak.cli.output import print_json, say, show
 from stickbreak.corpus.corpus import Corpus
 from stickbreak.exceptions import InputError

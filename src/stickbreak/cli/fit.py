@@ -13,8 +13,8 @@ from typer.core import TyperCommand
 from stickbreak.cli import options as o
 from stickbreak.cli.documents import Documents, check_input
 from stickbreak.cli.job import FitJob
+from stickbreak.cli.loading import KINDS
 from stickbreak.cli.methods import DEFAULT, GROUPS_OF_METHODS, METHODS
-from stickbreak.cli.models import KINDS, check_separator, kept_fields, workers_of
 from stickbreak.cli.output import TOPICS_SHOWN, say
 from stickbreak.cli.settings import (
     Settings,
@@ -172,7 +172,7 @@ def fit(
         raise InputError("--date-format says how a column of dates is written; name the column with --dates")
     if report is not None and no_report:
         raise InputError("--report and --no-report contradict each other; give one of them")
-    check_separator(labels, label_separator)
+    o.check_separator(labels, label_separator)
     settings = Settings.of(values_set(set_ or ()), method)
     reading = {**settings.reading, **o.given(reading)}
     counting = {**settings.counting, **({"phrases": True} if phrases else {}), **stripped(strip)}
@@ -185,7 +185,7 @@ def fit(
         "random_state": random_state,
         "n_jobs": jobs or o.ALL_CORES,
     }
-    on_workers = workers_of(workers, scratch)
+    on_workers = o.workers_of(workers, scratch)
     job = FitJob(
         out=out,
         report=None if no_report else report or out / "report.html",
@@ -207,7 +207,7 @@ def fit(
     if not estimate:
         job.check()
     kind: Any = KINDS[METHODS[method].data]
-    columns = kept_fields(keep)
+    columns = o.kept_fields(keep)
     if columns != "all":
         columns = list(dict.fromkeys([*(columns or []), *filter(None, (labels, dates))])) or None
     if kind is not Documents and (counting or any(_is_given(ctx, name) for name in _TEXT)):

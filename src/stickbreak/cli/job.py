@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stickbreak.cli.documents import labels_of
 from stickbreak.cli.methods import DEFAULT, METHODS
-from stickbreak.cli.models import TAKEN_CHECKPOINT, check_resumed, labels_of
+from stickbreak.cli.options import TAKEN_CHECKPOINT, check_resumed
 from stickbreak.cli.output import (
     MOST_LEAVES,
     TOPICS_SHOWN,

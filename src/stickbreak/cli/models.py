@@ -3,7 +3,6 @@
 import shlex
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stickbreak.cli import options as o
-from stickbreak.cli.documents import Documents, check_input
-from stickbreak.cli.methods import method_of
+from stickbreak.cli.documents import Documents, check_input, labels_of
+from stickbreak.cli.loading import check_model, load_model, load_words_model
 from stickbreak.cli.output import (
     MOST_LEAVES,
     TOPICS_SHOWN,
@@ -35,127 +34,18 @@ from stickbreak.cli.tables import (
     with_notes,
     write_weights,
 )
-from stickbreak.cli.vectors import SingleVectors, Vectors
 from stickbreak.exceptions import InputError, NoDocuments
 from stickbreak.storage.urls import location_of
 
 if TYPE_CHECKING:
     from stickbreak.model.naming import AskedName
 
-__all__ = [
-    "KINDS", "check_resumed", "check_separator", "compare", "evaluate", "kept_fields", "label", "labels_of",
-    "load_model", "load_words_model", "reduce", "report", "topics", "transform", "update", "workers_of",
-]  # fmt: skip
+__all__ = ["compare", "evaluate", "label", "reduce", "report", "topics", "transform", "update"]
 
-KINDS: dict[str, type[Documents] | type[Vectors]] = {
-    "documents": Documents,
-    "groups": Vectors,
-    "vectors": SingleVectors,
-}
-"""What a method is fitted to -> how the commands read and tell it."""
-
-TAKEN_CHECKPOINT = "Add --resume to continue from it, or --force to replace it."
 _NUMBERS = {"overview": "overview", "best": "best", "within-one-error": "smallest_within_one_error"}
 _ENDS = {"split": "split", "joined": "joined", "part": "part of another", "changed": "changed", "gone": "gone"}
 _WORDS = 10  # of each new topic
 _EXCERPTS = 3  # documents of a topic that a language model is shown
-
-
-def load_model(path: Path) -> tuple[Any, Any]:
-    """Load a model, and return it with the kind of what it was fitted to.
-
-    Raises
-    ------
-    ModelFormatError
-        If the folder holds no model, or a damaged one.
-    InputError
-        If it is of a family that is not a method of the command line.
-    """
-    import stickbreak
-
-    model = stickbreak.load(path)
-    name = type(model).__name__
-    method = method_of(name)
-    if method is None:
-        raise InputError(
-            f"{path} holds a {name}, which the commands do not know; use it in Python: stickbreak.load({str(path)!r})"
-        )
-    return model, KINDS[method.data]
-
-
-def load_words_model(path: Path) -> Any:
-    """Load a model of words; refuse one of vectors, which has no words to ask for."""
-    model, kind = load_model(path)
-    if kind is not Documents:
-        raise InputError(
-            f"{path} holds a {type(model).__name__}, a model of vectors; questions are for models of words "
-            "(transform and report know both)"
-        )
-    return model
-
-
-def check_model(path: Path | None) -> Path | None:
-    """Return a path as it is; refuse one that holds no model, before another model is loaded."""
-    from stickbreak.storage.persistence import read_head
-
-    if path is not None:
-        read_head(path)
-    return path
-
-
-def read_for(
-    kind: Any, path: Any, model: Any, reading: dict[str, Any], metadata: Path | None = None, keep: Any = None
-) -> Any:
-    """Read what a model is asked about as that of its fit was read, unless an option says otherwise."""
-    if kind is Documents:
-        return Documents.read_for(path, model, reading, keep=keep, metadata=metadata)
-    return kind.read_for(path, model, {**reading, "metadata": metadata} if metadata else reading)
-
-
-def workers_of(workers: str | None, scratch: Path | None, *, copies: bool = True) -> AbstractContextManager[Any]:
-    """Return the workers that a command was given, for the time of its work; none of them: this process alone.
-
-    Where the command `copies` documents for its workers, those of a cluster need a folder for them.
-    """
-    if workers is None:
-        return nullcontext()
-    number = int(workers) if workers.isdecimal() else None
-    if number == 0 or (number is None and "://" not in workers):
-        raise InputError(f"--workers is {workers!r}; give a number of processes or an address, tcp://host:8786")
-    if copies and number is None and scratch is None:
-        raise InputError("--workers ADDRESS needs --scratch: a folder that all machines of the cluster see")
-    from stickbreak.fitting.cluster import cluster
-
-    return cluster(workers if number is None else number, scratch=scratch)
-
-
-def labels_of(corpus: Any, column: str, separator: str | None) -> Any:
-    """Return the labels of documents in a column, as a fit takes them."""
-    if separator is None:
-        return column
-    from stickbreak.questions.columns import column_of, listed
-
-    values = map(listed, column_of(corpus, column, "--labels"))
-    return [value.split(separator) if isinstance(value, str) else value for value in values]
-
-
-def check_separator(column: str | None, separator: str | None) -> None:
-    """Refuse a separator without labels, and an empty one."""
-    if column is None and separator is not None:
-        raise InputError("--label-separator is given without --labels; name the column of the labels")
-    if separator == "":
-        raise InputError("--label-separator is empty; give the text between two labels, such as ';'")
-
-
-def check_resumed(checkpoint: Path | None, *, resume: bool) -> None:
-    """Refuse to go on from no checkpoint."""
-    if resume and checkpoint is None:
-        raise InputError("--resume needs a checkpoint to continue from; add --checkpoint FOLDER")
-
-
-def kept_fields(keep: str | None) -> str | list[str] | None:
-    """Read all, or names with commas between them."""
-    return keep if keep is None or keep == "all" else [name.strip() for name in keep.split(",")]
 
 
 def topics(
@@ -231,7 +121,7 @@ def transform(
     many. For a model of vectors the rows are groups, or with --method
     gaussian-mixture single vectors. --json prints JSON lines.
     """
-    on_workers = workers_of(workers, scratch)
+    on_workers = o.workers_of(workers, scratch)
     check_input(documents)
     check_table_file(out, documents, formats=WEIGHT_FORMATS)
     if labels and (as_json or (out is not None and out.suffix not in (".csv", ".parquet"))):
@@ -240,7 +130,7 @@ def transform(
         )
     fitted, kind = load_model(model)
     try:
-        read = read_for(kind, documents, fitted, o.given(reading))
+        read = kind.read_for(documents, fitted, o.given(reading))
     except NoDocuments:
         read = kind.nothing(fitted)
     if not quiet:
@@ -302,10 +192,10 @@ def evaluate(
     """
     if no_resample and left_to_right is None:
         raise InputError("--no-resample needs --left-to-right; add --left-to-right 20")
-    on_workers = workers_of(workers, scratch)
+    on_workers = o.workers_of(workers, scratch)
     check_input(documents)
     fitted, kind = load_model(model)
-    read = read_for(kind, documents, fitted, o.given(reading))
+    read = kind.read_for(documents, fitted, o.given(reading))
     with on_workers:
         told = read.evaluate(fitted, random_state, left_to_right, not no_resample)
     if as_json:
@@ -387,14 +277,14 @@ def report(
     for other in others or ():
         check_model(other)
     fitted, kind = (load_words_model(model), Documents) if only_map else load_model(model)
-    read = read_for(kind, documents, fitted, o.given(reading), metadata, keep="all")
+    read = kind.read_for(documents, fitted, o.given(reading), keep="all", metadata=metadata)
     if not quiet:
         say(read.told)
     if only_map:
         read.write_map(fitted, out, title)
         tell_report(out, read, as_json=as_json, quiet=quiet)
         return
-    options = o.given({**days, "by": by, "categories": [] if classes == "none" else kept_fields(classes)})
+    options = o.given({**days, "by": by, "categories": [] if classes == "none" else o.kept_fields(classes)})
     if days["dates"] == "none":
         options["dates"] = False
     if others:
@@ -483,13 +373,13 @@ def update(
     from stickbreak.fitting.progress import FitProgress
     from stickbreak.storage.persistence import check_target
 
-    check_separator(labels, label_separator)
+    o.check_separator(labels, label_separator)
     check_input(documents)
     out = out or _beside(model, "updated")
     check_target(out, overwrite=force)
-    check_resumed(checkpoint, resume=resume)
+    o.check_resumed(checkpoint, resume=resume)
     if checkpoint is not None:
-        check_target(checkpoint, overwrite=resume or force, advice=TAKEN_CHECKPOINT)
+        check_target(checkpoint, overwrite=resume or force, advice=o.TAKEN_CHECKPOINT)
     fitted = load_words_model(model)
     if not hasattr(fitted, "update") and not hasattr(fitted, "partial_fit"):
         raise InputError(

@@ -1,7 +1,8 @@
-"""The options that several commands share, and how an argument of a command becomes several options."""
+"""The options that several commands share, what they stand for, and how an argument becomes several options."""
 
 import inspect
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,13 +17,15 @@ if TYPE_CHECKING:
     from stickbreak.model.naming import ChatModel
 
 __all__ = [
-    "ALL_CORES", "DATES", "READING", "DateFormat", "Dates", "Force", "InputPath", "Jobs", "Json", "LabelSeparator",
-    "Labels", "MaxDf", "Metadata", "MinDf", "ModelPath", "Quiet", "RandomState", "Scratch", "Server", "ServerModel",
-    "Set", "StopWords", "Strip", "TableFile", "Timeout", "TopicsShown", "Verbose", "Workers", "chat_model", "given",
-    "option", "set_signature", "spread",
+    "ALL_CORES", "DATES", "READING", "TAKEN_CHECKPOINT", "DateFormat", "Dates", "Force", "InputPath", "Jobs", "Json",
+    "LabelSeparator", "Labels", "MaxDf", "Metadata", "MinDf", "ModelPath", "Quiet", "RandomState", "Scratch", "Server",
+    "ServerModel", "Set", "StopWords", "Strip", "TableFile", "Timeout", "TopicsShown", "Verbose", "Workers",
+    "chat_model", "check_resumed", "check_separator", "given", "kept_fields", "option", "set_signature", "spread",
+    "workers_of",
 ]  # fmt: skip
 
 ALL_CORES = -1
+TAKEN_CHECKPOINT = "Add --resume to continue from it, or --force to replace it."
 _READING, _DATES = "How the input is read", "Dates"
 
 
@@ -206,3 +209,39 @@ def set_signature(command: Callable[..., None], parameters: list[inspect.Paramet
     setattr(command, "__signature__", inspect.Signature(parameters))  # noqa: B010 - typing knows no such attribute
     command.__annotations__ = {one.name: one.annotation for one in parameters} | {"return": None}
     command.__dict__.pop("__wrapped__", None)
+
+
+def workers_of(workers: str | None, scratch: Path | None, *, copies: bool = True) -> AbstractContextManager[Any]:
+    """Return the workers that a command was given, for the time of its work; none of them: this process alone.
+
+    Where the command `copies` documents for its workers, those of a cluster need a folder for them.
+    """
+    if workers is None:
+        return nullcontext()
+    number = int(workers) if workers.isdecimal() else None
+    if number == 0 or (number is None and "://" not in workers):
+        raise InputError(f"--workers is {workers!r}; give a number of processes or an address, tcp://host:8786")
+    if copies and number is None and scratch is None:
+        raise InputError("--workers ADDRESS needs --scratch: a folder that all machines of the cluster see")
+    from stickbreak.fitting.cluster import cluster
+
+    return cluster(workers if number is None else number, scratch=scratch)
+
+
+def check_separator(column: str | None, separator: str | None) -> None:
+    """Refuse a separator without labels, and an empty one."""
+    if column is None and separator is not None:
+        raise InputError("--label-separator is given without --labels; name the column of the labels")
+    if separator == "":
+        raise InputError("--label-separator is empty; give the text between two labels, such as ';'")
+
+
+def check_resumed(checkpoint: Path | None, *, resume: bool) -> None:
+    """Refuse to go on from no checkpoint."""
+    if resume and checkpoint is None:
+        raise InputError("--resume needs a checkpoint to continue from; add --checkpoint FOLDER")
+
+
+def kept_fields(keep: str | None) -> str | list[str] | None:
+    """Read all, or names with commas between them."""
+    return keep if keep is None or keep == "all" else [name.strip() for name in keep.split(",")]

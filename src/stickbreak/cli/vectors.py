@@ -60,11 +60,14 @@ class Vectors:
         return cls(vectors, record, patches)
 
     @classmethod
-    def read_for(cls, path: Location, model: Any, reading: Mapping[str, Any]) -> Self:
-        """Read what a fitted model is asked about."""
+    def read_for(
+        cls, path: Location, model: Any, reading: Mapping[str, Any], *, keep: Any = None, metadata: Any = None
+    ) -> Self:
+        """Read what a fitted model is asked about; vectors have no columns to keep."""
         from stickbreak.corpus.reading.vectors import TABLES, detect_vector_format
 
-        settings, record = known_settings(model, path, reading), dict(model._reading or {})
+        beside = {} if metadata is None else {"metadata": metadata}
+        settings, record = known_settings(model, path, {**reading, **beside}), dict(model._reading or {})
         if isinstance(path, UrlPath):
             raise InputError(f"{path} is a URL, but vectors are read from disks only; fetch the file first")
         if detect_vector_format(path, settings.get("format")) in TABLES:

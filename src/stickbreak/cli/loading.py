@@ -1,0 +1,60 @@
+"""A model that a command is given, and what it was fitted to."""
+
+from pathlib import Path
+from typing import Any
+
+from stickbreak.cli.documents import Documents
+from stickbreak.cli.methods import method_of
+from stickbreak.cli.vectors import SingleVectors, Vectors
+from stickbreak.exceptions import InputError
+
+__all__ = ["KINDS", "check_model", "load_model", "load_words_model"]
+
+KINDS: dict[str, type[Documents] | type[Vectors]] = {
+    "documents": Documents,
+    "groups": Vectors,
+    "vectors": SingleVectors,
+}
+"""What a method is fitted to -> how the commands read and tell it."""
+
+
+def load_model(path: Path) -> tuple[Any, Any]:
+    """Load a model, and return it with the kind of what it was fitted to.
+
+    Raises
+    ------
+    ModelFormatError
+        If the folder holds no model, or a damaged one.
+    InputError
+        If it is of a family that is not a method of the command line.
+    """
+    import stickbreak
+
+    model = stickbreak.load(path)
+    name = type(model).__name__
+    method = method_of(name)
+    if method is None:
+        raise InputError(
+            f"{path} holds a {name}, which the commands do not know; use it in Python: stickbreak.load({str(path)!r})"
+        )
+    return model, KINDS[method.data]
+
+
+def load_words_model(path: Path) -> Any:
+    """Load a model of words; refuse one of vectors, which has no words to ask for."""
+    model, kind = load_model(path)
+    if kind is not Documents:
+        raise InputError(
+            f"{path} holds a {type(model).__name__}, a model of vectors; questions are for models of words "
+            "(transform and report know both)"
+        )
+    return model
+
+
+def check_model(path: Path | None) -> Path | None:
+    """Return a path as it is; refuse one that holds no model, before another model is loaded."""
+    from stickbreak.storage.persistence import read_head
+
+    if path is not None:
+        read_head(path)
+    return path
