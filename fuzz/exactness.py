@@ -12,6 +12,8 @@ from tests.prediction import test_unbiased_families as families
 from tests.sampling import test_geweke as geweke
 from tests.sampling.laws import ALARM, BLOCKS, largest_z
 
+from stickbreak.sampling.checks import REPRESENTATIONS
+
 Scores = Callable[[int], np.ndarray]
 
 PROOFS: dict[str, tuple[int | None, dict[str, Scores]]] = {
@@ -45,7 +47,10 @@ PROOFS: dict[str, tuple[int | None, dict[str, Scores]]] = {
     ),
     "geweke": (
         BLOCKS,
-        {kind: lambda seed, kind=kind: geweke.scores_of_random_sizes(seed, kind, 8000, 2000) for kind in geweke.KINDS},
+        {
+            kind: lambda seed, kind=kind: geweke.scores_of_random_sizes(seed, kind, 8000, 2000)
+            for kind in REPRESENTATIONS
+        },
     ),
 }
 """What is proved -> blocks that its errors come from, and the z-scores of a seed by the name of the case."""

@@ -11,6 +11,7 @@ import stickbreak_baselines
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.evaluation import topic_scores, word_intrusion
 from stickbreak.exceptions import InputError
+from stickbreak.questions import topics_over_time
 from stickbreak.report import build_report
 
 HALF = "a\ud800b"  # half of a surrogate pair, as JSON lines may hold it
@@ -80,6 +81,12 @@ def test_labels_of_days_are_called_by_the_day_and_half_a_pair_is_a_question_mark
 def test_search_for_what_is_no_word_is_refused(model, words):
     with pytest.raises(InputError, match=r"words (is empty|holds)"):
         model.search(words)
+
+
+@pytest.mark.parametrize("dates", [None, ["2026-11-23"] * 40])
+def test_a_date_format_is_text(model, documents, dates):
+    with pytest.raises(InputError, match="date_format is"):
+        topics_over_time(model, documents[:40], dates, date_format=["%Y"])
 
 
 def test_documents_of_no_topic_are_refused(model, documents):

@@ -153,12 +153,18 @@ def days_of(corpus: Corpus, given: Any, date_format: str | None = None) -> Days:
     InputError
         If there are no dates, or they cannot be read.
     """
+    _check_format(date_format)
     name = only_column_of_dates(corpus, date_format) if given is None else given
     values = column_of(corpus, name, "dates")
     days = _days(values, date_format, repr(name) if isinstance(name, str) else "dates")
     if np.isnat(days).all():
         raise InputError(f"{name!r:.40} holds no date; give a date for each document.")
     return days
+
+
+def _check_format(date_format: Any) -> None:
+    if not isinstance(date_format, str | None):
+        raise InputError(f"date_format is {date_format!r:.60}; give text such as '%d.%m.%Y', or leave it out.")
 
 
 def only_column_of_dates(corpus: Corpus, date_format: str | None = None) -> str:
@@ -188,6 +194,7 @@ def columns_of_dates(table: Any, date_format: str | None = None) -> list[str]:
     """
     import pyarrow as pa
 
+    _check_format(date_format)
     schema = () if table is None else table.schema
     found = [field.name for field in schema if pa.types.is_date(field.type) or pa.types.is_timestamp(field.type)]
     if not found and date_format not in _UNITS:
