@@ -36,6 +36,7 @@ class SmallModel:
     converged_: bool = True
     stop_reason_: str = "the objective rose by less than 0.001"
     start_seconds_: float = float("nan")  # of a model that does not say
+    left_out_: tuple[str, ...] = ()
     asked: list = field(default_factory=list)
 
     @property

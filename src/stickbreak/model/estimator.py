@@ -119,6 +119,7 @@ class Estimator(BaseEstimator):
     start_seconds_: float
     moves_: Sequence[dict[str, Any]] = ()  # accepted moves, where a family keeps them
     learned_: list[str]
+    left_out_: tuple[str, ...] = ()  # what the reading of the documents left out, in sentences
     n_features_in_: int
     feature_names_in_: NDArray
     _trace: Trace

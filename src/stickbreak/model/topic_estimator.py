@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
-from typing import Any, ClassVar, Self, TypeVar, cast
+from typing import Any, ClassVar, Literal, Self, TypeVar, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -147,7 +147,6 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
     _prior: Callable[
         [], Float
     ]  # the concentrations a of topics in a document, that of the inactive rest last, (K + 1,)
-    left_out_: tuple[str, ...] = ()  # what the reading of the documents left out, in sentences
     _pseudo: sparse.csr_array | None = None  # (W, n)  pseudo-counts of the first n topics of the fit
     _fitted_seeds: tuple[str, ...] = ()  # names of the seeds of the fit
     _given_labels: Any = None  # of a fit that is about to begin, as they were given ...
@@ -317,6 +316,14 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         """Return what `transform` does, as an array whatever scikit-learn's `set_output` says, (D, K)."""
         weights = self.expected_weights(X)[:, :-1]
         return weights / weights.sum(axis=1, keepdims=True)
+
+    @overload
+    def transform(
+        self, X: Any, *, sparse: Literal[False] = ..., dtype: Literal["float64"] = ..., least: float = ...
+    ) -> NDArray[np.float64]: ...
+
+    @overload
+    def transform(self, X: Any, *, sparse: bool = ..., dtype: Any = ..., least: float = ...) -> Any: ...
 
     def transform(self, X: Any, *, sparse: bool = False, dtype: Any = "float64", least: float = LEAST) -> Any:
         """Return the expected topic weights of documents.

@@ -325,8 +325,8 @@ def tail(expected: Float, x: Float, r: Float, q: Float, times: Float, excess: fl
     Examples
     --------
     >>> one, half = np.ones(1), np.full(1, 0.5)
-    >>> round(tail(half, one, one, half, np.array([400.0]), 30.0), 5)  # 230 heads of 400, or more
-    0.00134
+    >>> round(tail(half, one, one, half, np.array([400.0]), 15.0), 5)  # 230 heads of 400, or more
+    0.00133
     """
     sign = 1.0 if excess > 0 else -1.0
 

@@ -22,6 +22,7 @@ class FittedRun(Protocol):
     start_seconds_: float
     moves_: Sequence[dict[str, Any]]
     learned_: list[str]
+    left_out_: tuple[str, ...]
 
     @property
     def trace_(self) -> Mapping[str, Any]:
@@ -55,7 +56,7 @@ def describe_fit(model: FittedRun, n_found: int) -> FitReport:
         settings=_settings(model),
         trace={name: tuple(finite_or_none(v) for v in values[keep]) for name, values in sorted(trace.items())},
         moves=tuple(model.moves_),
-        left_out=tuple(getattr(model, "left_out_", ())),
+        left_out=model.left_out_,
     )
 
 
