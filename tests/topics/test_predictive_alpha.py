@@ -8,6 +8,7 @@ import pytest
 from stickbreak import TopicModel
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.evaluation import document_completion
+from stickbreak.exceptions import InputError
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.prediction.completion import completion_log_likelihood
 from stickbreak.topics.predictive_alpha import best_factor, documents_apart
@@ -80,3 +81,31 @@ def test_an_update_of_few_documents_keeps_the_factor(short):
     assert factor > 1.2
     model.update(new[:15])
     assert model.alpha_ / model.trace_["alpha"][-1] == pytest.approx(factor, rel=0.2)
+
+
+def test_ctrl_c_while_documents_are_apart_keeps_the_topics(short, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("stickbreak.topics.laps.best_factor", interrupted)
+    model = TopicModel(n_topics=5, n_laps=15, random_state=0).fit(short[0])
+    assert model.alpha_ == model.trace_["alpha"][-1]
+
+
+def test_updates_with_a_given_alpha_keep_it(short):
+    train, new = short
+    model = TopicModel(alpha=2.0, learn=(), n_laps=15, random_state=0).fit(train)
+    assert model.update(new).alpha_ == pytest.approx(2.0)
+
+
+def test_an_update_may_have_fewer_tokens_than_the_model_has_topics(short):
+    train, new = short
+    model = TopicModel(n_topics=40, n_laps=15, random_state=0).fit(train)
+    assert model.update(new[:2]).n_topics_ == 40
+
+
+def test_a_found_number_is_not_continued_as_a_given_one(short):
+    model = TopicModel(n_laps=12, random_state=0).fit(short[0])
+    model.set_params(n_topics=model.starting_topics(short[0]))
+    with pytest.raises(InputError):
+        model.continue_fit(short[0], n_laps=5)

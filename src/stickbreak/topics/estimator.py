@@ -30,7 +30,7 @@ from stickbreak.model.seeds import Seeds, base_of, plain_seeds
 from stickbreak.model.topic_estimator import TopicEstimator
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.pseudo_counts import Eta, widened
-from stickbreak.numerics.ranges import MOST_TOPICS, are_sums
+from stickbreak.numerics.ranges import MOST_TOPICS, are_sums, is_concentration
 from stickbreak.path.joining_topics import pooled
 from stickbreak.sparse_gibbs.chain import EarlierDocuments
 from stickbreak.sparse_gibbs.priors import SUM_TOLERANCE, Priors
@@ -260,7 +260,7 @@ class TopicModel(DirichletTopics):
 
     started_: int
     _opened: float  # what the documents say of alpha beside the tables, for updates
-    _factor: float  # of the alpha that predicts and that of the chain
+    _factor: float  # alpha_ divided by the alpha of the last pass
 
     def __init__(
         self,
@@ -332,13 +332,13 @@ class TopicModel(DirichletTopics):
     def _check_documents(self, documents: Corpus) -> None:
         super()._check_documents(documents)
         self._check_words_of_eta(documents.n_words)
+        if self.n_topics is not None:
+            check_start(documents, int(self.n_topics))
         self._check_fit(documents, self._n_steered)
 
     def _check_fit(self, documents: Corpus, n_kept: int) -> None:
         """Refuse counts that are not whole, too little room for known topics, and what the memory cannot carry."""
         refuse_fractions(documents)
-        if self.n_topics is not None:
-            check_start(documents, int(self.n_topics))
         room = self.n_topics or self.max_topics or MOST_TOPICS
         if n_kept > room or n_kept == room == MOST_TOPICS:
             name = "n_topics (--topics)" if self.n_topics is not None else "max_topics (--set max_topics=...)"
@@ -382,7 +382,11 @@ class TopicModel(DirichletTopics):
 
     def _take_laps(self, laps: TopicLaps, n_documents: int) -> None:
         """Copy topics into the fitted attributes, and say how their number was found."""
-        self._factor = laps.predictive_factor(1.0 if laps.rules.past is None else self._factor)
+        expected = 1.0 if laps.rules.past is None else self._factor
+        try:
+            self._factor = laps.predictive_factor(expected)
+        except KeyboardInterrupt:  # the topics are there: only alpha is not set anew
+            self._factor = expected
         self._take_topics(laps.chain.mean(), laps.priors.with_weights(self._factor * laps.priors.a))
         self.started_, self.n_documents_seen_ = laps.started, n_documents
         self._opened = laps.chain.opened(laps.priors)
@@ -457,6 +461,14 @@ class TopicModel(DirichletTopics):
     def _check_fitted_state(self) -> None:
         super()._check_fitted_state()
         require(len(self.label_names_) <= len(self.components_), "its labels have no topics")
+        require(is_concentration(self._factor), "the factor of its alpha is out of its range")
+        require(
+            isinstance(self._opened, float) and 0.0 <= self._opened < math.inf, "its documents say nothing of alpha"
+        )
+
+    def _settled(self, documents: Corpus) -> dict[str, Any]:
+        """Return nothing: a number of topics that is found is not one that was given."""
+        return {}
 
     def _known(self, n_words: int) -> tuple[Priors, EarlierDocuments]:
         """Return what the topics of the model say of a fit to new documents with these words.        docs/math (L16)"""

@@ -273,6 +273,8 @@ class TopicLaps:
         self.started = n_kept + len(free)
         a = np.full(self.started, self.priors.alpha / self.started)
         a[: self.priors.a.size] = self.priors.a  # those that a model of before has learned
+        if "alpha" not in rules.learn:
+            a *= self.priors.alpha / a.sum()
         self.priors = self.priors.with_weights(a)
         self.chain = self._chain_of(self.started)
         self.chain.begin(self._first_topics(free))
