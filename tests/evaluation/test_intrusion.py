@@ -92,6 +92,7 @@ def test_a_sheet_without_intruders_is_scored_by_its_key():
     key = word_intrusion(phi, words, n_words=3)
     blind = key.drop(columns="intruder").assign(answer=key["intruder"].str.upper()).iloc[::-1]
     assert intrusion_scores(blind, key)["share_right"].tolist() == [1.0] * 3
+    assert intrusion_scores(blind.assign(intruder=""), key)["share_right"].tolist() == [1.0] * 3
     with pytest.raises(InputError, match="is not known; keep the column intruder"):
         intrusion_scores(blind, word_intrusion(phi, words, n_words=2))
     with pytest.raises(InputError, match="is not known"):

@@ -57,6 +57,10 @@ def test_the_key_comes_from_the_environment_and_is_never_shown(monkeypatch):
         ("key", "key"),
         ("Schlüssel für Post", "Schlüssel für Post"),
         ("暗号化", "暗号化"),
+        ("Programming in C#", "Programming in C#"),
+        ("__init__ methods", "__init__ methods"),
+        ("**Search with A*.**", "Search with A*"),
+        ("## Name: F#", "F#"),
     ],
 )
 def test_a_name_is_taken_out_of_its_answer(answer, name):

@@ -145,6 +145,17 @@ def test_sums_and_lift_are_those_by_hand():
     assert tested.p[0] == pytest.approx(exact, rel=0.5)
 
 
+def test_words_do_not_fall_by_chance_where_a_few_documents_have_most_of_a_topic():
+    rng = np.random.default_rng(0)
+    lengths = np.append([80, 60, 40], np.full(40, 9))
+    counts = np.array([rng.multinomial(n, np.full(20, 1 / 20)) for n in lengths])
+    d, w = np.nonzero(counts)
+    found = TopicTokens(lengths.astype(float), d, w, counts[d, w].astype(float), np.ones(d.size))
+    p = np.concatenate([compared(found, rng.integers(0, 6, lengths.size), 6).p for _ in range(150)])
+    assert (p < 0.001).mean() < 0.001
+    assert (p < 0.01).mean() < 0.01
+
+
 def test_documents_without_a_group_and_words_of_few_documents_are_left_out():
     model, corpus = collection(1, shift=0.05)
     late = np.array(corpus.metadata["late"].to_pylist(), dtype=object)

@@ -129,6 +129,8 @@ def test_documents_without_words_or_values_are_left_out(caplog):
         ("bs(number, df=1)", "do not allow"),
         ("log(kind)", "do not allow"),
         ("nothing(number)", "names 'nothing'"),
+        ("log(number * 0)", "infinite or no number|do not allow"),
+        ("kind|number", "give"),
         ("C(number)", "fewer terms"),
     ],
 )

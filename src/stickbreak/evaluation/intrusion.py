@@ -193,12 +193,13 @@ def _intruders(sheet: pd.DataFrame, key: pd.DataFrame | None) -> list[str]:
     own = sheet["intruder"].tolist() if "intruder" in sheet.columns else [None] * len(sheet)
     intruders = []
     for words, intruder in zip(map(_plain, sheet["words"].tolist()), own, strict=True):
-        if pd.isna(intruder) and words not in known:
+        lacks = pd.isna(intruder) or not _plain(intruder)
+        if lacks and words not in known:
             raise InputError(
                 f"the intruder among {words!r:.200} is not known; keep the column intruder, or score with the number "
                 "of words and the seed that the lists were made with."
             )
-        intruders.append(known[words] if pd.isna(intruder) else _plain(intruder))
+        intruders.append(known[words] if lacks else _plain(intruder))
     return intruders
 
 

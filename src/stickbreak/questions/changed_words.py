@@ -38,6 +38,7 @@ _LEAST_DOCUMENTS = 10  # among which a word is spread, where it is tested
 _OF_STRATUM, _MOST_STRATA = 50, 10  # documents, on average; strata of a topic
 _LEAST_VARIANCE = 1e-9  # below it nothing can differ but by rounding
 _NEAR = 2.0  # standard deviations, within which the normal distribution is exact enough
+_BIN = 1.25  # documents without a word are taken together whose tokens of the topic differ by less
 _STEPS, _EXACT, _LARGEST = 60, 1e-6, 600.0
 _PRIOR_DOCUMENTS = 2.0  # in which a word has its usual share: they shrink its lift
 
@@ -283,14 +284,18 @@ def compared(found: TopicTokens, group: Int, G: int) -> Shifts:
     observed, expected, variance = observed[i, g], expected[i, g], variance[i, g]
     z = (observed - expected) / np.sqrt(variance)
     p = 2 * stats.norm.sf(np.abs(z))
-    first = np.searchsorted(w, np.arange(W + 1))
+    first, of_bin = np.searchsorted(w, np.arange(W + 1)), _bins(n, stratum)
+    B = int(of_bin.max(initial=-1)) + 1
+    m_b, n_b = (np.bincount(of_bin[used], values, B) for values in (None, n[used]))
+    stratum_of = np.zeros(B, np.int64)
+    stratum_of[of_bin[used]] = stratum[used]
     for at in np.flatnonzero(np.abs(z) > _NEAR):
         word, row = i[at], slice(first[i[at]], first[i[at] + 1])
-        lacking = m_h - np.bincount(h[row], minlength=S)  # documents without the word: all of a stratum as one
-        rest = (n_h - np.bincount(h[row], n[d[row]], S)) / np.maximum(lacking, 1)
-        mean = np.append(share[word, h[row]] * n[d[row]], share[word] * rest)
-        chance = q[np.append(h[row], np.arange(S)), g[at]]
-        drawn_of, drawn_by = (np.append(values[row], np.zeros(S)) for values in (x, r))
+        lacking = m_b - np.bincount(of_bin[d[row]], minlength=B)  # documents without the word, by their tokens
+        rest = (n_b - np.bincount(of_bin[d[row]], n[d[row]], B)) / np.maximum(lacking, 1)
+        mean = np.append(share[word, h[row]] * n[d[row]], share[word, stratum_of] * rest)
+        chance = q[np.append(h[row], stratum_of), g[at]]
+        drawn_of, drawn_by = (np.append(values[row], np.zeros(B)) for values in (x, r))
         times = np.append(np.ones(row.stop - row.start), lacking)
         excess = float(observed[at] - expected[at])
         p[at] = min(1.0, 2 * tail(mean, drawn_of, drawn_by, chance, times, excess))
@@ -309,6 +314,16 @@ def _strata(n: Float, used: NDArray[np.bool_]) -> tuple[Int, int]:
         wanted = np.minimum((upto - n[rows] / 2) * most / upto[-1], most - 1).astype(np.int64)
         stratum[rows] = np.unique(wanted, return_inverse=True)[1]
     return stratum, int(stratum.max(initial=0)) + 1
+
+
+def _bins(n: Float, stratum: Int) -> Int:
+    """Return the bin of each document of a stratum, -1 for others: documents of a bin have nearly as many tokens."""
+    of_bin, rows = np.full(n.size, -1), np.flatnonzero(stratum >= 0)
+    step = np.floor(np.log(n[rows]) / np.log(_BIN)).astype(np.int64)
+    pairs = np.column_stack([stratum[rows], step])
+    if rows.size:
+        of_bin[rows] = np.unique(pairs, axis=0, return_inverse=True)[1].ravel()
+    return of_bin
 
 
 def tail(expected: Float, x: Float, r: Float, q: Float, times: Float, excess: float) -> float:

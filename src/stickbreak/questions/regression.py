@@ -61,7 +61,7 @@ def effects(
         Documents with columns beside them. Those that lack a value, or have no words, are left out.
     formula : str
         The right side of a formula, as R has them: "year + source", "year * source", "C(year)", "bs(year, df=4)". Dates
-        count in years from their mean.
+        count in years from their mean. A formula is code, as it may call functions: take none from strangers.
     topic : int, optional
         Only this topic, without any adjustment of p for the others.
     n_draws : int, default=25
@@ -139,7 +139,7 @@ def design_of(corpus: Corpus, formula: str) -> tuple[list[str], Float, np.ndarra
         asked = {str(name) for name in read.required_variables}  # not of all functions: not of bs(year)
     except (FormulaicError, SyntaxError, TypeError) as error:
         raise InputError(
-            f"formula is {formula!r}, which cannot be read ({error}); give one as 'year + source'."
+            f"formula is {formula!r}, which cannot be read ({_plain(error)}); give one as 'year + source'."
         ) from None
     if hasattr(read, "lhs"):
         raise InputError(f"formula is {formula!r}; give its right side only, as 'year + source': the left are topics.")
@@ -164,8 +164,17 @@ def design_of(corpus: Corpus, formula: str) -> tuple[list[str], Float, np.ndarra
     try:
         matrix = read.get_model_matrix(frame.iloc[rows].reset_index(drop=True), na_action="raise", context={})
     except (FormulaicError, ValueError, TypeError, NameError, KeyError, SyntaxError, AttributeError) as error:
-        raise InputError(f"formula is {formula!r}, which the columns do not allow ({error}); give another.") from None
-    design, terms = np.asarray(matrix, dtype=np.float64), [str(name) for name in matrix.columns]
+        raise InputError(
+            f"formula is {formula!r}, which the columns do not allow ({_plain(error)}); give another."
+        ) from None
+    try:
+        design, terms = np.asarray(matrix, dtype=np.float64), [str(name) for name in matrix.columns]
+    except (ValueError, TypeError, AttributeError):  # several parts, or no numbers
+        raise InputError(
+            f"formula is {formula!r}, whose terms are not numbers in each document; give another."
+        ) from None
+    if not np.isfinite(design).all():
+        raise InputError(f"formula is {formula!r}, which is infinite or no number for some documents; give another.")
     if len(rows) <= 2 * len(terms):
         raise InputError(
             f"formula has {len(terms)} terms, but only {len(rows)} documents have words and values; give fewer terms."
@@ -176,6 +185,11 @@ def design_of(corpus: Corpus, formula: str) -> tuple[list[str], Float, np.ndarra
             f"formula is {formula!r}, whose terms follow from each other in these documents; leave one out."
         )
     return terms, design, rows
+
+
+def _plain(error: Exception) -> str:
+    """Return what an error says, without the colours of a terminal."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", str(error))
 
 
 class Regression:
