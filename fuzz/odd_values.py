@@ -30,7 +30,15 @@ SMALL = {
 }  # fmt: skip
 """Estimator -> its small fit."""
 
-INHERITED = ("get_params", "set_params", "get_metadata_routing", "set_fit_request", "set_output", "fit_transform")
+INHERITED = (
+    "get_params",
+    "set_params",
+    "get_metadata_routing",
+    "set_fit_request",
+    "set_transform_request",
+    "set_output",
+    "fit_transform",
+)
 GIVEN = ("X", "observed", "held_out")  # arguments that hold documents
 
 
