@@ -166,6 +166,7 @@ def test_labels_are_kept_in_the_model_and_all_else_there_stays(run, refuse, mode
     [
         (("by", "--column", "colour"), "has no field 'colour'; name another one"),
         (("over-time", "--dates", "kind"), "holds what is not a date"),
+        (("by", "--column", "kind", "--dates", "when"), "which this question does not ask for"),
         (("over-time", "--by", "decade"), "by is 'decade'; give one of 'day'"),
         (("trends", "--since", "soon"), "--since is 'soon', which is not a day"),
         (("trends", "--since", "2099"), "no document is of these days"),
@@ -293,6 +294,11 @@ def test_labels_come_from_a_table_of_topics(run, refuse, model, tmp_path):
     told = run("label", own, "--file", file)
     assert stickbreak.load(own).labels_ == {1: "ships; and sails"}
     assert f"{own / 'report.html'} is older than these labels" in told.stderr
+    run("label", own, "0=-5 degrees", "1='tis")
+    run("topics", own, "--out", tmp_path / "again.csv")
+    run("label", own, "--file", tmp_path / "again.csv")
+    assert stickbreak.load(own).labels_ == {0: "-5 degrees", 1: "'tis"}
+    assert "topic 1 is given two labels" in refuse("label", own, "1=a", "1=b")
     for text, message in (("a,b\n1,2\n", "needs columns topic and label"), ("topic,label\nx,y\n", "row 1 of")):
         file.write_text(text)
         assert message in refuse("label", own, "--file", file)

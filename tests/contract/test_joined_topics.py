@@ -92,7 +92,7 @@ def test_scores_along_the_path_are_those_of_the_reduced_models(name, model):
     corpus, (S, eta) = model._corpus(data_of(name)), model._expected_counts()
     seed = model.random_state or 0
     with ThreadExecutor(1) as executor:
-        _, evidence = unseen_evidence(S, eta, model._prior()[:-1], corpus, seed, executor)
+        _, evidence = unseen_evidence(S, eta, model._document_prior()[:-1], corpus, seed, executor)
     for n in model.path_.n_topics:
         groups, total = model.path_.groups(int(n)), 0.0
         for part in evidence:

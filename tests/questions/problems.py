@@ -70,7 +70,7 @@ class GivenTopics(FlatTopics):
     def rest_word_(self) -> Any:
         return self._phi.mean(axis=0)
 
-    def _prior(self) -> Any:
+    def _document_prior(self) -> Any:
         return np.append(self._a, 0.0)
 
     def expected_weights(self, X: Any) -> Any:

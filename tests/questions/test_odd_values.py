@@ -12,6 +12,7 @@ from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.evaluation import topic_scores, word_intrusion
 from stickbreak.exceptions import InputError
 from stickbreak.questions import topics_over_time
+from stickbreak.questions.columns import columns_of_dates
 from stickbreak.report import build_report
 
 HALF = "a\ud800b"  # half of a surrogate pair, as JSON lines may hold it
@@ -81,6 +82,15 @@ def test_labels_of_days_are_called_by_the_day_and_half_a_pair_is_a_question_mark
 def test_search_for_what_is_no_word_is_refused(model, words):
     with pytest.raises(InputError, match=r"words (is empty|holds)"):
         model.search(words)
+
+
+def test_numbers_of_journals_and_telephones_are_no_dates():
+    columns = {
+        "issn": ["0028-0836", "1476-4687"],
+        "phone": ["5551-2345", "2026-1134"],
+        "day": ["2026-11-23", "2026-11"],
+    }
+    assert columns_of_dates(pa.table(columns)) == ["day"]
 
 
 @pytest.mark.parametrize("dates", [None, ["2026-11-23"] * 40])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from tests.questions.problems import GivenTopics
 
+from stickbreak import BackoffTreeTopics
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.questions.regression import Pooled, Regression, effects, weight_draws
@@ -144,10 +145,6 @@ def test_weights_without_a_prior_and_fractions_are_refused():
     model, corpus = planted(documents=60)
     with pytest.raises(InputError, match="not whole numbers"):
         effects(model, Corpus.from_counts(corpus.counts * 0.5, metadata={"x": np.arange(60)}), "x", n_draws=2)
-
-    def none():
-        raise NotImplementedError
-
-    model._prior = none
-    with pytest.raises(InputError, match="a GivenTopics does not have"):
-        effects(model, corpus, "kind")
+    tree = BackoffTreeTopics(branching=(2, 2), n_laps=2, random_state=0).fit(corpus)
+    with pytest.raises(InputError, match="a BackoffTreeTopics does not have"):
+        effects(tree, corpus, "kind")

@@ -11,7 +11,7 @@ from stickbreak.evaluation import document_completion
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.prediction.completion import completion_log_likelihood
-from stickbreak.topics.predictive_alpha import best_factor, documents_apart
+from stickbreak.topics.laps import best_factor, documents_apart
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +26,10 @@ def test_new_short_documents_are_predicted_better_than_with_the_alpha_of_the_cha
     of_chain = model.trace_["alpha"][-1]
     assert model.alpha_ > 1.3 * of_chain
     assert model.topic_prior_.sum() == pytest.approx(model.alpha_)
+    with ThreadExecutor(1) as executor:
+        a, unseen = model.topic_prior_ * of_chain / model.alpha_, new[np.flatnonzero(new.document_lengths > 1)]
+        of_unseen = best_factor(unseen, model.topic_word_, a, 1.0, executor, 0)
+    assert model.alpha_ / of_chain == pytest.approx(of_unseen, rel=0.3)  # not apart: 0.6 of it
     observed, held_out = new.halves(seed=0)
     score = document_completion(model, observed, held_out).active
     model.topic_prior_ = model.topic_prior_ * of_chain / model.alpha_

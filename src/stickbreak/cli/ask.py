@@ -233,6 +233,13 @@ def _documents(model: Any, arguments: dict[str, Any], wanted: Any) -> dict[str, 
             rows = np.flatnonzero(span.holds(days))
             documents, days = documents.only(rows), days[rows]
         found["dates"] = days
+    elif arguments["dates"] is not None:
+        raise InputError(
+            "--dates names the days of documents, which this question does not ask for; leave it out, or choose "
+            "documents by --since and --until"
+        )
+    elif "date_format" in wanted:
+        found["date_format"] = arguments["date_format"]
     if "texts" in wanted and documents.texts is not None:
         found["texts"] = documents.texts(range(documents.corpus.n_documents))
     return {"texts": None, **found, "documents": documents, "X": documents.corpus}

@@ -166,13 +166,13 @@ def print_estimate(
 
 def _growth(job: FitJob, sample: Corpus, extent: Extent) -> float:
     """Return how many times as many topics the whole begins with as a sample."""
-    from stickbreak.topics.estimator import FEWER_TOPICS
+    from stickbreak.topics.estimator import MOST_FOUND
     from stickbreak.topics.laps import n_starting_topics
 
     given = job.estimator().get_params(deep=False)
     if given["n_topics"] is not None:
         return 1.0
-    most = given["max_topics"] or FEWER_TOPICS
+    most = given["max_topics"] or MOST_FOUND
     of_whole = n_starting_topics(extent.n_counts, extent.n_documents, most)
     return of_whole / n_starting_topics(sample.counts.nnz, sample.n_documents, most)
 

@@ -32,6 +32,7 @@ from stickbreak.cli.tables import (
     table_in,
     tell_table,
     with_notes,
+    without_quote,
     write_weights,
 )
 from stickbreak.exceptions import InputError, NoDocuments
@@ -248,8 +249,8 @@ def report(
         o.option(
             "--stability",
             "NUMBER",
-            "Fit to INPUT again with so many other seeds, such as 3; the report says how often each topic comes "
-            "again. Each takes as long as the fit did.",
+            "Fit to INPUT again with NUMBER other seeds, such as 3. The report says in how many of these fits each "
+            "topic is found. Each fit takes as long as the first one.",
             min=1,
         ),
     ] = None,
@@ -619,7 +620,11 @@ def label(
     if documents is not None:
         check_input(documents)
     fitted = load_words_model(model)
-    given = ({} if file is None else _labels_in(file, fitted)) | dict(_label(text) for text in labels or [])
+    typed = [_label(text) for text in labels or []]
+    twice = next((k for i, (k, _) in enumerate(typed) if k in dict(typed[:i])), None)
+    if twice is not None:
+        raise InputError(f"topic {twice} is given two labels; give one")
+    given = ({} if file is None else _labels_in(file, fitted)) | dict(typed)
     rows = [] if namer is None else _asked_names(fitted, namer, documents, o.given(reading), again=again)
     given |= {row.number: row.name for row in rows if row.name is not None}
     if given:
@@ -663,7 +668,7 @@ def _asked_names(fitted: Any, namer: Any, path: Any, reading: dict[str, Any], *,
     n_groups = sum(k >= fitted.n_topics_ for k in numbers) if fitted.joins_topics else 0
     groups = f" and {n_groups:,} groups of topics" if n_groups else ""
     if not numbers:
-        say("all topics and groups have a label; --again names them anew. Nothing is sent.")
+        say("all topics and groups have labels, so nothing is sent; --again replaces the labels")
         return []
     say(f"Sent to {namer.told}: {len(numbers) - n_groups:,} topics{groups}; {what}.")
     with StageProgress(sys.stderr.isatty()) as progress:
@@ -697,7 +702,7 @@ def _labels_in(path: Path, fitted: Any) -> dict[int, str | None]:
         raise InputError(f"--file: {path} needs columns topic and label; stickbreak topics --out FILE.csv writes them")
     asked, known = fitted.labelled_topics(), fitted.labels_
     made = {str(k): label for k, label in zip(asked.numbers, asked.labels, strict=True) if int(k) not in known}
-    pairs = [(topic.strip(), label.strip()) for topic, label in zip(rows["topic"], rows["label"], strict=True)]
+    pairs = [(topic.strip(), without_quote(label)) for topic, label in zip(rows["topic"], rows["label"], strict=True)]
     for row, (topic, _) in enumerate(pairs, start=1):
         if not topic.isdecimal():
             raise InputError(f"--file: row {row} of {path} has the topic {topic!r}; give its number")

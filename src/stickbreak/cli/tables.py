@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "WEIGHT_FORMATS", "WeightTable", "check_table_file", "csv_text", "document_weights", "print_rows", "print_topics",
-    "table_in", "tell_table", "with_notes", "write_weights",
+    "table_in", "tell_table", "with_notes", "without_quote", "write_weights",
 ]  # fmt: skip
 
 TABLE_FORMATS = (".csv", ".json", ".parquet")
@@ -229,6 +229,12 @@ def _csv_cell(value: Any) -> Any:
     text = printable(value.replace("\r\n", "\n"), keep="\n\t")
     is_formula = value[:1] in ("\t", "\r", "\n") or text.lstrip()[:1] in _FORMULA
     return "'" + text if is_formula else text
+
+
+def without_quote(cell: str) -> str:
+    """Return the text of a cell that `_csv_cell` may have written."""
+    text = cell.strip()
+    return text[1:].lstrip() if text.startswith("'") and text[1:].lstrip()[:1] in _FORMULA else text
 
 
 def _write(frame: pd.DataFrame, path: Path) -> None:

@@ -116,7 +116,7 @@ def _wrong_column(table: Any) -> WrongInput | None:
 
 
 def _wrong_entry(array: np.ndarray) -> WrongInput | None:
-    """Find the first entry of an array of two dimensions that is no number."""
+    """Say what is wrong with the first entry of a table that is not a number."""
     if array.dtype.kind in "Mm":
         return WrongInput(f"X holds {'dates' if array.dtype.kind == 'M' else 'durations'}", "give numbers")
     for row, entries in enumerate(array):

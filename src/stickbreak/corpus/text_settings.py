@@ -46,9 +46,9 @@ class TextOptions:
     phrases : bool, int or tuple of str
         Count phrases, such as "new york", as words of their own. True: those of two words in the texts, found by how
         much more often than by chance their words are neighbours (docs/math (W1)); a corpus and a model remember them.
-        A number from 2 to 5: also longer ones, of at most so many words. Or your own phrases. The words are joined by
-        a blank, as in n-grams, and no longer counted one by one there; where phrases share words the longest counts,
-        then the first. Blanks and hyphens may stand between them in the text, but no stop words or other signs.
+        A number n from 2 to 5: phrases of two to n words. A tuple: your own phrases. A phrase is written with blanks
+        between its words, and these words are not counted a second time. Where phrases share words the longest one
+        counts, then the first. Blanks and hyphens may stand between them in the text, but no stop words or other signs.
     strip : "auto", sequence of {"html", "urls"} or None
         Leave out HTML tags (and write entities such as `&amp;` as the signs that they stand for), and addresses: URLs,
         e-mail, @names. "auto": those that a tenth of the first texts have, as a corpus and a model remember. None:

@@ -430,7 +430,7 @@ class HybridHDP(TopicEstimator):
         return np.asarray(self.components_.sum(axis=1))
 
     @cached
-    def _prior(self) -> Float:
+    def _document_prior(self) -> Float:
         return prior_and_rest(self.alpha_, self.topic_weights_)
 
     def _corpus(self, X: Any, *, reset: bool = False) -> Corpus:

@@ -122,8 +122,9 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
     """Base of the estimators of words: D documents, W words, K topics.
 
     The topics of most families are expected counts of words: such a family has `components_` (with eta) and
-    `topic_weights_`, and implements `_prior` and `_join_topics`. Others implement `topic_word_`, `topic_shares_`,
-    `expected_weights` and `_predictive_rule` in their own way. All implement what `Estimator` asks of a fit.
+    `topic_weights_`, and implements `_document_prior` and `_join_topics`. Others implement `topic_word_`,
+    `topic_shares_`, `expected_weights` and `_predictive_rule` in their own way. All implement what `Estimator` asks of
+    a fit.
     """
 
     _stream_only: ClassVar[tuple[str, ...]] = ()  # parameters that only `partial_fit` uses
@@ -144,9 +145,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
     label_names_: list[str]
     label_curve_: list[float]
     _path: TopicPath | None = None
-    _prior: Callable[
-        [], Float
-    ]  # the concentrations a of topics in a document, that of the inactive rest last, (K + 1,)
+    _document_prior: Callable[[], Float]  # a of the topics, that of the inactive rest last, (K + 1,)
     _pseudo: sparse.csr_array | None = None  # (W, n)  pseudo-counts of the first n topics of the fit
     _fitted_seeds: tuple[str, ...] = ()  # names of the seeds of the fit
     _given_labels: Any = None  # of a fit that is about to begin, as they were given ...
@@ -287,7 +286,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
 
     # Weights of documents, and scores.
 
-    @available_if(lambda model: hasattr(model, "_prior"))
+    @available_if(lambda model: hasattr(model, "_document_prior"))
     @on_workers
     def expected_weights(self, X: Any) -> Float:
         """Return the expected topic weights of documents with the inactive rest last.
@@ -306,7 +305,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         """
         check_is_fitted(self)
         with engine(self.n_jobs) as executor:
-            return weights_and_rest(self._corpus(X), self._words_in_topics(), self._prior(), executor)
+            return weights_and_rest(self._corpus(X), self._words_in_topics(), self._document_prior(), executor)
 
     def _words_in_topics(self) -> Float | WordRows:
         """Return the word distributions of the topics, (K, W), or what returns them for some words, (n, K)."""
@@ -421,7 +420,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
 
     def _predictive_rule(self) -> PredictiveRule:
         """Return how the topic of a token follows from those before it in its document, and what topics emit."""
-        return TopicRule(np.vstack([self.topic_word_, self.rest_word_]), self._prior())
+        return TopicRule(np.vstack([self.topic_word_, self.rest_word_]), self._document_prior())
 
     # The topics of a fitted model.
 

@@ -28,11 +28,11 @@ _MOST_PERIODS = 60  # that a table, picture or report has, where nobody says how
 _DAYS_THAT_SAY = 3  # how precise dates are, where each lies in a period of its own: two may do so by chance
 _FIRST_YEAR, _LAST_YEAR = 1000, 9999
 _MOST_WRONG = 0.05  # of the values of a column of dates, that are none
-_DATED = r"\d{4}-\d\d"  # how a date that is text begins
+_DATED = r"\d{4}-(0[1-9]|1[0-2])(?!\d)"  # how a date that is text begins
 _UNITS = {"seconds": 1.0, "milliseconds": 1e3, "microseconds": 1e6}  # since 1970; how many a second has
 _DAY, _SINCE, _UNTIL, _LAST = 86_400, 631_152_000, 4_102_444_800, 253_402_300_800  # seconds: 1990, 2100 and 10000
 _DIGITS = re.compile(r"\d{9,16}(\.\d{1,9})?")
-_NAME_OF_TIMES = re.compile(r"date|time|created|updated|published|posted|epoch|utc|_at$|^ts$", re.IGNORECASE)
+_NAME_OF_TIMES = re.compile(r"(?<!candi)date|time|created|updated|published|posted|epoch|utc|_at$|^ts$", re.IGNORECASE)
 
 
 def column_of(corpus: Corpus, given: Any, parameter: str) -> pd.Series:

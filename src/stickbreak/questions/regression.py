@@ -9,7 +9,7 @@ White (1985), HC3.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +47,7 @@ def effects(
     formula: str,
     *,
     topic: int | None = None,
+    date_format: str | None = None,
     n_draws: int = DRAWS,
     random_state: int = 0,
 ) -> pd.DataFrame:
@@ -64,6 +65,8 @@ def effects(
         count in years from their mean. A formula is code, as it may call functions: take none from strangers.
     topic : int, optional
         Only this topic, without any adjustment of p for the others.
+    date_format : str, optional
+        How columns of dates are written, as in `topics_over_time`.
     n_draws : int, default=25
         Draws of the weights of all documents.
     random_state : int, default=0
@@ -86,7 +89,7 @@ def effects(
     n_draws = check_whole("n_draws", n_draws, 2)
     asked, corpus = labelled_topics(model, topic), documents_with(model, X, None)
     prior = prior_of(model)
-    terms, design, rows = design_of(corpus, formula)
+    terms, design, rows = design_of(corpus, formula, date_format)
     corpus = replace(corpus[rows], names=None, metadata=None)
     if (corpus.counts.data % 1 != 0).any():
         raise InputError("effects draws the topic of each token, but the counts are not whole numbers; give counts.")
@@ -118,16 +121,16 @@ def effects(
 def prior_of(model: FlatTopics) -> Float:
     """Return the concentrations of the topics in a document, (K,)."""
     try:
-        prior: Float = model._prior()[:-1]  # type: ignore[attr-defined]
-    except (AttributeError, NotImplementedError):
+        with_rest: Callable[[], Float] = model._document_prior  # type: ignore[attr-defined]
+    except AttributeError:
         raise InputError(
             f"effects draws weights of documents from their posterior, which a {type(model).__name__} does not have; "
             "give a TopicModel, VariationalHDP, HybridHDP or GibbsHDP."
         ) from None
-    return prior
+    return with_rest()[:-1]
 
 
-def design_of(corpus: Corpus, formula: str) -> tuple[list[str], Float, np.ndarray]:
+def design_of(corpus: Corpus, formula: str, date_format: str | None = None) -> tuple[list[str], Float, np.ndarray]:
     """Return the names of the terms of a formula, their values (n, p), and the rows of the n documents they are of."""
     try:
         from formulaic import Formula
@@ -154,8 +157,8 @@ def design_of(corpus: Corpus, formula: str) -> tuple[list[str], Float, np.ndarra
     assert corpus.metadata is not None
     table = corpus.metadata.select(named)
     frame = table.to_pandas(date_as_object=False)
-    for name in columns_of_dates(table):
-        days = days_of(corpus, name)
+    for name in columns_of_dates(table, date_format):
+        days = days_of(corpus, name, date_format)
         years = np.where(np.isnat(days), np.nan, days.astype(np.int64) / _DAYS_OF_A_YEAR)
         frame[name] = years - np.nanmean(years)
     lacking_value = frame.isna().any(axis=1).to_numpy()

@@ -458,7 +458,7 @@ class GibbsHDP(TopicEstimator):
         check_is_fitted(self)
         corpus = self._corpus(X)
         with engine(self.n_jobs) as executor:
-            return collapsed_weights(corpus, self._word_rows, self._prior(), executor)
+            return collapsed_weights(corpus, self._word_rows, self._document_prior(), executor)
 
     def _word_rows(self, words: NDArray[np.integer] | slice) -> Float:
         """Return the probabilities of words in the topics, that in the inactive rest last, (n, K + 1)."""
@@ -470,7 +470,7 @@ class GibbsHDP(TopicEstimator):
         """Return what each topic sums to, (K, 1)."""
         return np.asarray(self.components_.sum(axis=1, keepdims=True))
 
-    def _prior(self) -> Float:
+    def _document_prior(self) -> Float:
         """Return alpha times the expected corpus weights, the inactive rest last, (K + 1,)."""
         rest = self.gamma_ / (self.tables_.sum() + self.gamma_)
         return self.alpha_ * np.append(self.topic_weights_, rest)

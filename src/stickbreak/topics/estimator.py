@@ -66,7 +66,7 @@ class DirichletTopics(TopicEstimator):
         return self.topic_prior_ / self.topic_prior_.sum()
 
     @cached
-    def _prior(self) -> Float:
+    def _document_prior(self) -> Float:
         """Return a, and 0 for further topics, (K + 1,)."""
         return np.append(self.topic_prior_, 0.0)
 
@@ -102,7 +102,7 @@ class DirichletTopics(TopicEstimator):
 
 
 SMALLEST_COUNT = 1e-9  # what rounding leaves of no token
-FEWER_TOPICS = 1000  # at the start, where nobody says how many
+MOST_FOUND = 1000  # topics at the start, unless max_topics says otherwise
 TABLES = 4.0  # of words and topics: those of a pass, the mean before and after it, and the topics that are shown
 TOKEN_BYTES = 40.0  # of a token: its topic, its list, an entry of a list, its places in a round of merges (33 measured)
 FILE_BYTES = 15.0  # of a token where most of that is in files (12 measured)
@@ -314,7 +314,7 @@ class TopicModel(DirichletTopics):
         """Return the most topics of a fit or an update that begins with `n_kept` known ones."""
         if self.n_topics is not None:
             return max(int(self.n_topics), n_kept)
-        most = max(self.max_topics or FEWER_TOPICS, n_kept + 1)
+        most = max(self.max_topics or MOST_FOUND, n_kept + 1)
         return n_kept + n_starting_topics(documents.counts.nnz, documents.n_documents, most - n_kept)
 
     label_probabilities = label_probabilities
@@ -373,7 +373,7 @@ class TopicModel(DirichletTopics):
     def _rules(self, priors: Priors, seed: int, past: EarlierDocuments | None = None) -> TopicSettings:
         """Return what a fit goes by that knows what `priors` say of the first topics."""
         n_topics = None if self.n_topics is None else max(int(self.n_topics), priors.n_kept)
-        most = max(self.max_topics or FEWER_TOPICS, priors.n_kept + 1)
+        most = max(self.max_topics or MOST_FOUND, priors.n_kept + 1)
         return TopicSettings(n_topics, most, priors, tuple(self.learn), seed, self._rows_of_labels, past)
 
     def _take(self, laps: TopicLaps, documents: Corpus) -> None:
@@ -385,7 +385,7 @@ class TopicModel(DirichletTopics):
         expected = 1.0 if laps.rules.past is None else self._factor
         try:
             self._factor = laps.predictive_factor(expected)
-        except KeyboardInterrupt:  # the topics are there: only alpha is not set anew
+        except KeyboardInterrupt:  # the fit is complete without this step
             self._factor = expected
         self._take_topics(laps.chain.mean(), laps.priors.with_weights(self._factor * laps.priors.a))
         self.started_, self.n_documents_seen_ = laps.started, n_documents

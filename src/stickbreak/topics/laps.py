@@ -1,4 +1,4 @@
-"""A fit of the default: start, chain of documents with labels, passes, merges.              docs/math (L12) to (L15)"""
+"""A fit of the default: start, passes, halves, alpha, merges, and labels of documents.      docs/math (L10) to (L21)"""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 
 from stickbreak.corpus import Corpus
@@ -26,6 +27,8 @@ from stickbreak.numerics.corners import corners
 from stickbreak.numerics.pseudo_counts import total_of
 from stickbreak.numerics.ranges import SMALLEST
 from stickbreak.numerics.streams import key_of, stream
+from stickbreak.prediction.completion import completion_log_likelihood
+from stickbreak.prediction.document_weights import collapsed_weights
 from stickbreak.sparse_gibbs.chain import Chain, EarlierDocuments, Topics
 from stickbreak.sparse_gibbs.kernels.sweeps import Labels
 from stickbreak.sparse_gibbs.priors import EVERY, FIRST_LAP, STEPS, Priors, best_eta, is_due, tables_of
@@ -33,97 +36,6 @@ from stickbreak.sparse_gibbs.tokens import seeds_of_tokens, typical
 from stickbreak.storage.atomic import told_as_write_error
 from stickbreak.storage.temporary_folders import TemporaryFolder
 from stickbreak.topics.kernels import merging as kernels
-from stickbreak.topics.predictive_alpha import FORGETTING, best_factor, documents_apart
-
-
-class LabelledChain(Chain):
-    """A chain whose documents have labels.
-
-    Parameters
-    ----------
-    corpus, n_topics, seed
-        As in `Chain`.
-    labels : DocumentLabels
-        The first topics are those of labels.
-    **options
-        As in `Chain`.
-    """
-
-    def __init__(self, corpus: Corpus, n_topics: int, seed: int, labels: DocumentLabels, **options: Any) -> None:
-        super().__init__(corpus, n_topics, seed, **options)
-        self._labels = labels
-
-    def begin(self, z: Iterable[Topics]) -> None:
-        """Begin with these topics of tokens; in a document with labels each of these is as likely as the given one."""
-        rng = stream(self._seed, "labels of LDA")
-
-        def allowed(group: int, of_words: Topics) -> Topics:
-            document = self.tokens.documents_of_words(group)
-            return self._labels.allowed(of_words.astype(np.int64), document, rng).astype(np.uint16)
-
-        self.take(allowed(group, of_words) for group, of_words in enumerate(z))
-
-    def scale(self, priors: Priors) -> Float:
-        """Return how often a_k of a free topic counts in each document, (D,).                       docs/math (L10)"""
-        return np.where(np.diff(self._labels.start) > 0, self._shares(priors)[1], 1.0)
-
-    def _shares(self, priors: Priors) -> tuple[float, float]:
-        """Return what labels have of the concentration of a document, and the factor of a_k of free topics."""
-        free = float(priors.a[self._labels.n_labels :].sum())
-        if not free:
-            return priors.alpha, 0.0
-        return LABELLED * priors.alpha, (1.0 - LABELLED) * priors.alpha / free
-
-    def _labels_of(self, priors: Priors) -> Labels:
-        """Return what sweeps must know of labels."""
-        return Labels(self._labels.start, self._labels.topic, self._labels.n_labels, *self._shares(priors))
-
-    def with_weights(self, priors: Priors, number: int) -> Priors:
-        """Return the priors after a lap, their weights a learned where this is due.                 docs/math (L10)"""
-        if not is_due(number):
-            return priors
-        n_own = np.diff(self._labels.start)
-        groups = [(int(n), self.tokens.pairs(self.lists, n_own == n)) for n in np.unique(n_own)]
-        for _ in range(STEPS):
-            tables = np.zeros((2, self.n_topics))  # of documents without labels, and with
-            tables[0, : self._past.tables.size] = self._past.tables
-            for n, pairs in groups:
-                tables[int(n > 0)] += tables_of(pairs, self._prior_of(n, priors))
-            priors = priors.with_weights(self._weights(tables, self._past.opened + self.opened(priors)))
-        return priors
-
-    def _prior_of(self, n: int, priors: Priors) -> Float:
-        """Return the prior of a document with n labels, as if all were its own, (K,)."""
-        if not n:
-            return priors.a
-        own, scale = self._shares(priors)
-        L = self._labels.n_labels
-        return np.append(np.full(L, own / n), scale * priors.a[L:])
-
-    def _weights(self, tables: Float, times: float) -> Float:
-        """Return a after a step of the fixed point, (K,).                                           docs/math (L10)"""
-        L, K = self._labels.n_labels, self.n_topics
-        n_documents = np.bincount(self._labels.topic, minlength=L)
-        alpha = (PRIOR.shape + float(tables.sum())) / (PRIOR.rate + times)
-        shares, free = 1.0 / K + tables[0], 1.0 / K + tables[:, L:].sum(axis=0)
-        shares[:L] += n_documents
-        if K > L:
-            shares[L:] = (shares[L:].sum() + n_documents.sum()) * free / free.sum()
-        return np.asarray(alpha * shares / shares.sum())
-
-    def snapshot(self) -> Packed:
-        """Return the topic of each token, the mean, and the labels."""
-        arrays, values = super().snapshot()
-        return {**arrays, "labels.start": self._labels.start, "labels.topic": self._labels.topic}, values
-
-    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> None:
-        """Take up what `snapshot` returned."""
-        super().restore(arrays, values)
-        for group, z in enumerate(self.z):
-            self._labels.check_allowed(z.astype(np.int64), self.tokens.documents_of_words(group))
-        same = all(np.array_equal(arrays[f"labels.{name}"], getattr(self._labels, name)) for name in ("start", "topic"))
-        require(same, "its labels are those of other documents")
-
 
 PER_DOCUMENT = 2.0  # bounds the number of topics where documents are long: each has more to say
 COUNTS = 1 << 20  # stored counts, at most, in which words are seen beside each other
@@ -196,10 +108,10 @@ class WordNeighbours:
         return (np.float32(2.0) * bits - np.float32(1.0)).reshape(shape)
 
 
-FIRST_MERGES = 40  # passes before them
+FIRST_MERGES = 40  # passes before the first round of merges
 QUIET, LAST_MERGES = 3, 200  # rounds without a merge, or passes from the start or the last halves, that end merges
 APART, GROWTH = 20, 1.1  # passes in which halves come to differ; more topics than this times those before: halves again
-LEAST = 142  # passes whose topics are a mean
+LEAST = 142  # passes of a fit that finds the number of topics: the mean needs as many
 PART, MOST_PARTS = 1 << 18, 4  # tokens of a part that a thread sweeps, at least, and parts ...
 LARGEST_PART = 1 << 24  # ... unless that many tokens, which are 200 MB, would not hold a part
 
@@ -387,7 +299,7 @@ class TopicLaps:
             return expected
         chain = self._chain_of(self.chain.n_topics, np.setdiff1d(np.arange(self._corpus.n_documents), apart))
         chain.begin(chain.near((self.chain.mean() + self.priors.of_words()).T))
-        for lap in range(1, FORGETTING + 1):
+        for lap in range(1, FORGETTING + 1):  # with the random numbers of the first laps, whose state is long gone
             chain.lap(lap, self.priors)
         topics = (chain.mean() + self.priors.of_words()).T
         topics /= topics.sum(axis=1, keepdims=True)
@@ -413,6 +325,46 @@ class TopicLaps:
         self.priors = replace(self.priors, a=np.ones(n_topics)).restored(arrays["a"], values)
         self.chain = self._chain_of(n_topics)
         self.chain.restore(arrays, values)
+
+
+SET_APART, MOST_SET_APART = 0.1, 1 << 14  # share of the documents, and their tokens at most
+FORGETTING = 10  # passes in which topics forget these documents
+LARGEST_LOG, PRECISION = math.log(16.0), 0.1  # of the logarithm of the factor of alpha
+
+
+def documents_apart(corpus: Corpus, seed: int) -> Int:
+    """Draw the documents to be set apart, in the order of their numbers: none where there are fewer than ten."""
+    lengths = np.asarray(corpus.document_lengths)
+    rows = stream(seed, "documents apart").permutation(np.flatnonzero(lengths > 1))
+    rows = rows[: int(SET_APART * rows.size)]
+    return np.sort(rows[: np.searchsorted(np.cumsum(lengths[rows]), MOST_SET_APART) + 1])
+
+
+def best_factor(apart: Corpus, topics: Float, a: Float, expected: float, executor: Executor, seed: int) -> float:
+    """Return the factor of a with which the first halves of documents predict the second ones best.
+
+    Parameters
+    ----------
+    apart : Corpus
+        Documents that the topics do not know.
+    topics : ndarray of shape (K, W)
+        Positive word distributions.
+    a : ndarray of shape (K,)
+    expected : float
+        The factor that is kept where the documents say nothing.
+    executor : Executor
+    seed : int
+        Of the halves.
+    """
+    observed, held_out = apart.halves(seed=seed)
+
+    def loss(log_factor: float) -> float:
+        weights = collapsed_weights(observed, topics, math.exp(log_factor) * a, executor)
+        predicted, _ = completion_log_likelihood(weights, topics, held_out.counts)
+        return 2.0 * (log_factor - math.log(expected)) ** 2 - predicted
+
+    found = minimize_scalar(loss, bounds=(-LARGEST_LOG, LARGEST_LOG), method="bounded", options={"xatol": PRECISION})
+    return math.exp(found.x)
 
 
 NEAR = 5  # partners of each topic that are looked at closely
@@ -565,3 +517,92 @@ class TokensOfTopics:
 def _log_rising(n: Float, a: float) -> Float:
     """Return log Gamma(n + a) - log Gamma(a)."""
     return np.asarray(gammaln(n + a) - gammaln(a))
+
+
+class LabelledChain(Chain):
+    """A chain whose documents have labels.
+
+    Parameters
+    ----------
+    corpus, n_topics, seed
+        As in `Chain`.
+    labels : DocumentLabels
+        The first topics are those of labels.
+    **options
+        As in `Chain`.
+    """
+
+    def __init__(self, corpus: Corpus, n_topics: int, seed: int, labels: DocumentLabels, **options: Any) -> None:
+        super().__init__(corpus, n_topics, seed, **options)
+        self._labels = labels
+
+    def begin(self, z: Iterable[Topics]) -> None:
+        """Begin with these topics of tokens; in a document with labels each of these is as likely as the given one."""
+        rng = stream(self._seed, "labels of LDA")
+
+        def allowed(group: int, of_words: Topics) -> Topics:
+            document = self.tokens.documents_of_words(group)
+            return self._labels.allowed(of_words.astype(np.int64), document, rng).astype(np.uint16)
+
+        self.take(allowed(group, of_words) for group, of_words in enumerate(z))
+
+    def scale(self, priors: Priors) -> Float:
+        """Return how often a_k of a free topic counts in each document, (D,).                       docs/math (L10)"""
+        return np.where(np.diff(self._labels.start) > 0, self._shares(priors)[1], 1.0)
+
+    def _shares(self, priors: Priors) -> tuple[float, float]:
+        """Return what labels have of the concentration of a document, and the factor of a_k of free topics."""
+        free = float(priors.a[self._labels.n_labels :].sum())
+        if not free:
+            return priors.alpha, 0.0
+        return LABELLED * priors.alpha, (1.0 - LABELLED) * priors.alpha / free
+
+    def _labels_of(self, priors: Priors) -> Labels:
+        """Return what sweeps must know of labels."""
+        return Labels(self._labels.start, self._labels.topic, self._labels.n_labels, *self._shares(priors))
+
+    def with_weights(self, priors: Priors, number: int) -> Priors:
+        """Return the priors after a lap, their weights a learned where this is due.                 docs/math (L10)"""
+        if not is_due(number):
+            return priors
+        n_own = np.diff(self._labels.start)
+        groups = [(int(n), self.tokens.pairs(self.lists, n_own == n)) for n in np.unique(n_own)]
+        for _ in range(STEPS):
+            tables = np.zeros((2, self.n_topics))  # of documents without labels, and with
+            tables[0, : self._past.tables.size] = self._past.tables
+            for n, pairs in groups:
+                tables[int(n > 0)] += tables_of(pairs, self._prior_of(n, priors))
+            priors = priors.with_weights(self._weights(tables, self._past.opened + self.opened(priors)))
+        return priors
+
+    def _prior_of(self, n: int, priors: Priors) -> Float:
+        """Return the prior of a document with n labels, as if all were its own, (K,)."""
+        if not n:
+            return priors.a
+        own, scale = self._shares(priors)
+        L = self._labels.n_labels
+        return np.append(np.full(L, own / n), scale * priors.a[L:])
+
+    def _weights(self, tables: Float, times: float) -> Float:
+        """Return a after a step of the fixed point, (K,).                                           docs/math (L10)"""
+        L, K = self._labels.n_labels, self.n_topics
+        n_documents = np.bincount(self._labels.topic, minlength=L)
+        alpha = (PRIOR.shape + float(tables.sum())) / (PRIOR.rate + times)
+        shares, free = 1.0 / K + tables[0], 1.0 / K + tables[:, L:].sum(axis=0)
+        shares[:L] += n_documents
+        if K > L:
+            shares[L:] = (shares[L:].sum() + n_documents.sum()) * free / free.sum()
+        return np.asarray(alpha * shares / shares.sum())
+
+    def snapshot(self) -> Packed:
+        """Return the topic of each token, the mean, and the labels."""
+        arrays, values = super().snapshot()
+        return {**arrays, "labels.start": self._labels.start, "labels.topic": self._labels.topic}, values
+
+    def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> None:
+        """Take up what `snapshot` returned."""
+        super().restore(arrays, values)
+        for group, z in enumerate(self.z):
+            self._labels.check_allowed(z.astype(np.int64), self.tokens.documents_of_words(group))
+        same = all(np.array_equal(arrays[f"labels.{name}"], getattr(self._labels, name)) for name in ("start", "topic"))
+        require(same, "its labels are those of other documents")

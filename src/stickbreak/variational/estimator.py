@@ -478,7 +478,7 @@ class VariationalHDP(TopicEstimator, StreamingVariational):
             return super().topic_shares_
         return shares_of(self._likelihood.counts(self.components_.T, np.zeros(0))[1])
 
-    def _prior(self) -> Float:
+    def _document_prior(self) -> Float:
         """Return alpha E[beta], the inactive rest last, (K + 1,)."""
         return self.alpha_ * expected_beta(self.rho_)
 
@@ -496,7 +496,7 @@ class VariationalHDP(TopicEstimator, StreamingVariational):
             E[pi_d] = theta_d / (alpha + N_d) with fixed topics. Rows sum to one. The inactive rest takes no tokens.
         """
         check_is_fitted(self)
-        corpus, prior = self._corpus(X), self._prior()
+        corpus, prior = self._corpus(X), self._document_prior()
         tolerance, most = float(self.local_tolerance), self.local_sweeps
         if self.document_weights == "collapsed":  # with means in place of exp(E log .)           docs/math (D1)
             with engine(self.n_jobs) as executor:

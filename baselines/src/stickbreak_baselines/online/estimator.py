@@ -215,7 +215,7 @@ class OnlineEstimator(TopicEstimator):
         return np.asarray(self.components_.sum(axis=1))
 
     @cached
-    def _prior(self) -> Float:
+    def _document_prior(self) -> Float:
         return prior_and_rest(self.alpha_, self.topic_weights_)
 
     def _topic_tokens(self) -> Float:

@@ -130,9 +130,9 @@ def reading(path: Location | str) -> Iterator[None]:
         raise ReadError(f"{path} is a folder where a file is needed; name the file") from error
     except EOFError as error:
         raise ReadError(f"{path} is a truncated packed file: it ends too early; fetch it again") from error
-    except (gzip.BadGzipFile, zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError) as error:
+    except (gzip.BadGzipFile, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
         raise ReadError(f"{path} is a corrupt packed file ({error!s:.80}); fetch it again") from error
-    except RuntimeError as error:  # of zipfile
+    except RuntimeError as error:  # of zipfile: a password, or a way to pack that it does not know
         raise ReadError(f"{path} cannot be unpacked ({error!s:.80}); unpack it by another program") from error
     except OSError as error:
         raise ReadError(f"{path} cannot be read: {error.strerror or error!s:.160}") from error
@@ -173,13 +173,7 @@ def packing_of(path: Location) -> str | None:
             raw.seek(0)
             try:
                 names = _members(raw)
-            except (
-                zipfile.BadZipFile,
-                NotImplementedError,
-                ValueError,
-                struct.error,
-                EOFError,
-            ):  # whoever reads it says so
+            except (zipfile.BadZipFile, RuntimeError, ValueError, struct.error, EOFError):  # whoever reads it says so
                 return None
             if any(name.endswith(".npy") for name in names) or _of_an_office(names):
                 return None
