@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -11,8 +11,9 @@ import numpy as np
 
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.checks import check_whole
+from stickbreak.model.tree_nodes import Node
 from stickbreak.numerics.arrays import Float, Int
-from stickbreak.prediction.words import relevance, words_to_show
+from stickbreak.prediction.words import relevance
 
 
 @dataclass(eq=False)
@@ -63,7 +64,7 @@ class TreeData:
 
 
 @dataclass(frozen=True, slots=True)
-class TreeNode:
+class TreeNode(Node):
     """A node of a fitted tree: the root is `tree_` of `NestedCRP`, `NestedHDP`, `Pachinko`, `HierarchicalPachinko`.
 
     Nodes are equal if they are at the same place of equal trees.
@@ -155,12 +156,6 @@ class TreeNode:
         return tuple(TreeNode(self._ground, j) for j in self._ground.children[self.index])
 
     @property
-    def siblings(self) -> tuple[TreeNode, ...]:
-        """The other children of the parent; () at the root."""
-        above = self.parent
-        return () if above is None else tuple(node for node in above.children if node.index != self.index)
-
-    @property
     def depth(self) -> int:
         """Number of levels below this node."""
         return max((1 + child.depth for child in self.children), default=0)
@@ -249,63 +244,6 @@ class TreeNode:
             raise InputError(f"there is no topic {leaf!r} here; give one of {_few(topics.tolist())}.")
         return TreeNode(ground, max(found, key=lambda j: (ground.tokens[j], -j)))
 
-    def walk(self, depth: int | None = None) -> Iterator[TreeNode]:
-        """Yield this node and all nodes below: parents first, children in their order.
-
-        Parameters
-        ----------
-        depth : int, optional
-            Maximum number of levels below this node. The default goes down to the leaves. 0 yields this node alone.
-
-        Raises
-        ------
-        InputError
-            If `depth` is not a whole number of at least 0.
-        """
-        left = None if depth is None else check_whole("depth", depth, 0)
-        return self._walk(left)
-
-    def _walk(self, left: int | None) -> Iterator[TreeNode]:
-        yield self
-        if left != 0:
-            for child in self.children:
-                yield from child._walk(None if left is None else left - 1)
-
-    def top_words(self, n: int = 10, vocabulary: Sequence[str] | None = None) -> list[str]:
-        """Return the most relevant words of the node.                docs/math (T14)
-
-        Parameters
-        ----------
-        n : int, default=10
-            Number of words.
-        vocabulary : sequence of str, optional
-            Names of the columns, if the fit did not know them.
-
-        Raises
-        ------
-        InputError
-            If `n` is not a whole number of at least 1, or some column has no name.
-        """
-        names = words_to_show(n, vocabulary, self._ground.vocabulary)
-        return [str(names[w]) for w in self._best(n)[0]]
-
-    def words(self, n: int = 10) -> list[tuple[str, float]]:
-        """Return words as `top_words` ranks them, with their probabilities P(w | node).               docs/math (T14)
-
-        Parameters
-        ----------
-        n : int, default=10
-            Number of words.
-
-        Raises
-        ------
-        InputError
-            If `n` is not a whole number of at least 1.
-        """
-        names = words_to_show(n, None, self._ground.vocabulary)
-        words, probability = self._best(n)
-        return [(str(names[w]), float(p)) for w, p in zip(words, probability, strict=True)]
-
     def word_distribution(self) -> Float:
         """Return P(w | node) of all words: of the topic of the node; without one, the mean of those below.
 
@@ -327,6 +265,10 @@ class TreeNode:
         return np.asarray(
             (weight / total if total > 0 else np.full(weight.size, 1.0 / weight.size)) @ ground.topic_word
         )
+
+    @property
+    def _vocabulary(self) -> tuple[str, ...]:
+        return self._ground.vocabulary
 
     def _best(self, n: int) -> tuple[Int, Float]:
         """Return the words that say most, by their columns, with their probabilities."""

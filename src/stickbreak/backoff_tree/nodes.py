@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -12,8 +12,8 @@ import numpy as np
 from stickbreak.backoff_tree.model import LeafWords, TreeModel
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.checks import check_whole
+from stickbreak.model.tree_nodes import Node
 from stickbreak.numerics.arrays import Float, Int
-from stickbreak.prediction.words import words_to_show
 
 
 class _TreeData:
@@ -33,7 +33,7 @@ class _TreeData:
 
 
 @dataclass(frozen=True, slots=True)
-class TopicNode:
+class TopicNode(Node):
     """A node with tokens of a fitted tree: `BackoffTreeTopics.tree_` is the root, and `node_of` gives leaves.
 
     A node stores only its place, so you can walk through trees of a million leaves. Nodes are equal if they are at the
@@ -166,12 +166,6 @@ class TopicNode:
         bounds = np.searchsorted(ground.leaves, starts)
         return tuple(TopicNode(ground, level, first + int(i)) for i in np.flatnonzero(np.diff(bounds)))
 
-    @property
-    def siblings(self) -> tuple[TopicNode, ...]:
-        """The other children of the parent that have tokens, from the left; () at the root."""
-        above = self.parent
-        return () if above is None else tuple(node for node in above.children if node.index != self.index)
-
     def ancestor(self, level: int) -> TopicNode:
         """Return the ancestor at a level; at its own level this is the node itself.
 
@@ -240,65 +234,6 @@ class TopicNode:
             raise InputError(f"leaf {leaf} has no token; choose from the leaves with tokens (leaves).")
         return node
 
-    def walk(self, depth: int | None = None) -> Iterator[TopicNode]:
-        """Yield this node and all nodes below that have tokens: parents first, children from the left.
-
-        Parameters
-        ----------
-        depth : int, optional
-            Maximum number of levels below this node. The default goes down to the leaves. 0 yields this node alone.
-
-        Raises
-        ------
-        InputError
-            If `depth` is not a whole number of at least 0.
-        """
-        deepest = self.level + (self.depth if depth is None else check_whole("depth", depth, 0))
-        return self._walk(deepest)
-
-    def _walk(self, deepest: int) -> Iterator[TopicNode]:
-        waiting = [self]
-        while waiting:
-            node = waiting.pop()
-            yield node
-            if node.level < deepest:
-                waiting.extend(reversed(node.children))
-
-    def top_words(self, n: int = 10, vocabulary: Sequence[str] | None = None) -> list[str]:
-        """Return the most relevant words of the node.           docs/math (T14)
-
-        Parameters
-        ----------
-        n : int, default=10
-            Maximum number of words. Only words with tokens below are shown.
-        vocabulary : sequence of str, optional
-            Names of the columns, if the fit did not know them.
-
-        Raises
-        ------
-        InputError
-            If `n` is not a whole number of at least 1, or some column has no name.
-        """
-        names = words_to_show(n, vocabulary, self._ground.vocabulary)
-        return [str(names[w]) for w in self._best(n)[0]]
-
-    def words(self, n: int = 10) -> list[tuple[str, float]]:
-        """Return words as `top_words` ranks them, with their probabilities P(w | node).           docs/math (T14)
-
-        Parameters
-        ----------
-        n : int, default=10
-            Maximum number of words.
-
-        Raises
-        ------
-        InputError
-            If `n` is not a whole number of at least 1.
-        """
-        names = words_to_show(n, None, self._ground.vocabulary)
-        words, probability = self._best(n)
-        return [(str(names[w]), float(p)) for w, p in zip(words, probability, strict=True)]
-
     def word_distribution(self) -> Float:
         """Return P(w | node) of all words.                                                      docs/math (T6) (T14)
 
@@ -314,6 +249,10 @@ class TopicNode:
         words, probability = ground.words.below(*self._range)
         out[words] = probability
         return out
+
+    @property
+    def _vocabulary(self) -> tuple[str, ...]:
+        return self._ground.vocabulary
 
     def _best(self, n: int) -> tuple[Int, Float]:
         """Return the words that say most, by their columns, with their probabilities."""
