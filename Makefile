@@ -44,8 +44,8 @@ SECOND = gibbs hybrid tree vectors
 # compile it again.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/run.stamp
-	@$(BIN)/stickbreak warm --quiet $(FIRST:%=--method %) & first=$$!; \
-	$(BIN)/stickbreak warm --quiet $(SECOND:%=--method %) & second=$$!; \
+	@$(BIN)/python -m tools.warm $(FIRST) & first=$$!; \
+	$(BIN)/python -m tools.warm $(SECOND) & second=$$!; \
 	$(MAKE) --no-print-directory check || { kill $$first $$second; exit 1; }; \
 	wait $$first && wait $$second
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not long"

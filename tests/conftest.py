@@ -49,7 +49,6 @@ LONG = (  # left to `make test-long`; patterns of paths below tests/
     *("sampling/test_word_priors.py", "sampling/test_subtopics.py"),
     *("variational/test_planted.py", "variational/test_vector_births.py", "variational/moves/test_log.py"),
     *(
-        "cli/test_warm.py",
         "cli/test_methods.py",
         "numerics/test_compiling.py",
         "numerics/test_borrowed_arrays.py",

@@ -52,7 +52,7 @@ class Method:
     given_number : bool, default=False
         Whether the number of topics is set before the fit, not found by it.
     quick : mapping of str to value, optional
-        Parameters that make a fit of few documents short, where the defaults are long; `stickbreak warm` takes them.
+        Parameters that make a fit of few documents short, where the defaults are long.
     """
 
     module: str

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from stickbreak.cli.app import app
 
 COMMANDS = (
-    "fit", "topics", "transform", "evaluate", "report", "label", "reduce", "compare", "update", "count", "demo", "warm",
+    "fit", "topics", "transform", "evaluate", "report", "label", "reduce", "compare", "update", "count", "demo",
 )  # fmt: skip
 
 

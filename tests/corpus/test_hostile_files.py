@@ -5,49 +5,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from stickbreak.corpus import Corpus, ReadLimits, TextOptions, read, write_corpus
-from stickbreak.exceptions import InputError, ReadError
+from stickbreak.exceptions import ReadError
 
 ALL = TextOptions(min_df=1, max_df=1.0, stop_words=None)
-
-
-@pytest.mark.parametrize(
-    "pattern",
-    [
-        "(a+)+$",
-        r"(\w+\s?)*$",
-        r"(?:\w+-?)*",
-        r"\w+(?:\w-\w+)*",
-        r"\w+-?\w+",
-        r"\w+\w+",
-        "(?:a|aa)+",
-        "(?:(a+)+)++",
-        r"(\w+)\1",
-        "(?>(a+)+)",
-        "(?:aa?)*b",
-    ],
-)
-def test_patterns_that_need_not_end_are_refused(pattern):
-    with pytest.raises(InputError, match="without end"):
-        TextOptions(token_pattern=pattern)
-
-
-@pytest.mark.parametrize(
-    "pattern",
-    [
-        r"\w+",
-        r"[^\W\d_]{2,}",
-        r"(?u)\b\w\w+\b",
-        r"\S+",
-        r"\w++(?:-\w++)*+",
-        r"\b(\w\w+)",
-        r"(?:ab|cd)++",
-        r"\w+(?:-\w+)*",
-        r"\d+\.\d+",
-        r"[a-z]+(?:['-][a-z]+)*",
-    ],
-)
-def test_usual_patterns_are_taken(pattern):
-    assert TextOptions(token_pattern=pattern).token_pattern == pattern
 
 
 @pytest.mark.parametrize("column", ["text", "id", "note"])

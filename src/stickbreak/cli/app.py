@@ -13,7 +13,6 @@ from stickbreak.cli.demo import demo
 from stickbreak.cli.fit import FitCommand, fit
 from stickbreak.cli.models import compare, evaluate, label, reduce, report, topics, transform, update
 from stickbreak.cli.output import complain
-from stickbreak.cli.warm import warm
 from stickbreak.exceptions import StickbreakError
 
 _BAD_INPUT, _INTERRUPTED = 2, 130
@@ -95,7 +94,6 @@ app.command()(topics)
 app.add_typer(ask, name="ask")
 for _command in (transform, evaluate, report, label, reduce, compare, update, count, demo):
     app.command()(_command)
-app.command(hidden=True)(warm)
 
 
 def _print_version(asked: bool) -> None:

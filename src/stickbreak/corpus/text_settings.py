@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from numbers import Integral, Real
-from re import _parser  # type: ignore[attr-defined]
 from typing import Any, Self
 
 import numpy as np
@@ -217,118 +216,7 @@ def _check_pattern(pattern: Any) -> None:
         raise InputError(f"token_pattern is {pattern!r:.40}; give a regular expression as a string, or None")
     try:
         groups = re.compile(pattern or "").groups
-        ways = _ways(_parser.parse(pattern or ""))
     except (re.error, OverflowError, RecursionError) as error:
         raise InputError(f"token_pattern {pattern!r:.60} is not a regular expression: {error}") from error
     if groups > 1:
         raise InputError(f"token_pattern {pattern!r:.60} has {groups} groups; use (?:...) for all groups but one")
-    if ways > _MOST_WAYS:
-        raise InputError(
-            f"token_pattern {pattern!r:.60} could search a text without end, as its repeats can share the same "
-            "letters in many ways; part them by a mark, as in \\w+(?:-\\w+)*, or write ++, *+ or ?+"
-        )
-
-
-_MANY = 10_000  # what a repeat without an end counts as
-_MOST_WAYS = 20 * _MANY  # some such repeats one after another, which do not multiply
-
-
-def _ways(pattern: Any) -> float:
-    r"""Bound in how many ways a parsed pattern can match at one place, which a search that fails goes through.
-
-    The ways of two parts multiply. They add where the second begins with a mark that the repeat before it cannot match,
-    such as the hyphen in \w+(?:-\w+)*: then only one place parts them.
-    """
-    ways, ended, earlier, before = 1.0, 0.0, 1.0, None  # that go on, that have failed, and those before the last repeat
-    for op, value in pattern:
-        name, low = str(op), 1
-        own = 1.0
-        if name in ("POSSESSIVE_REPEAT", "ATOMIC_GROUP"):
-            inner = _ways(value if name == "ATOMIC_GROUP" else value[2])
-            own = 1.0 if inner <= _MOST_WAYS else inner
-            low = 0 if name == "POSSESSIVE_REPEAT" and not int(value[0]) else 1
-        elif name in ("MAX_REPEAT", "MIN_REPEAT"):
-            low, high, inner = int(value[0]), min(int(value[1]), _MANY), _ways(value[2])
-            if inner == 1:
-                own = max(high - low, 0) + 1
-            elif high == 1 or _separated(value[2]):
-                own = inner + 1 if high == 1 else inner
-            else:
-                own = min(inner, 1e3) ** min(high, 30)
-        elif name == "BRANCH":
-            own = sum(map(_ways, value[1]))
-        elif name.startswith("GROUPREF"):
-            own = _MANY
-        elif name in ("SUBPATTERN", "ASSERT", "ASSERT_NOT"):
-            own = _ways(value[-1])
-        marks = _first_marks(op, value)
-        parted = before is not None and bool(marks) and not any(_can_match(before, mark) for mark in marks)
-        if parted and low:
-            ended, ways = ended + ways, earlier * own
-        elif parted:
-            ways += earlier * own
-        elif name in ("MAX_REPEAT", "MIN_REPEAT"):
-            earlier, ways = ways, ways * own
-        else:
-            ways *= own
-        if low or not parted:
-            before = value[2] if name in ("MAX_REPEAT", "MIN_REPEAT") and not parted else None
-        ways = min(ways, 1e99)
-    return min(ended + ways, 1e99)
-
-
-def _first_marks(op: Any, value: Any) -> set[int]:
-    """Return the marks (no letters or digits) with one of which a part of a pattern begins; empty: with others, too."""
-    name = str(op)
-    if name == "LITERAL":
-        codes = {int(value)}
-    elif name == "IN" and all(str(kind) == "LITERAL" for kind, _ in value):
-        codes = {int(code) for _, code in value}
-    elif name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT", "SUBPATTERN") and len(value[-1]):
-        return _first_marks(*value[-1][0])
-    else:
-        return set()
-    return set() if any(chr(code).isalnum() for code in codes) else codes
-
-
-def _separated(body: Any) -> bool:
-    """Whether each round of a repeat begins with a mark that nothing else in it can match."""
-    name = str(body[0][0])
-    marks = _first_marks(*body[0]) if name in ("LITERAL", "IN") else set()
-    return bool(marks) and not any(_can_match(body[1:], mark) for mark in marks)
-
-
-def _can_match(pattern: Any, code: int) -> bool:
-    """Whether some part of a parsed pattern may match a character; parts that are not looked into may."""
-    for op, value in pattern:
-        name = str(op)
-        if name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT", "SUBPATTERN"):
-            if _can_match(value[-1], code):
-                return True
-        elif name == "LITERAL":
-            if value == code:
-                return True
-        elif name == "IN":
-            if _is_in(value, code):
-                return True
-        elif name != "AT":
-            return True
-    return False
-
-
-def _is_in(items: Any, code: int) -> bool:
-    """Whether a set of characters has one of these codes."""
-    categories = {"CATEGORY_WORD": r"\w", "CATEGORY_DIGIT": r"\d", "CATEGORY_SPACE": r"\s"}
-    holds, negated = False, False
-    for op, value in items:
-        name = str(op)
-        if name == "NEGATE":
-            negated = True
-        elif name == "LITERAL":
-            holds |= value == code
-        elif name == "RANGE":
-            holds |= value[0] <= code <= value[1]
-        else:
-            plain = str(value).replace("_NOT_", "_")
-            holds |= (re.match(categories[plain], chr(code)) is None) == ("_NOT_" in str(value))
-    return holds != negated
