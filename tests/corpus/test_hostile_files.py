@@ -4,10 +4,22 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from stickbreak.corpus import Corpus, ReadLimits, TextOptions, read, write_corpus
-from stickbreak.exceptions import ReadError
+from stickbreak.corpus import Corpus, ReadLimits, TextOptions, read, words, write_corpus
+from stickbreak.corpus.text import count_texts
+from stickbreak.exceptions import InputError, ReadError
 
 ALL = TextOptions(min_df=1, max_df=1.0, stop_words=None)
+
+
+@pytest.mark.parametrize("phrases", [False, True])
+def test_a_pattern_that_does_not_end_is_refused_and_the_advice_works(monkeypatch, phrases):
+    monkeypatch.setattr(words, "_PATIENCE", 0.2)
+    texts = [f"{'a' * 60}! ship sea", "ship sea storm"] * 3
+    with pytest.raises(InputError, match="has searched one text of 70 characters") as error:
+        count_texts(texts, TextOptions(token_pattern=r"(?:\w|\w\w)+$(?<!\w)", phrases=phrases))
+    advice = str(error.value).split("as in ")[1].split(",")[0]
+    monkeypatch.undo()
+    assert "ship" in count_texts(texts, TextOptions(token_pattern=advice, phrases=phrases)).words
 
 
 @pytest.mark.parametrize("column", ["text", "id", "note"])

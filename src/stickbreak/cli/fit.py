@@ -2,7 +2,7 @@
 
 import inspect
 import textwrap
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from copy import copy
 from pathlib import Path
 from typing import Annotated, Any
@@ -35,7 +35,7 @@ __all__ = ["FitCommand", "fit"]
 _TEXT = ("stop_words", "min_df", "max_df", "phrases", "strip")  # options that mean nothing to vectors
 _FIRST = (
     "input out text_field method topics held_out stop_words min_df max_df dates labels seeds set_ random_state jobs "
-    "no_report force help_all"
+    "no_report estimate force help_all"
 ).split()
 """The options on the first screen of the help, in this order."""
 
@@ -140,6 +140,9 @@ def fit(
     ] = False,
     topics_shown: o.TopicsShown = TOPICS_SHOWN,
     verbose: o.Verbose = False,
+    estimate: Annotated[
+        bool, o.option("--estimate", None, "Only say what time and memory it takes.", panel=_WHERE)
+    ] = False,
     jobs: o.Jobs = None,
     workers: o.Workers = None,
     scratch: o.Scratch = None,
@@ -161,6 +164,9 @@ def fit(
     a folder of text files, or a file of counts. Methods to begin with: topics
     finds how many topics there are; tree finds a tree of up to millions of them.
     """
+    if estimate:
+        unused = {"--checkpoint": checkpoint, "--resume": resume, "--held-out": held_out, "--metadata": metadata}
+        _check_estimate(method, unused | {"--workers": workers})
     out = out or Path(f"{_name_of(input)}-topics")
     if date_format is not None and dates is None:
         raise InputError("--date-format says how a column of dates is written; name the column with --dates")
@@ -198,7 +204,8 @@ def fit(
         repeat=lambda **choice: _words_given(ctx, **choice),
     )
     check_input(input)
-    job.check()
+    if not estimate:
+        job.check()
     kind: Any = KINDS[METHODS[method].data]
     columns = o.kept_fields(keep)
     if columns != "all":
@@ -215,6 +222,11 @@ def fit(
         material = kind.read(input, {**reading, **beside}, asking=f"--method {method}")
     else:
         text = text_options(stop_words, min_df, max_df, reading.get("tokenizer"), limits_of(reading), counting)
+        if estimate:
+            from stickbreak.cli.estimate import print_estimate
+
+            print_estimate(job, input, reading, text, columns, as_json=json)
+            return
         material = Documents.read(
             input, reading, text=text, keep=columns, metadata=metadata, dates=dates, date_format=date_format
         )
@@ -251,6 +263,15 @@ def _words_given(ctx: typer.Context, without: Collection[str] = (), only: Collec
                 else [param.opts[0], str(one)]
             )
     return words
+
+
+def _check_estimate(method: str, elsewhere: Mapping[str, Any]) -> None:
+    """Refuse an estimate of what a few passes in this process do not show, and what it would not use."""
+    if METHODS[method].data != "documents":
+        raise InputError(f"--estimate is for methods of words, but --method is {method}; leave it out")
+    for option, value in elsewhere.items():
+        if value not in (None, False):
+            raise InputError(f"--estimate makes a few passes in this process and writes nothing; leave {option} out")
 
 
 def _number_of_topics(method: str, number: int | None) -> dict[str, int]:

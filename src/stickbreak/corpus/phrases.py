@@ -13,13 +13,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from stickbreak.corpus.csr import assemble_csr
-from stickbreak.corpus.words import word_pattern
+from stickbreak.corpus.words import matches, word_pattern
 
 _BETWEEN = re.compile(r"[\s\-\u2010\u2011]+")  # what may stand between the words of a phrase: blanks and hyphens
 _BREAK, _GONE = -1, -2
 
 
-def neighbours(text: str, pattern: re.Pattern[str] | None) -> Iterator[str | None]:
+def neighbours(text: str, pattern: str | None) -> Iterator[str | None]:
     """Yield the words of a text, and None where others than blanks and hyphens stand between two words.
 
     Examples
@@ -27,13 +27,12 @@ def neighbours(text: str, pattern: re.Pattern[str] | None) -> Iterator[str | Non
     >>> list(neighbours("new york, well-known", None))
     ['new', 'york', None, 'well', 'known']
     """
-    found, end = word_pattern(text) if pattern is None else pattern, None
-    group = found.groups
-    for match in found.finditer(text):
+    end = None
+    for match in word_pattern(text).finditer(text) if pattern is None else matches(pattern, text):
         if end is not None and text[end : match.start()] != " " and not _BETWEEN.fullmatch(text, end, match.start()):
             yield None
         end = match.end()
-        yield match[group]
+        yield match[match.re.groups]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -25,7 +24,7 @@ from stickbreak.corpus.text_columns import as_frame, is_frame, kept_columns, tex
 from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.corpus.validation import checked_vocabulary
 from stickbreak.corpus.word_table import WordTable
-from stickbreak.corpus.words import cutting, unicode_words
+from stickbreak.corpus.words import cutting, pattern_words, unicode_words
 from stickbreak.exceptions import InputError, InvalidCorpus
 
 
@@ -179,8 +178,7 @@ def token_sequences(texts: Iterable[str], options: TextOptions) -> TokenSequence
     """Read the words of texts in their order, without stop words."""
     prepare = preparation(options)
     if options.tokenizer is None:
-        pattern = None if options.token_pattern is None else re.compile(options.token_pattern)
-        split: Callable[[str], Iterable[str | None]] = partial(neighbours, pattern=pattern)
+        split: Callable[[str], Iterable[str | None]] = partial(neighbours, pattern=options.token_pattern)
     else:
         split = cutting(options.tokenizer)
     ignored = {word for given in ignored_words(options) for word in split(prepare(given)) if word is not None}
@@ -233,10 +231,10 @@ def _count_by_scikit_learn(
 def _vectorizer(options: TextOptions, vocabulary: Sequence[str] | None, longest: int) -> Any:
     from sklearn.feature_extraction.text import CountVectorizer
 
-    cut = cutting(options.tokenizer) if options.tokenizer is not None else unicode_words
+    cut = unicode_words if options.token_pattern is None else partial(pattern_words, options.token_pattern)
     settings: dict[str, Any] = {
-        "tokenizer": cut if options.token_pattern is None else None,
-        "token_pattern": options.token_pattern,
+        "tokenizer": cut if options.tokenizer is None else cutting(options.tokenizer),
+        "token_pattern": None,
         "preprocessor": preparation(options),
         "dtype": np.int32,
     }

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
+import regex
 
 from stickbreak.corpus.stop_word_lists import ENGLISH, stop_words_of
 from stickbreak.exceptions import InputError
@@ -215,8 +215,8 @@ def _check_pattern(pattern: Any) -> None:
     if not (pattern is None or isinstance(pattern, str)):
         raise InputError(f"token_pattern is {pattern!r:.40}; give a regular expression as a string, or None")
     try:
-        groups = re.compile(pattern or "").groups
-    except (re.error, OverflowError, RecursionError) as error:
+        groups = regex.compile(pattern or "").groups
+    except (regex.error, OverflowError, RecursionError) as error:
         raise InputError(f"token_pattern {pattern!r:.60} is not a regular expression: {error}") from error
     if groups > 1:
         raise InputError(f"token_pattern {pattern!r:.60} has {groups} groups; use (?:...) for all groups but one")

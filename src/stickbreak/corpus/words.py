@@ -5,14 +5,17 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from typing import Any
+
+import regex
 
 from stickbreak.exceptions import InputError
 
 _JOINERS = "\u200c\u200d"  # stand inside words of Persian and of Indian scripts
 _ASCII_WORD = re.compile(r"\b[^\W\d_]{3,}\b", re.ASCII)
+_PATIENCE = 60.0  # seconds for one text and a pattern of the user; usual ones take less than a thousandth
 
 
 def unicode_words(text: str) -> list[str]:
@@ -24,6 +27,28 @@ def unicode_words(text: str) -> list[str]:
     ['naïve', 'हिन्दी', 'abc']
     """
     return word_pattern(text).findall(text)
+
+
+def matches(pattern: str, text: str) -> Iterator[regex.Match[str]]:
+    """Yield where a pattern of the user is in a text.
+
+    Raises
+    ------
+    InputError
+        If the search does not end.
+    """
+    try:
+        yield from regex.compile(pattern).finditer(text, timeout=_PATIENCE)
+    except TimeoutError:
+        raise InputError(
+            f"token_pattern {pattern!r:.60} has searched one text of {len(text):,} characters for {_PATIENCE:.0f} "
+            "seconds; part repeats that share letters by a mark, as in \\w+(?:-\\w+)*, or leave token_pattern out"
+        ) from None
+
+
+def pattern_words(pattern: str, text: str) -> list[str]:
+    """Find the words of a text by a pattern of the user, which may have one group."""
+    return [match[match.re.groups] for match in matches(pattern, text)]
 
 
 def word_pattern(text: str) -> re.Pattern[str]:

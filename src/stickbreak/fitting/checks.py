@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from numbers import Integral
 
 from stickbreak.corpus import Corpus
@@ -35,8 +37,26 @@ def check_many(name: str, value: object, bytes_of_each: float) -> int:
     return n
 
 
+_NOTED: ContextVar[list[float] | None] = ContextVar("noted", default=None)
+
+
+@contextmanager
+def bytes_noted() -> Iterator[list[float]]:
+    """Let the checks of a block note the bytes that they are asked about, and refuse none."""
+    noted: list[float] = []
+    before = _NOTED.set(noted)
+    try:
+        yield noted
+    finally:
+        _NOTED.reset(before)
+
+
 def check_bytes(what: str, needed: float, advice: str) -> None:
     """Refuse what needs more bytes than this machine has."""
+    noted = _NOTED.get()
+    if noted is not None:
+        noted.append(needed)
+        return
     installed = memory_installed()
     if needed > installed:
         has = f"about {needed / 2**30:.3g} GiB, more than the {installed / 2**30:.3g} GiB of this machine"

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import logging
+import math
+import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from numbers import Integral
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from stickbreak.corpus.corpus import Corpus
 from stickbreak.corpus.folder import open_corpus
@@ -348,6 +352,72 @@ def _titles(path: Path, source: TextSource, n_documents: int) -> tuple[str, ...]
     lines = islice(decoded_lines(titles, source.settings.encoding, source.settings.limits), n_documents + 1)
     names = tuple(line.rstrip("\r\n") for line in lines)
     return names if len(names) == n_documents else None
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much a collection holds, as far as a sample of it says."""
+
+    n_documents: int
+    n_words: int  # different ones
+    n_tokens: float
+    n_counts: int  # pairs of document and word
+    longest: int  # tokens of a document
+
+
+def read_sample(
+    path: PathLike | UrlPath,
+    n: int,
+    *,
+    vocabulary: Sequence[str] | PathLike | None = None,
+    text: TextOptions | None = None,
+    **settings: Any,
+) -> tuple[Corpus, list[str] | None, Extent]:
+    """Read a collection, and count some of its documents, drawn at random."""
+    source = TextSource.checked(path, "read", ReadSettings.checked(**settings))
+    if not source.holds_texts:
+        corpus = read(path, vocabulary=vocabulary, text=text, **settings)
+        rows = np.random.default_rng(0).permutation(corpus.n_documents)[:n]
+        longest = int(np.max(corpus.document_lengths, initial=0))
+        extent = Extent(corpus.n_documents, corpus.n_words, corpus.n_tokens, int(corpus.counts.nnz), longest)
+        return corpus[np.sort(rows)], None, extent
+    drawn, n_documents = _drawn(source.blocks(source.settings.dirt()), n)
+    times, options = n_documents / max(len(drawn), 1), checked_options(text)
+    words = given_words(checked_words(vocabulary), source.settings.encoding, source.settings.limits)
+    own = replace(options, min_df=_lowered(options.min_df, times), max_df=_lowered(options.max_df, times))
+    corpus = count_blocks_of(source, own, words, drawn)
+    n_words, least = corpus.n_words, options.min_df
+    if words is None and isinstance(least, int) and times > least and corpus.n_documents > 1:
+        # Words that are too rare for the sample: as many more as its second half has new ones (Heaps' law).
+        half = np.unique(corpus[: corpus.n_documents // 2].counts.indices).size
+        n_words = round(n_words * (times / least) ** math.log2(n_words / max(half, 1)))
+        n_words = min(n_words, options.max_features or n_words)
+    n_tokens, n_counts = round(corpus.n_tokens * times), round(corpus.counts.nnz * times)
+    extent = Extent(n_documents, n_words, n_tokens, n_counts, int(np.max(corpus.document_lengths)))
+    return corpus, [text if isinstance(text, str) else " ".join(text) for text in _texts(drawn)], extent
+
+
+def _drawn(blocks: Iterable[Block], n: int) -> tuple[list[Block], int]:
+    """Return some documents at random, in their order, and the number of all."""
+    rng, drawn, row = random.Random(0), list[tuple[int, Block]](), 0
+    for block in blocks:
+        for place in range(len(block)):
+            at = row if row < n else rng.randrange(row + 1)
+            if row < n:
+                drawn.append((row, block.slice(place, place + 1)))
+            elif at < n:
+                drawn[at] = row, block.slice(place, place + 1)
+            row += 1
+    return [one for _, one in sorted(drawn, key=lambda each: each[0])], row
+
+
+def _texts(blocks: Iterable[Block]) -> list[Any]:
+    return [text for block in blocks for text in block.texts.to_pylist()]
+
+
+def _lowered(limit: int | float, times: float) -> int | float:
+    """Return a number of documents for a sample; a share of them stays."""
+    return max(1, round(limit / times)) if isinstance(limit, int) else limit
 
 
 def read_beside(path: Location, encoding: str = "utf-8", limits: ReadLimits | None = None) -> Any:
