@@ -7,7 +7,6 @@ import numpy as np
 from stickbreak.backoff_tree.kernels.products import set_shares, write_shares
 from stickbreak.backoff_tree.kernels.trees import (
     add_token,
-    clear_document,
     node_of,
     open_document,
     take_token,
@@ -90,16 +89,6 @@ def test_shares_follow_the_tokens_of_a_crowded_document(seed):
     assert (s.share[:, 1] > 0).sum() < s.share.shape[0] - 8, "no leaf became empty"
     set_shares(trees, s, True)
     assert not s.share.any()
-
-
-def test_a_cleared_tree_takes_as_many_leaves_as_it_has_room_for():
-    shape = TreeShape((3, 3, 3))
-    s = Scratch.of(9, shape)
-    clear_document(s.node, 9, 3)
-    for z in range(0, 27, 3):
-        write_path(s.path, np.int64(z), shape.nodes)
-        add_token(s.node, s.path, s.trail)
-    assert nodes(s.node)[1:3] == (9, 9)
 
 
 def test_nodes_of_leaves_are_exact_in_the_largest_trees():

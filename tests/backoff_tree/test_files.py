@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from tests.fitting.faults import killed_after_laps
 from tests.fitting.test_engine import Travelling
 
-import stickbreak
 from stickbreak import BackoffTreeTopics
 from stickbreak.backoff_tree import checks, document_blocks
-from stickbreak.backoff_tree.document_blocks import DocumentBlocks, counts_of_block, leaves_in, sampled
+from stickbreak.backoff_tree.document_blocks import DocumentBlocks, leaves_in, sampled
 from stickbreak.backoff_tree.sampler import TreeSampler
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.corpus import Corpus, open_corpus, planted_lda, write_corpus
@@ -93,27 +91,6 @@ def after_two_passes(corpus: Corpus, folder: Path | None) -> TreeSampler:
 
 
 @pytest.mark.usefixtures("cut")
-def test_what_travels_is_bounded_by_the_tokens(corpus: Corpus, tmp_path: Path) -> None:
-    """A pass sends the counts of words at leaves, and gets a number for each document; counting, a block's pairs."""
-    sampler = after_two_passes(corpus, tmp_path)
-    task, job = sampler._pass(ONE), sampler.blocks.jobs()[3]
-    counts, fixed = task.of_words.counts, 8 * (corpus.n_words + 1) + 8 * 6 + 2_500
-    assert len(pickle.dumps(task)) < 8 * counts.leaf.size + fixed
-    start, _ = job.tokens()
-    assert len(pickle.dumps(sampled(task, job))) < 8 * (start.size - 1) + 500
-    assert len(pickle.dumps(counts_of_block(corpus.n_words, job))) < 8 * start[-1] + fixed
-
-
-@pytest.mark.usefixtures("cut")
-def test_trees_of_words_arrive_as_they_were(corpus: Corpus, tmp_path: Path) -> None:
-    trees = after_two_passes(corpus, tmp_path)._pass(ONE).of_words
-    sent = pickle.loads(pickle.dumps(trees))
-    for name in ("of_documents", "of_words", "words", "directory"):
-        for left, right in zip(getattr(trees.trees, name), getattr(sent.trees, name), strict=True):
-            np.testing.assert_array_equal(left, right)
-
-
-@pytest.mark.usefixtures("cut")
 @pytest.mark.parametrize("place", ["memory", "files"])
 def test_a_job_that_is_done_twice_does_the_same_and_leaves_its_caller_alone(
     corpus: Corpus, tmp_path: Path, place: str
@@ -128,15 +105,6 @@ def test_a_job_that_is_done_twice_does_the_same_and_leaves_its_caller_alone(
     assert found[0] == found[1]
     assert pickle.dumps(task) == sent
     np.testing.assert_array_equal(leaves_of(sampler), before)
-
-
-@pytest.mark.usefixtures("cut")
-def test_leaves_of_some_documents_are_those_of_their_tokens(corpus: Corpus, tmp_path: Path) -> None:
-    sampler = after_two_passes(corpus, tmp_path)
-    z, start = leaves_of(sampler), sampler.blocks.start
-    chosen = np.random.default_rng(0).permutation(corpus.n_documents)
-    for d, found in zip(chosen, sampler.blocks.of_documents(chosen), strict=True):
-        np.testing.assert_array_equal(found, z[start[d] : start[d + 1]])
 
 
 @pytest.mark.parametrize("updates", ["parallel", "serial"])
@@ -170,15 +138,6 @@ def test_a_fit_goes_on_with_or_without_files(
         BackoffTreeTopics(**SETTINGS, scratch=places[0]).fit(corpus, checkpoint=tmp_path / "c", callback=cut)
     resumed = BackoffTreeTopics(**SETTINGS, scratch=places[1]).fit(corpus, checkpoint=tmp_path / "c", resume=True)
     assert_same(resumed, model)
-
-
-@pytest.mark.usefixtures("cut")
-def test_a_fit_in_files_is_continued_expanded_and_saved(corpus: Corpus, tmp_path: Path) -> None:
-    here, there = (BackoffTreeTopics(**SETTINGS, scratch=place).fit(corpus) for place in (None, tmp_path / "scratch"))
-    there.save(tmp_path / "model")
-    loaded = stickbreak.load(tmp_path / "model")
-    for other in (there, loaded):
-        assert_same(other.expand(corpus, 2, n_laps=2), here.expand(corpus, 2, n_laps=2) if other is there else here)
 
 
 @pytest.mark.usefixtures("cut")
@@ -253,15 +212,6 @@ def test_the_check_of_memory_knows_files(corpus: Corpus, tmp_path: Path, monkeyp
             BackoffTreeTopics(**settings, scratch=scratch).fit(corpus)
 
 
-def test_the_check_of_memory_counts_empty_documents(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("fitting", "backoff_tree"):
-        monkeypatch.setattr(f"stickbreak.{module}.checks.memory_installed", lambda: 1_000_000)
-    model = BackoffTreeTopics(branching=(2, 3), n_laps=1).fit(corpus)
-    empty = sp.vstack([corpus.counts, sp.csr_matrix((20_000, corpus.n_words), dtype=np.int32)]).tocsr()
-    with pytest.raises(InputError, match=r"give fewer .* documents"):
-        model.fit(Corpus.from_counts(empty))
-
-
 def test_a_fit_whose_process_is_killed_goes_on_in_another(corpus: Corpus, tmp_path: Path) -> None:
     settings: dict[str, Any] = {"branching": (2, 3), "stages": ()}
     laps = killed_after_laps(4, "BackoffTreeTopics", settings, corpus, tmp_path)
@@ -271,11 +221,3 @@ def test_a_fit_whose_process_is_killed_goes_on_in_another(corpus: Corpus, tmp_pa
         documents, checkpoint=tmp_path / "checkpoint", resume=True
     )
     assert_same(resumed, BackoffTreeTopics(**settings).fit(documents))
-
-
-def test_a_short_fit_with_fewer_stages_does_not_go_on_in_a_longer_one(corpus: Corpus, tmp_path: Path) -> None:
-    """None: the number of passes says how many stages there are, so that the longer fit would have begun otherwise."""
-    settings: dict[str, Any] = {"branching": (2, 3), "random_state": 0}
-    BackoffTreeTopics(**settings, n_laps=2).fit(corpus, checkpoint=tmp_path / "checkpoint")
-    with pytest.raises(InputError, match="stages"):
-        BackoffTreeTopics(**settings, n_laps=40).fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True)

@@ -1,8 +1,6 @@
 """Lists of leaves, the backoff, and changes one by one."""
 
-import json
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,20 +17,11 @@ from stickbreak.backoff_tree.state import (
     lists_of,
     solve_backoff,
     with_room,
-    word_smoothing,
 )
 from stickbreak.corpus import planted_lda
 
 from .problems import ONE, counters, random_delta, random_shape, small_corpus, tokens_of, word_lists
 from .reference import Tree, backoff
-
-ORACLE = json.loads((Path(__file__).parents[1] / "data" / "sbt.json").read_text())["backoff"]
-
-
-def oracle_words():
-    from collections import Counter
-
-    return [Counter({z: int(n) for z, n in enumerate(row) if n}) for row in ORACLE["n_wz"]]
 
 
 def test_lists_have_the_counts_of_the_tokens(seed):
@@ -50,42 +39,6 @@ def test_lists_have_the_counts_of_the_tokens(seed):
     assert of_word.tolist() == np.bincount(tokens.word, minlength=tokens.n_words).tolist()
     assert n_tokens.tolist() == np.bincount(z, minlength=6).tolist()
     assert n_words.tolist() == [sum(n[y] > 0 for n in counters(tokens, z)) for y in range(6)]
-
-
-def test_backoff_is_that_of_the_oracle():
-    counts = np.array(ORACLE["n_wz"])
-    shape = TreeShape(tuple(ORACLE["branching"]))
-    found = solve_backoff(
-        counts.sum(0).astype(int), (counts > 0).sum(0), Discounts.of(ORACLE["delta_by_depth"], shape), shape
-    )
-    used = counts.sum(0) > 0
-    assert used.all()
-    assert found.peak == pytest.approx(ORACLE["C_mass"], rel=1e-9)
-    A = found.prob * (found.peak - found.smoothing)
-    np.testing.assert_allclose(A / (ORACLE["C"] - found.smoothing), ORACLE["P_star"], rtol=1e-8)
-    np.testing.assert_allclose(found.scale * found.prob, 1.0)
-
-
-def test_backoff_of_a_given_share_is_that_of_the_oracle():
-    counts, shape = np.array(ORACLE["n_wz"]), TreeShape(tuple(ORACLE["branching"]))
-    discounts = Discounts.of(ORACLE["delta_by_depth"], shape)
-    n_words = (counts > 0).sum(0)
-    share = word_smoothing(n_words, discounts, shape).max() / ORACLE["C"]
-    found = solve_backoff(counts.sum(0).astype(int), n_words, discounts, shape, share)
-    assert found.peak == pytest.approx(ORACLE["C"], rel=1e-9)
-    np.testing.assert_allclose(found.prob, ORACLE["P_star"], rtol=1e-8)
-    np.testing.assert_allclose((found.smoothing / found.peak).max(), share)
-
-
-def test_words_of_a_leaf_sum_to_one():
-    words = oracle_words()
-    shape = TreeShape(tuple(ORACLE["branching"]))
-    counts = np.array(ORACLE["n_wz"])
-    found = solve_backoff(
-        counts.sum(0).astype(int), (counts > 0).sum(0), Discounts.of(ORACLE["delta_by_depth"], shape), shape
-    )
-    tree = Tree(ORACLE["branching"], ORACLE["delta_by_depth"])
-    np.testing.assert_allclose(sum(tree.mass(n, found.scale) for n in words) / found.peak, 1.0, rtol=1e-12)
 
 
 def test_backoff_is_that_of_the_definition(seed):

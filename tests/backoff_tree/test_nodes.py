@@ -5,10 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-import stickbreak
 from stickbreak import BackoffTreeTopics
 from stickbreak.corpus import Corpus, planted_lda
-from stickbreak.exceptions import InputError
 
 BRANCHING = (3, 2, 4)
 BELOW = (24, 8, 4, 1)
@@ -115,76 +113,3 @@ def test_relatives_find_each_other(fitted):
             assert child.path[:-1] == node.path
             assert set(child.siblings) | {child} == set(node.children)
             assert child not in child.siblings
-
-
-def test_path_counts_children_without_tokens_too(fitted):
-    node = fitted.tree_.descend((2, 1))
-    assert (node.first_leaf, node.last_leaf, node.parent.index) == (20, 23, 2)
-    assert [child.path[0] for child in fitted.tree_.children] == [0, 2]
-
-
-def test_walk_ends_at_the_depth_that_is_asked_for(fitted):
-    root = fitted.tree_
-    assert list(root.walk(0)) == [root]
-    assert list(root.walk(1)) == [root, *root.children]
-    child = root.children[1]
-    assert {node.level for node in child.walk(1)} == {1, 2}
-    assert list(child.walk()) == [node for node in root.walk() if node.path[:1] == (2,)]
-    assert list(fitted.node_of(int(fitted.leaves_[0])).walk(2)) == [fitted.node_of(int(fitted.leaves_[0]))]
-
-
-def test_nodes_are_equal_at_the_same_place_of_one_model(fitted, tmp_path):
-    assert fitted.tree_ == fitted.tree_
-    assert len({*fitted.tree_.walk(), *fitted.tree_.walk()}) == len(list(fitted.tree_.walk()))
-    fitted.save(tmp_path / "model")
-    other = stickbreak.load(tmp_path / "model").tree_
-    assert other != fitted.tree_
-    assert other != 0
-    assert [n.top_words(4) for n in other.walk()] == [n.top_words(4) for n in fitted.tree_.walk()]
-
-
-def test_names_may_be_given(fitted):
-    names = [f"name{w}" for w in range(30)]
-    for node in fitted.tree_.walk():
-        assert node.top_words(2, names) == [word.replace("word", "name") for word in node.top_words(2)]
-
-
-@pytest.mark.parametrize(
-    ("ask", "message"),
-    [
-        (lambda root: root.leaf(24), "no leaf 24 here; give a leaf from 0 to 23"),
-        (lambda root: root.leaf(5), "leaf 5 has no token"),
-        (lambda root: root.leaf(2.0), "whole number"),
-        (lambda root: root.children[1].leaf(15), "from 16 to 23"),
-        (lambda root: root.children[1].leaf(24), "from 16 to 23"),
-        (lambda root: root.descend((0, 2)), r"no node 0\.2: there are 2 children"),
-        (lambda root: root.descend((3,)), "no node 3: there are 3 children"),
-        (lambda root: root.descend((-1,)), "child of node all is -1; give a whole number of at least 0"),
-        (lambda root: root.descend(("a",)), "child of node all is 'a'; give a whole number"),
-        (lambda root: root.descend((0, 0.5)), "child of node 0 is 0.5; give a whole number"),
-        (lambda root: root.descend((1,)), "node 1 has no token"),
-        (lambda root: root.leaf(0).descend((0,)), "its parent is a leaf"),
-        (lambda root: root.children[0].ancestor(2), "from 0 to 1"),
-        (lambda root: root.ancestor(1), "from 0 to 0"),
-        (lambda root: root.ancestor(-1), "level is -1; give a whole number of at least 0"),
-        (lambda root: root.ancestor(0.5), "level is 0.5; give a whole number"),
-        (lambda root: root.walk(-1), "depth is -1"),
-        (lambda root: root.walk(0.5), "depth is 0.5; give a whole number"),
-        (lambda root: root.top_words(0), "n is 0"),
-        (lambda root: root.words(0), "n is 0"),
-        (lambda root: root.top_words(2.5), "n is 2.5; give a whole number"),
-        (lambda root: root.top_words("3"), "n is '3'; give a whole number"),
-        (lambda root: root.top_words(1, ["a"]), "vocabulary has 1 words, but the model has 30"),
-        (lambda root: root.top_words(1, ["a"] * 31), "vocabulary has 31 words, but the model has 30"),
-    ],
-)
-def test_what_is_not_there_is_refused(fitted, ask, message):
-    with pytest.raises(InputError, match=message):
-        ask(fitted.tree_)
-
-
-def test_unfitted_tree_cannot_be_walked():
-    model = BackoffTreeTopics(branching=BRANCHING)
-    assert not hasattr(model, "tree_")
-    with pytest.raises(AttributeError):
-        model.node_of(0)

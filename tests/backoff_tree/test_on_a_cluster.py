@@ -56,15 +56,6 @@ def test_two_processes_have_the_bits_of_one_and_one_is_killed(
     assert len(victims) == 1
 
 
-def test_another_number_of_processes_has_the_bits_of_none(
-    own_client: Any, corpus: Corpus, model: BackoffTreeTopics
-) -> None:
-    own_client.cluster.scale(3)
-    own_client.wait_for_workers(3, timeout=600)
-    with stickbreak.cluster(own_client):
-        assert_same(BackoffTreeTopics(**SETTINGS).fit(corpus), model)
-
-
 def test_a_fit_that_was_begun_on_a_cluster_goes_on_without_it(
     client: Any, corpus: Corpus, model: BackoffTreeTopics, tmp_path: Path
 ) -> None:

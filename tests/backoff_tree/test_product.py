@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stickbreak.backoff_tree.shape import TreeShape
-
 from .problems import Pair, random_counts, random_delta, random_shape
 from .reference import Document, Stream, Tree, Walk, last_level, without
 
@@ -19,19 +17,6 @@ FALSE_ALARM = 1e-6
 
 def counter(n):
     return Counter({z: int(count) for z, count in enumerate(n) if count > 0})
-
-
-def of_oracle(case, *, shares=False):
-    shape = TreeShape(tuple(case["branching"]))
-    return Pair(
-        shape,
-        counter(case["n1"]),
-        case["delta1"],
-        counter(case["n2"]),
-        case["delta2"],
-        np.array(case["scale2"]),
-        shares=shares,
-    )
 
 
 def random_pair(rng, *, crowded=False, shares=False):
@@ -54,34 +39,7 @@ def test_reference_has_the_twelve_numbers_of_figure_1():
     assert np.round(mass, 2).tolist() == [0.46, 0.36, 0.36, 1.56, 0.56, 0.46, 0.14, 0.14, 0.14, 0.24, 0.24, 0.34]
 
 
-def test_figure_1_comes_out_of_the_kernels():
-    """A word with one token and hardly any discount picks out a leaf: its product with the document is that mass."""
-    case = ORACLE["figure1"]
-    shape, tiny = TreeShape(tuple(case["branching"])), np.full(3, 1e-15)
-    for z, expected in enumerate(case["pseudo_counts"]):
-        pair = Pair(shape, counter(case["n"]), case["delta_by_depth"], Counter({z: 1}), tiny, np.ones(12))
-        pair.seed(0)
-        assert pair.draw()[1] * 5 == pytest.approx(expected, rel=1e-12)
-
-
 BOTH_WAYS = pytest.mark.parametrize("shares", [False, True], ids=["by nodes", "by levels"])
-
-
-@BOTH_WAYS
-@pytest.mark.parametrize("case", ORACLE["product"], ids=lambda case: str(case["branching"]))
-def test_product_has_the_mass_of_the_oracle(case, shares):
-    pair = of_oracle(case, shares=shares)
-    pair.seed(0)
-    assert pair.draw()[1] * sum(case["n1"]) == pytest.approx(case["root_tau"], rel=1e-12)
-
-
-@BOTH_WAYS
-@pytest.mark.parametrize("case", ORACLE["product"], ids=lambda case: str(case["branching"]))
-def test_draws_have_the_distribution_of_the_oracle(case, shares):
-    pair, n = of_oracle(case, shares=shares), 20_000
-    pair.seed(3)
-    found = np.bincount([pair.draw()[0] for _ in range(n)], minlength=len(case["n1"]))
-    assert stats.chisquare(found, np.array(case["distribution"]) * n).pvalue > FALSE_ALARM
 
 
 @BOTH_WAYS
@@ -132,40 +90,6 @@ def test_draws_have_the_distribution_of_the_dense_product(seed, left_out, shares
         kept = wanted > 0
         assert kept.sum() < 2 or stats.chisquare(observed[kept], wanted[kept]).pvalue > FALSE_ALARM
         assert found[expected == 0].sum() == 0
-
-
-@BOTH_WAYS
-@pytest.mark.parametrize("z", [0, 4, 9])
-def test_a_token_of_a_word_with_few_leaves_its_node_to_the_others(z, shares):
-    """What is taken out is a fifth of the word or more, at nodes of its directory and below."""
-    shape, delta, n = TreeShape((3, 2, 2)), [0.1, 0.1, 0.1], 20_000
-    document, word, scale = Counter(range(12)) + Counter([0, 0, 4, 9]), Counter([0, 4, 4, 8, 9]), np.ones(12)
-    pair = Pair(shape, document, delta, word, delta, scale, shares=shares)
-    pair.seed(z)
-    found = np.bincount([pair.draw_without(z, scale)[0] for _ in range(n)], minlength=12)
-    tree = Tree(shape.branching, delta)
-    expected = tree.mass(document) * tree.mass(without(word, z), scale)
-    assert stats.chisquare(found, expected / expected.sum() * n).pvalue > FALSE_ALARM
-
-
-@pytest.mark.parametrize("missing", ["document", "word", "both"])
-def test_draw_from_one_tree_alone_has_its_distribution(missing):
-    shape, n = TreeShape((2, 3, 2)), 20_000
-    delta, scale = [0.2, 0.3, 0.1], np.linspace(0.5, 2.0, 12)
-    document = Counter({1: 2, 5: 1, 6: 1}) if missing == "word" else Counter()
-    word = Counter({4: 1}) if missing != "document" else Counter({0: 1, 4: 3, 11: 1})
-    pair = Pair(shape, document, delta, word, delta, scale)
-    pair.seed(5)
-    tree = Tree((2, 3, 2), delta)
-    if missing == "document":
-        expected, total = tree.mass(word, scale), tree.mass(word, scale).sum() / 12
-        drawn = [pair.draw() for _ in range(n)]
-    else:
-        expected, total = (tree.mass(document) if missing == "word" else np.ones(12)), 0.0
-        drawn = [pair.draw_without(4, scale) for _ in range(n)]
-    assert drawn[0][1] == pytest.approx(total)
-    found = np.bincount([z for z, _ in drawn], minlength=12)
-    assert stats.chisquare(found, expected / expected.sum() * n).pvalue > FALSE_ALARM
 
 
 def test_twin_draws_the_same_leaves(seed):

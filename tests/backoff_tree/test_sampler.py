@@ -2,15 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy import stats
 
-from stickbreak.backoff_tree import sampler as learning
 from stickbreak.backoff_tree.laps import TreeLaps, TreeSettings
 from stickbreak.backoff_tree.sampler import TreeSampler
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.corpus import planted_lda
-from stickbreak.fitting.engine import Engine
-from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.numerics.streams import key_of
 
 from .problems import ONE, blocks_of, counters, leaves_of, random_delta, random_shape, small_corpus, tokens_of
@@ -39,30 +35,6 @@ def test_twin_makes_the_same_passes(seed, at_once):
             assert score == pytest.approx(log_p.sum() / tokens.word.size, rel=1e-9)
 
 
-@pytest.mark.parametrize("at_once", [False, True])
-def test_number_of_threads_changes_no_leaf(seed, at_once):
-    corpus, _ = planted_lda(200, 200, n_topics=5, mean_tokens=200, seed=seed)
-    assert corpus.n_tokens > 35_000, "too small to be cut into several blocks"
-    delta, found = np.full(3, 0.2), []
-    for n_jobs in (1, 3):
-        sampler = TreeSampler(blocks_of(corpus), TreeShape((3, 6, 6)), delta, delta, seed, at_once=at_once)
-        sampler.begin()
-        with ThreadExecutor(n_jobs) as threads:
-            scores = [sampler.sweep(Engine(threads)) for _ in range(2)]
-        found.append((leaves_of(sampler).tobytes(), scores))
-    assert found[0] == found[1]
-
-
-def test_words_become_more_probable_pass_by_pass(seed):
-    corpus, _ = planted_lda(100, 60, n_topics=4, mean_tokens=60, seed=seed)
-    for at_once in (False, True):
-        delta = np.full(2, 0.3)
-        sampler = TreeSampler(blocks_of(corpus), TreeShape((3, 4)), delta, delta, seed, at_once=at_once)
-        sampler.begin()
-        scores = [sampler.sweep(ONE) for _ in range(25)]
-        assert scores[-1] > scores[0] + 0.2
-
-
 def test_expansion_keeps_the_counts_of_the_parents(seed):
     rng = np.random.default_rng(seed)
     sampler = TreeSampler(
@@ -83,16 +55,6 @@ def test_expansion_keeps_the_counts_of_the_parents(seed):
 def z_share(n):
     """Fewer than so many of n tokens in one of four children have a probability below 1e-6."""
     return n / 4 - 5 * np.sqrt(n * 3 / 16)
-
-
-def test_two_new_levels_are_drawn_apart(seed):
-    corpus, _ = planted_lda(60, 30, n_topics=3, mean_tokens=100, seed=seed)
-    sampler = TreeSampler(blocks_of(corpus), TreeShape((2,)), [0.2], [0.2], seed, at_once=False)
-    sampler.begin()
-    sampler.expand(sampler.shape.expanded(4), 0.1, 0.1, 0.95)
-    sampler.expand(sampler.shape.expanded(4), 0.1, 0.1, 0.95)
-    found = np.bincount(leaves_of(sampler) % 16, minlength=16)
-    assert stats.chisquare(found).pvalue > 1e-6
 
 
 def test_discounts_wait_while_leaves_are_at_random(seed):
@@ -120,15 +82,3 @@ def test_discounts_wait_while_leaves_are_at_random(seed):
         before = now
     assert not any(changed[i] for i in (0, 1, 3, 4, 5, 7))
     assert any(changed)
-
-
-def test_discounts_are_judged_by_other_documents_each_time(seed, monkeypatch):
-    corpus, _ = planted_lda(60, 30, n_topics=3, mean_tokens=50, seed=seed)
-    monkeypatch.setattr(learning, "SAMPLE", 300)
-    sampler = TreeSampler(blocks_of(corpus), TreeShape((2, 3)), [0.2, 0.2], [0.2, 0.2], seed, at_once=False)
-    sampler.begin()
-    for name in ("alpha", "eta"):
-        first = learning.learn(sampler, name, ONE, search=False)
-        assert learning.learn(sampler, name, ONE, search=False) == first
-        sampler.n_passes += 1
-        assert learning.learn(sampler, name, ONE, search=False) != first

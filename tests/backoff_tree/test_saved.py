@@ -1,13 +1,11 @@
 """A fit of the tree that was cut or saved goes on as if it never was, and is refused when damaged."""
 
-import pickle
-
 import numpy as np
 import pytest
 
 import stickbreak
 from stickbreak import BackoffTreeTopics
-from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak.exceptions import ModelFormatError
 from stickbreak.storage.persistence import read_folder, write_folder
 
 from .fits import SMALL, assert_same
@@ -26,16 +24,6 @@ def test_interrupted_within_a_stage_goes_on_there(corpus, tmp_path):
     assert_same(BackoffTreeTopics(**make).fit(corpus, checkpoint=tmp_path / "c", resume=True), whole)
     assert whole.trace_["n_leaves"].tolist() == [2, 2, 2, 6, 6, 6, 6]
     assert whole.trace_["moved"].tolist() == [0, 0, 0, 1, 0, 0, 0]
-
-
-def test_saved_model_and_pickle_give_the_same(fitted, corpus, tmp_path):
-    fitted.save(tmp_path / "model")
-    for copy in (stickbreak.load(tmp_path / "model"), pickle.loads(pickle.dumps(fitted))):
-        assert_same(copy, fitted)
-        assert copy.get_params() == fitted.get_params()
-        np.testing.assert_array_equal(copy.transform(corpus).toarray(), fitted.transform(corpus).toarray())
-        assert copy.score(corpus) == fitted.score(corpus)
-        assert copy.top_words(3) == fitted.top_words(3)
 
 
 @pytest.mark.parametrize(
@@ -58,17 +46,6 @@ def test_saved_model_keeps_its_parameters_as_they_were_given_and_goes_on(corpus,
     loaded.continue_fit(corpus, n_laps=1)
     np.testing.assert_array_equal(loaded.word_leaf_, whole.word_leaf_)
     np.testing.assert_array_equal(loaded.trace_["objective"], whole.trace_["objective"])
-
-
-def test_forgotten_tokens_are_not_saved_and_cannot_go_on(corpus, tmp_path):
-    model = BackoffTreeTopics(**SMALL).fit(corpus)
-    model.save(tmp_path / "whole")
-    model.forget_state()
-    model.save(tmp_path / "less")
-    sizes = [(tmp_path / name / "arrays.safetensors").stat().st_size for name in ("whole", "less")]
-    assert sizes[0] - sizes[1] > 4 * corpus.n_tokens
-    with pytest.raises(InputError, match="this model has no state to continue from"):
-        stickbreak.load(tmp_path / "less").continue_fit(corpus, n_laps=1)
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,13 @@
 """Seeds of a tree: leaves keep their numbers and names. test_exact_conditional.py has what is drawn beside them."""
 
 import json
-import signal
 
 import numpy as np
 import pytest
-from tests.steered_problems import WORDS, documents, topics
+from tests.steered_problems import documents, topics
 
 import stickbreak
 from stickbreak import BackoffTreeTopics
-from stickbreak.backoff_tree.seeds import KnownWords
-from stickbreak.backoff_tree.shape import shape_of
-from stickbreak.exceptions import InputError
 
 SEEDS = {"law": ["d0", "d1"], "war": ["c0", "c1"], "none": ["f0", "f1"]}  # the words of the last hardly occur
 PATHS = ["a/1", "a/2", "b", "c/1/x", "c/1/y", "c/2"]
@@ -55,17 +51,6 @@ def test_a_planted_topic_is_found_at_the_leaf_of_its_seed(corpus, kind, tmp_path
     assert loaded.continue_fit(corpus, n_laps=2).labels_ == model.labels_
 
 
-def test_a_seed_that_hardly_any_token_is_at_keeps_its_leaf(corpus):
-    few = stickbreak.corpus.Corpus.from_counts(corpus.counts[:5], vocabulary=WORDS)
-    model = fitted(few, branching=(3, 3), n_laps=3, seeds={"none": ["h0", "h1"], "law": ["d0"]}, seed_tokens=1e4)
-    tokens = dict(zip(model.leaves_.tolist(), model.leaf_tokens_.tolist(), strict=True))
-    assert tokens[0] < 10
-    assert model.labels_[0] == "none"
-    assert set(model.top_words(2, leaves=[0])[0]) == {"h0", "h1"}
-    assert model.node_of(0).n_tokens == tokens[0]
-    assert model.topic_shares_.sum() == pytest.approx(1.0)
-
-
 def test_fits_that_go_on_are_those_of_one_go(corpus, tmp_path):
     settings = {"branching": (2, 2, 3), "stages": (1, 2), "stage_sweeps": 2, "seeds": SEEDS}
     whole = fitted(corpus, **settings, n_laps=8)
@@ -88,33 +73,6 @@ def test_in_a_larger_tree_a_seed_is_at_the_first_leaf_below(corpus):
     assert of_paths.labels_ == {6: "c/1/x", 4: "b"}
 
 
-def test_pseudo_tokens_of_seeds_at_one_node_of_a_coarse_tree_add_up():
-    shape = shape_of((2, 2), 0)
-    known = KnownWords.of({"x": ["a", "b"], "y": ["a"], "z": ["c"]}, 5.0, ("a", "b", "c"), shape)
-    assert known.leaves.tolist() == [0, 1, 2]
-    whole, coarse = known.counts_in(shape), known.counts_in(shape.cut(1))
-    assert [whole.start.tolist(), whole.leaf.tolist(), whole.n.tolist()] == [[0, 2, 3, 4], [0, 1, 0, 2], [2, 5, 2, 5]]
-    assert [coarse.start.tolist(), coarse.leaf.tolist(), coarse.n.tolist()] == [[0, 1, 2, 3], [0, 0, 1], [7, 2, 5]]
-    fine = known.counts_in(shape.expanded(3))
-    assert fine.leaf.tolist() == [0, 3, 0, 6]
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"branching": (2,), "seeds": SEEDS}, "seeds are 3, but the tree has 2 leaves"),
-        ({"branching": PATHS, "seeds": SEEDS}, "'law', which is not the path of a leaf"),
-        ({"branching": PATHS, "seeds": {"c/1": ["d0"]}}, "'c/1', which is not the path of a leaf"),
-        ({"branching": PATHS, "seeds": {"c/2": ["d0"], "c / 2": ["d1"]}}, "the path of a leaf twice"),
-        ({"seeds": {"space": ["orbit"]}}, "none of its words"),
-        ({"seeds": {}}, "give words by the name"),
-    ],
-)
-def test_seeds_that_cannot_be_are_refused(corpus, parameters, message):
-    with pytest.raises(InputError, match=message):
-        fitted(corpus, **parameters)
-
-
 def test_a_saved_tree_with_damaged_seeds_is_refused(corpus, tmp_path):
     fitted(corpus, branching=(2, 2), n_laps=2, seeds=SEEDS).save(tmp_path / "model")
     (meta,) = tmp_path.glob("model/*.json")
@@ -123,19 +81,3 @@ def test_a_saved_tree_with_damaged_seeds_is_refused(corpus, tmp_path):
     meta.write_text(meta.read_text().replace('"seed_leaves_": [', '"seed_leaves_": [99, '))
     with pytest.raises(stickbreak.exceptions.ModelFormatError):
         stickbreak.load(tmp_path / "model")
-
-
-def test_a_fit_that_ends_in_a_coarse_tree_has_one_name_for_a_leaf(corpus):
-    """After Ctrl-C in the first of two leaves above three seeds; a later pass gives each its own."""
-    model = BackoffTreeTopics(branching=(2, 3), stages=(1,), stage_sweeps=3, n_laps=5, seeds=SEEDS, random_state=0)
-
-    def stop(event):
-        if event.get("lap") == 2:
-            signal.raise_signal(signal.SIGINT)
-
-    model.fit(corpus, callback=stop)
-    assert model.n_laps_ == 2
-    assert model.seed_leaves_ == [0, 0, 1]
-    assert model.labels_ == {0: "law", 1: "none"}
-    model.continue_fit(corpus, n_laps=3)
-    assert model.labels_ == {0: "law", 2: "war", 4: "none"}

@@ -1,6 +1,5 @@
 """Left-to-right likelihood under a fitted tree, and the most probable words of its leaves."""
 
-import itertools
 import math
 
 import numpy as np
@@ -9,13 +8,10 @@ from tests.prediction import sequences
 
 from stickbreak import BackoffTreeTopics
 from stickbreak.backoff_tree.kernels.documents import unseen_leaf
-from stickbreak.corpus import Corpus, planted_lda
-from stickbreak.exceptions import InputError
+from stickbreak.corpus import planted_lda
 from stickbreak.prediction.words import top_word_indices
 
 from .sequences import DenseTree, TreeStep, tree_rule
-
-Z = 4.5  # standard errors that a mean may be off
 
 
 def fit(branching, seed=0, n_documents=12, mean_tokens=10, n_words=8, **changes):
@@ -42,9 +38,6 @@ def full_tree():
     return model
 
 
-DOCUMENT = np.array([2, 1, 1, 0, 0, 0, 0, 1])  # one of the words is new
-
-
 def both(request):
     return request.getfixturevalue(request.param)
 
@@ -52,34 +45,6 @@ def both(request):
 @pytest.fixture(params=["sparse_tree", "full_tree"])
 def fitted(request):
     return both(request)
-
-
-def test_word_probabilities_of_the_reference_sum_to_one(fitted):
-    dense = DenseTree(fitted)
-    np.testing.assert_allclose(dense.phi.sum(axis=1), 1, rtol=1e-12)
-    assert (dense.phi > 0).all()
-
-
-def test_mean_of_products_is_the_probability_of_the_sequence(fitted):
-    """Without resampling; the words in the order of their seed, as the rule depends on it."""
-    dense, found, exact = DenseTree(fitted), [], {}
-    rule = tree_rule(fitted.branching_, fitted.alpha_levels_)
-    for seed in range(200):
-        words, _ = sequences.ordered(DOCUMENT, seed)
-        if tuple(words) not in exact:
-            exact[tuple(words)] = probability(words, rule, dense)
-        p = exact[tuple(words)]
-        score = fitted.left_to_right([DOCUMENT], n_particles=400, resample=False, random_state=seed)
-        found.append(math.exp(score.unbiased_log_p[0]) / p)
-    error = np.std(found, ddof=1) / math.sqrt(len(found))
-    assert abs(np.mean(found) - 1) < Z * error
-    assert error < 0.01
-
-
-def probability(words, rule, dense):
-    """p(words), where a new word has no leaf: its probability is a factor."""
-    new = [w for w in words if not dense.lists[w]]
-    return sequences.probability([w for w in words if dense.lists[w]], rule, dense.phi) * dense.phi[0, new].prod()
 
 
 @pytest.mark.parametrize("resample", [True, False])
@@ -126,20 +91,6 @@ def test_one_token_is_the_mean_over_all_leaves(fitted):
     assert np.exp(found.unbiased_log_p).sum() == pytest.approx(1)
 
 
-def test_pairs_of_words_have_probabilities_that_sum_to_one(full_tree):
-    """Exactly by enumeration in both orders; a pair of two words comes in the order of the seed."""
-    dense, rule = DenseTree(full_tree), tree_rule(full_tree.branching_, full_tree.alpha_levels_)
-    total = sum(probability(pair, rule, dense) for pair in itertools.product(range(8), repeat=2))
-    assert total == pytest.approx(1)
-
-
-def test_documents_of_new_words_only_have_their_share(fitted):
-    dense = DenseTree(fitted)
-    found = fitted.left_to_right([[0, 0, 3, 0, 0, 0, 0, 0], [0] * 8])
-    np.testing.assert_allclose(found.unbiased_log_p, [3 * math.log(dense.phi[0, 2]), 0], rtol=1e-12)
-    assert (found.n_tokens, found.n_documents) == (3, 1)
-
-
 def test_threads_and_shards_change_no_bit(fitted, seed, monkeypatch):
     counts = np.random.default_rng(seed).poisson(1.0, size=(20, 8))
     expected = fitted.left_to_right(counts)
@@ -151,38 +102,9 @@ def test_threads_and_shards_change_no_bit(fitted, seed, monkeypatch):
     np.testing.assert_array_equal(fitted.left_to_right(counts[7:9]).printed_log_p, expected.printed_log_p[7:9])
 
 
-def test_tree_of_a_million_leaves_is_a_distribution(seed):
-    documents, _ = planted_lda(30, 20, n_topics=5, mean_tokens=30, seed=seed)
-    model = BackoffTreeTopics(n_topics=1_259_712, n_laps=3, random_state=seed).fit(documents)
-    assert np.exp(model.left_to_right(np.eye(20, dtype=int)).unbiased_log_p).sum() == pytest.approx(1)
-    score = model.left_to_right(documents[:5], n_particles=5)
-    assert math.log(20) * -2 < score.unbiased < 0
-
-
 @pytest.mark.parametrize("branching", [(5,), (2, 3), (3, 4, 5), (2, 2, 2, 2)])
 def test_top_word_indices_are_those_of_the_dense_table(seed, branching):
     model = fit(branching, seed=seed, n_documents=30, n_words=25)
     for n in (1, 3, 10, 25, 40):
         np.testing.assert_array_equal(model.top_word_indices(n), top_word_indices(model.topic_word_, n))
     assert model.top_word_indices().shape == (model.n_topics_, 10)
-
-
-def test_top_word_indices_of_equal_probability_come_by_index():
-    """Two words that always occur together are at the same leaves, or at others; many ties in either case."""
-    counts = np.repeat(np.eye(6, dtype=int), 3, axis=1)[:, ::-1]
-    for seed in range(5):
-        model = BackoffTreeTopics(branching=(3, 3), n_laps=2, learn=(), random_state=seed).fit(counts)
-        np.testing.assert_array_equal(model.top_word_indices(9), top_word_indices(model.topic_word_, 9))
-
-
-def test_top_word_indices_that_make_no_sense_are_refused(full_tree):
-    with pytest.raises(InputError, match="n is 0"):
-        full_tree.top_word_indices(0)
-
-
-def test_ranking_needs_no_word_at_every_leaf():
-    """Fewer words than asked for, and words without any token."""
-    counts = np.zeros((4, 5), dtype=int)
-    counts[:, 3] = 2
-    model = BackoffTreeTopics(branching=(2, 2), n_laps=2, random_state=0).fit(Corpus.from_counts(counts))
-    np.testing.assert_array_equal(model._model.ranked_words(4), [[3, 0, 1, 2]] * model.n_topics_)

@@ -7,8 +7,6 @@ import pytest
 
 import stickbreak
 from stickbreak import BackoffTreeTopics
-from stickbreak.exceptions import InputError, ModelFormatError
-from stickbreak.storage.persistence import read_folder, write_folder
 
 from .fits import SMALL
 
@@ -35,13 +33,6 @@ def test_share_is_that_of_the_leaf_with_most_smoothing(given, share):
     np.testing.assert_allclose(model.topic_word_.sum(axis=1), 1.0, rtol=1e-12)
 
 
-def test_every_sweep_goes_by_the_share(given, fitted):
-    ends = [model.trace_["objective"] for model in (fitted, *given.values())]
-    assert len({row.tobytes() for row in ends}) == len(ends)
-    first = [float(row[0]) for row in ends[1:]]  # of the same leaves at random: only C differs
-    assert len(set(first)) == len(first)
-
-
 def test_share_belongs_to_the_fit_not_to_what_is_set_later(given, corpus, tmp_path):
     model = pickle.loads(pickle.dumps(given[0.4])).set_params(smoothing_share=0.02)
     assert model.smoothing_share_ == 0.4
@@ -49,24 +40,3 @@ def test_share_belongs_to_the_fit_not_to_what_is_set_later(given, corpus, tmp_pa
     for copy in (pickle.loads(pickle.dumps(model)), stickbreak.load(tmp_path / "model")):
         np.testing.assert_array_equal(copy.topic_word_, given[0.4].topic_word_)
         assert copy.score(corpus) == given[0.4].score(corpus)
-
-
-def test_damaged_share_is_refused(given, tmp_path):
-    given[0.4].save(tmp_path / "model")
-    arrays, meta = read_folder(tmp_path / "model", kind="BackoffTreeTopics")
-    meta["values"]["smoothing_share_"] = 1.0
-    write_folder(tmp_path / "model", kind="BackoffTreeTopics", arrays=arrays, meta=meta, overwrite=True)
-    with pytest.raises(ModelFormatError, match="share of smoothing"):
-        stickbreak.load(tmp_path / "model")
-
-
-@pytest.mark.parametrize("share", [0, 1.0, -0.1, "half"])
-def test_shares_that_leave_no_constant_are_refused(corpus, share):
-    with pytest.raises(ValueError, match="smoothing_share"):
-        BackoffTreeTopics(**SMALL, smoothing_share=share).fit(corpus)
-
-
-def test_resumed_fit_with_another_share_is_refused(corpus, tmp_path):
-    BackoffTreeTopics(**SMALL, smoothing_share=0.4).fit(corpus, checkpoint=tmp_path / "c")
-    with pytest.raises(InputError, match="smoothing_share"):
-        BackoffTreeTopics(**{**SMALL, "n_laps": 5}).fit(corpus, checkpoint=tmp_path / "c", resume=True)

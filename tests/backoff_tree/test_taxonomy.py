@@ -1,6 +1,5 @@
 """Trees of any shape: the same numbers as a regular tree where the paths form one, names, and what is refused."""
 
-import pickle
 from itertools import product
 
 import numpy as np
@@ -8,7 +7,7 @@ import pytest
 
 from stickbreak import BackoffTreeTopics
 from stickbreak.backoff_tree.discounts import LeafEntries, word_likelihood
-from stickbreak.backoff_tree.shape import Taxonomy, TreeShape, shape_of, taxonomy_of
+from stickbreak.backoff_tree.shape import taxonomy_of
 from stickbreak.corpus import planted_lda
 from stickbreak.exceptions import InputError
 
@@ -77,28 +76,6 @@ def test_discounts_of_words_have_the_likelihood_of_the_definition(shape, seed):
     assert found * tokens.word.size == pytest.approx(total, rel=1e-10)
 
 
-def test_leaves_are_numbered_from_left_to_right():
-    shape = taxonomy_of(PATHS)
-    assert shape.branching == ORDERED
-    assert (shape.depth, shape.n_nodes.tolist()) == (3, [1, 3, 5, 6])
-    assert shape.nodes.tolist() == [[0] * 6, [0, 0, 0, 1, 2, 2], [0, 0, 1, 2, 3, 4], [0, 1, 2, 3, 4, 5]]
-    assert [shape.sizes(h).tolist() for h in range(4)] == [[6], [3, 1, 2], [2, 1, 1, 1, 1], [1] * 6]
-    assert [np.broadcast_to(shape.n_children(h), shape.n_nodes[h]).tolist() for h in range(3)] == [
-        [3], [2, 1, 2], [2, 1, 1, 1, 1],
-    ]  # fmt: skip
-
-
-def test_tables_of_a_regular_tree_are_its_arithmetic():
-    shape, regular = taxonomy_of(as_paths((2, 3, 4))), TreeShape((2, 3, 4))
-    leaves = np.arange(24)
-    for h in range(4):
-        assert (shape.node_of(leaves, h) == regular.node_of(leaves, h)).all()
-        assert (shape.first_leaves(h) == regular.first_leaves(h)).all()
-        assert (shape.sizes(h) == regular.sizes(h)).all()
-    assert (shape.cut(2).branching, shape.cut(2).depth) == (tuple(as_paths((2, 3))), 2)
-    assert shape.expanded(2).n_nodes.tolist() == regular.expanded(2).n_nodes.tolist()
-
-
 def test_nodes_have_names_and_levels(fitted):
     root = fitted.tree_
     assert (root.name, root.depth, root.branching, root.is_leaf) == (None, 3, (), False)
@@ -132,15 +109,6 @@ def test_planted_groups_are_found_below_one_node():
     assert np.abs(shares - 0.5).min() > 0.25
 
 
-def test_threads_files_and_pickles_change_no_number(fitted, corpus, tmp_path):
-    settings = {"branching": PATHS, "n_laps": 12, "random_state": 0}
-    other = BackoffTreeTopics(**settings, n_jobs=2, scratch=tmp_path / "leaves").fit(corpus)
-    same_fits(fitted, other)
-    travelled = pickle.loads(pickle.dumps(other))
-    assert travelled.tree_.children[0].name == fitted.tree_.children[0].name
-    assert (travelled.transform(corpus) != fitted.transform(corpus)).nnz == 0
-
-
 def test_stages_and_expansion_keep_the_counts_of_the_nodes_above(corpus):
     staged = BackoffTreeTopics(branching=PATHS, stages=(1, 2), stage_sweeps=3, n_laps=9, random_state=0).fit(corpus)
     assert staged.trace_["n_leaves"].tolist() == [3] * 3 + [5] * 3 + [6] * 3
@@ -161,29 +129,3 @@ def test_tokens_go_below_the_leaf_where_they_were():
     before, after = whole, whole.expanded(3)
     z = np.arange(6, dtype=np.int32).repeat(50)
     assert (after.scattered(before.branching, z, rng) // 3 == z).all()
-
-
-def test_a_level_may_have_as_many_leaves_as_the_next():
-    """Words with as many leaves as a level that does not branch has nodes: their directories end at the last such."""
-    shape = shape_of(["a/x/1", "b/y/1", "c/z/1"], 0)
-    assert isinstance(shape, Taxonomy)
-    assert shape.n_nodes.tolist() == [1, 3, 3, 3]
-
-
-@pytest.mark.parametrize(
-    ("paths", "words"),
-    [
-        (["a/b", "a"], "'a' as a leaf and 'a/b' below it"),
-        (["a", "a/b/c"], "'a' as a leaf and 'a/b/c' below it"),
-        (["a/b", "c", "a/b"], "the path 'a/b' twice"),
-        (["a/b", " a / b "], "the path 'a/b' twice"),
-        (["a/b"], "has 1 path, but a tree has at least 2 leaves"),
-        (["a//b", "c"], "lacks a name"),
-        (["/a", "c"], "lacks a name"),
-        (["a", ""], "lacks a name"),
-        (["a", 3], "the path 3; give text"),
-    ],
-)
-def test_what_is_no_taxonomy_is_refused(paths, words):
-    with pytest.raises(InputError, match=words):
-        BackoffTreeTopics(branching=paths).fit(np.ones((3, 4), int))

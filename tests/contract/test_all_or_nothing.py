@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
-from tests.contract.small import FACES, OF_WORDS, SMALL, attributes, bits, data_of, fitted, frozen, raising, unfitted
+from tests.contract.small import FACES, SMALL, attributes, bits, data_of, fitted, frozen, raising, unfitted
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, StickbreakError
@@ -160,19 +160,6 @@ def test_unbounded_step_that_breaks_off_leaves_its_columns_or_is_told(room, wher
     assert frozen({**attributes(model), "_room": None}) == before
     assert bits(model, "HybridHDP") == expected
     model.partial_fit(X[:10])
-
-
-@pytest.mark.parametrize("name", OF_WORDS)
-def test_failed_fit_keeps_names_of_features(name):
-    import pandas as pd
-
-    frame = pd.DataFrame(data_of(name).counts.toarray()).add_prefix("word")
-    model = unfitted(name).fit(frame)
-    with pytest.raises(ValueError, match="negative"):
-        model.fit(-frame.iloc[:, :4])
-    assert list(model.feature_names_in_) == list(frame.columns)
-    assert model.n_features_in_ == frame.shape[1]
-    assert model.transform(frame).shape[0] == len(frame)
 
 
 @pytest.mark.parametrize("name", STREAMS)

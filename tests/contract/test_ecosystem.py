@@ -1,8 +1,5 @@
 """Every estimator among its neighbours: scikit-learn's tools, pickle, saved models in another process."""
 
-import json
-import pickle
-
 import numpy as np
 import pytest
 from sklearn.feature_extraction.text import CountVectorizer
@@ -62,13 +59,6 @@ def test_grid_search_chooses_by_score(entry):
     assert search.best_params_["topics__eta"] == 0.1, "flat topics scored better than peaked ones"
 
 
-def test_pickle_keeps_everything(model, corpus, assert_same_fit):
-    copy = pickle.loads(pickle.dumps(model))
-    assert_same_fit(copy, model)
-    assert copy.get_params() == model.get_params()
-    np.testing.assert_array_equal(copy.transform(corpus), model.transform(corpus))
-
-
 def test_saved_model_comes_back_whole(entry, model, corpus, tmp_path, assert_same_fit):
     model.save(tmp_path / "model")
     loaded = stickbreak.load(tmp_path / "model")
@@ -78,28 +68,6 @@ def test_saved_model_comes_back_whole(entry, model, corpus, tmp_path, assert_sam
     assert loaded.trace_["n_topics"].dtype == model.trace_["n_topics"].dtype
     np.testing.assert_array_equal(loaded.trace_["seconds"], model.trace_["seconds"])
     np.testing.assert_array_equal(loaded.transform(corpus), model.transform(corpus))
-
-
-def test_saved_model_keeps_the_types_of_its_parameters(entry, corpus, tmp_path):
-    model = entry.make(n_topics=np.int64(4)).fit(corpus)
-    model.save(tmp_path / "model")
-    loaded = stickbreak.load(tmp_path / "model").get_params()
-    for name, value in model.get_params().items():
-        assert loaded[name] == value, name
-        assert isinstance(loaded[name], tuple) == isinstance(value, tuple), name
-
-
-@pytest.mark.parametrize("learn", [[], (), ["alpha"], ("alpha",)], ids=repr)
-def test_saved_model_keeps_what_is_learned_as_it_was_given(entry, corpus, learn, tmp_path):
-    if "learn" not in entry.make().get_params():
-        pytest.skip("it learns no hyperparameter")
-    model = entry.make(learn=learn).fit(corpus)
-    model.save(tmp_path / "model")
-    loaded = stickbreak.load(tmp_path / "model")
-    assert (type(loaded.learn), loaded.learn) == (type(learn), learn)
-    if hasattr(loaded, "continue_fit"):
-        further = {"n_laps": 1}
-        assert loaded.continue_fit(corpus, **further).n_laps_ == model.n_laps_ + 1
 
 
 def test_saved_model_keeps_an_array_given_as_parameter(entry, corpus, given_topics, tmp_path):
@@ -124,13 +92,6 @@ def test_saved_model_keeps_the_names_of_a_data_frame(entry, corpus, tmp_path):
     assert list(loaded.feature_names_in_) == list(corpus.vocabulary)
     with pytest.raises(ValueError, match="feature names"):
         loaded.transform(table[table.columns[::-1]])
-
-
-def test_saved_model_is_plain_data(model, tmp_path):
-    model.save(tmp_path / "model")
-    names = sorted(file.name for file in (tmp_path / "model").iterdir())
-    assert names == ["arrays.safetensors", "model.json"]
-    json.loads((tmp_path / "model" / "model.json").read_text(), parse_constant=lambda name: pytest.fail(name))
 
 
 def test_saved_models_give_the_same_bits_in_a_fresh_process(models, corpus, tmp_path, fresh_python):

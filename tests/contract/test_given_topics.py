@@ -2,13 +2,10 @@
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from tests.contract.small import OF_WORDS, bits, data_of, fitted, unfitted
 
 import stickbreak
-from stickbreak import TopicModel
-from stickbreak.corpus import Corpus
-from stickbreak.exceptions import InputError, InvalidCorpus
+from stickbreak.exceptions import InputError
 from stickbreak.likelihoods import ZeroMeanGaussian
 
 STARTED = [name for name in OF_WORDS if "init" in unfitted(name).get_params()]  # of the families that have starts
@@ -34,21 +31,6 @@ def test_start_from_a_model_survives_saving_checkpoints_and_going_on(name, tmp_p
     np.testing.assert_array_equal(again.init, init.token_shares())
 
 
-@pytest.mark.parametrize("name", STARTED)
-def test_what_cannot_be_given_topics_is_refused(name):
-    X = data_of(name)
-    with pytest.raises(InputError, match=r"init is .*1\.5.*give"):
-        unfitted(name, init=np.array(1.5)).fit(X)
-    with pytest.raises(ValueError, match="not fitted"):
-        unfitted(name, init=unfitted("TopicModel")).fit(X)
-    other = Corpus.from_counts(X.counts, vocabulary=[f"other{w}" for w in range(X.n_words)])
-    named = TopicModel(n_topics=3, n_laps=2, random_state=0).fit(
-        Corpus.from_counts(X.counts, vocabulary=[f"word{w}" for w in range(X.n_words)])
-    )
-    with pytest.raises(InvalidCorpus, match="'other0' in the corpus, but 'word0' in the model"):
-        unfitted(name, init=named).fit(other)
-
-
 def test_other_given_topics_are_another_fit(tmp_path):
     X = data_of("VariationalHDP")
     one, other = (np.random.default_rng(seed).dirichlet(np.full(X.n_words, 0.5), 4) for seed in (0, 1))
@@ -57,16 +39,6 @@ def test_other_given_topics_are_another_fit(tmp_path):
         unfitted("VariationalHDP", init=other).fit(X, checkpoint=tmp_path / "cut", resume=True)
     with pytest.raises(InputError, match="differs in its init"):
         model.set_params(init=other).continue_fit(X, n_laps=1)
-
-
-@pytest.mark.parametrize("name", [*STARTED, "GaussianHDP", "GaussianDPMixture"])
-def test_a_model_that_is_not_fitted_or_the_model_itself_is_no_start(name):
-    with pytest.raises(InputError, match=f"init is a {name} that is not fitted"):
-        unfitted(name, init=clone(fitted(name))).fit(data_of(name))
-    model = fitted(name)
-    model.init = model
-    with pytest.raises(InputError, match="init is this model itself"):
-        model.fit(data_of(name))
 
 
 def test_vector_model_from_another_or_with_an_own_likelihood_goes_on_after_loading(tmp_path):

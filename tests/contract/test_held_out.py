@@ -8,12 +8,10 @@ from tests.contract.small import OF_WORDS, SMALL, data_of, fitted, unfitted
 
 import stickbreak
 from stickbreak.evaluation import Completion
-from stickbreak.exceptions import InputError, ModelFormatError, WriteError
-from stickbreak.methods import estimator_of
+from stickbreak.exceptions import ModelFormatError, WriteError
 from stickbreak.model.estimator import save_held_out
 from stickbreak.prediction.completion import HeldOutScore
 
-JOINING = [name for name in OF_WORDS if hasattr(estimator_of(name), "_join_topics")]
 SCORE = HeldOutScore(Completion(-6.25, -6.5, 120.0, 12), -7.5)
 
 
@@ -49,43 +47,6 @@ def test_joins_new_topics_and_a_new_fit_drop_the_score_and_what_changes_no_topic
     assert model.reduced(1).held_out_ is None
     assert model.fit(corpus).held_out_ is None
     assert model.note_held_out(-6.0).update(corpus).held_out_ is None
-
-
-@pytest.mark.parametrize("name", JOINING)
-def test_joining_no_topics_keeps_the_score_as_the_topics_predict_what_they_did(name, tmp_path):
-    model, documents = noted(name), data_of(name)
-    for groups in ([], [[0]], [[k] for k in range(model.n_topics_)]):
-        same = model.joined(groups)
-        assert same.held_out_ == SCORE
-        assert same.score(documents) == pytest.approx(model.score(documents), abs=1e-4)
-    same.save(tmp_path / "m")
-    assert stickbreak.load(tmp_path / "m").held_out_ == SCORE
-
-
-@pytest.mark.parametrize("name", ["TopicModel", "GibbsHDP"])
-def test_joining_no_topics_of_labels_predicts_what_they_did(name):
-    documents, options = data_of(name), {"representation": "partially-collapsed"} if name == "GibbsHDP" else {}
-    labels = [["a", "b", None][d % 3] for d in range(documents.n_documents)]
-    model = unfitted(name, **options).fit(documents, labels=labels).note_held_out(-6.0)
-    assert model.joined([]).held_out_.score == -6.0
-    assert model.joined([]).score(documents) == pytest.approx(model.score(documents), abs=1e-4)
-
-
-def test_failed_call_keeps_the_score():
-    model = noted("TopicModel")
-    with pytest.raises(InputError):
-        model.continue_fit(data_of("TopicModel")[:3], n_laps=1)
-    assert model.held_out_ == SCORE
-
-
-@pytest.mark.parametrize(
-    "wrong", [np.nan, "high", None, True, 10**400, Completion(-1.0, -np.inf, 1.0, 1), Completion(-1, -1, 0, 0)]
-)
-def test_what_is_no_score_is_refused(wrong):
-    with pytest.raises(InputError, match="finite number of nats"):
-        fitted("LDA").note_held_out(wrong)
-    with pytest.raises(InputError, match="word frequencies"):
-        fitted("LDA").note_held_out(-6.0, unigram=np.inf)
 
 
 def test_score_is_added_to_a_saved_model(tmp_path):

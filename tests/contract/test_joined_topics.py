@@ -9,10 +9,9 @@ from scipy.cluster.hierarchy import is_monotonic, is_valid_linkage
 from tests.contract.small import OF_WORDS, TREES, bits, data_of, fitted, frozen, unfitted
 
 import stickbreak
-from stickbreak.exceptions import InputError, ModelFormatError, NoPath
+from stickbreak.exceptions import InputError, NoPath
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.path.evidence import unseen_evidence
-from stickbreak.storage.persistence import read_folder, write_folder
 
 JOINING = tuple(name for name in OF_WORDS if name not in TREES)
 TABLES = {"HybridHDP", "OnlineHDP", "SplitMergeOnlineHDP", "GibbsHDP"}
@@ -58,12 +57,6 @@ def test_path_leads_from_all_topics_to_one(model):
     assert is_monotonic(model.hierarchy_)
 
 
-def test_path_leaves_the_model_as_it_was(name, model):
-    before = several_topics(name)
-    after = {key: value for key, value in vars(model).items() if key != "_path"}
-    assert frozen(after) == frozen({key: value for key, value in vars(before).items() if key != "_path"})
-
-
 def test_statistics_of_joined_topics_are_sums(name, model):
     for n in (2, 3, model.n_topics_):
         reduced, groups = model.reduced(n), model.path_.groups(n)
@@ -78,13 +71,6 @@ def test_statistics_of_joined_topics_are_sums(name, model):
         if name in TABLES:
             tables = np.array([model.tables_[group].sum() for group in groups])[order]
             np.testing.assert_allclose(reduced.tables_, tables, rtol=1e-9)
-
-
-def test_all_topics_of_a_path_are_those_of_the_model(name, model):
-    same = model.reduced(model.n_topics_)
-    order = np.argsort(-model.topic_shares_, kind="stable")
-    np.testing.assert_allclose(same.topic_word_, model.topic_word_[order], rtol=1e-12)
-    np.testing.assert_allclose(same.transform(data_of(name)), model.transform(data_of(name))[:, order], atol=1e-4)
 
 
 def test_scores_along_the_path_are_those_of_the_reduced_models(name, model):
@@ -175,28 +161,6 @@ def test_dropped_topics_are_forgotten_and_labels_stay_with_theirs(name, model, t
         model.joined(drop=range(K))
 
 
-@pytest.mark.parametrize(
-    ("groups", "problem"),
-    [
-        ([[0, 99]], r"a group of topics is \[0, 99\]; give a list of numbers from 0 to"),
-        ([[0, -1]], "numbers from 0"),
-        ([[0.0, 1.0]], "numbers from 0"),
-        ([0, 1], "a group of topics is 0"),
-        ([[0, 1], [1, 2]], "topic 1 stands twice"),
-        ([[2, 2]], "topic 2 stands twice"),
-    ],
-)
-def test_groups_that_cannot_be_are_refused(model, groups, problem):
-    with pytest.raises(InputError, match=problem):
-        model.joined(groups)
-
-
-@pytest.mark.parametrize("wrong", [0, 10_000, 2.5])
-def test_number_of_topics_that_is_not_on_the_path_is_refused(model, wrong):
-    with pytest.raises(InputError, match="n_topics is"):
-        model.reduced(wrong)
-
-
 def test_path_is_saved_and_another_fit_forgets_it(name, model, tmp_path):
     model.save(tmp_path / "model")
     again = stickbreak.load(tmp_path / "model")
@@ -208,34 +172,6 @@ def test_path_is_saved_and_another_fit_forgets_it(name, model, tmp_path):
     assert not hasattr(model, "path_")
 
 
-def test_saved_path_of_another_number_of_topics_is_refused(model, tmp_path):
-    model.save(tmp_path / "model")
-    arrays, meta = read_folder(tmp_path / "model")
-    arrays["path.joins"], arrays["path.scores"] = arrays["path.joins"][:0], arrays["path.scores"][-1:]
-    arrays["path.standard_errors"] = arrays["path.standard_errors"][-1:]
-    meta["path"]["best"] = 1
-    write_folder(tmp_path / "model", kind=type(model).__name__, arrays=arrays, meta=meta, overwrite=True)
-    with pytest.raises(ModelFormatError, match="its path is of 1 topics"):
-        stickbreak.load(tmp_path / "model")
-
-
 def test_path_is_the_same_for_the_same_seed(name):
     first, second = several_topics(name), several_topics(name).set_params(n_jobs=2)
     assert frozen(first.find_path(data_of(name))) == frozen(second.find_path(data_of(name)))
-
-
-def test_models_without_expected_counts_say_so():
-    model, name = fitted("BackoffTreeTopics"), "BackoffTreeTopics"
-    assert not model.joins_topics
-    assert not hasattr(model, "path_")
-    assert not hasattr(model, "hierarchy_")
-    asks = (lambda: model.find_path(data_of(name)), lambda: model.joined([[0, 1]]), lambda: model.reduced(2))
-    for ask in asks:
-        with pytest.raises(InputError, match=f"the topics of this {name} cannot be joined: only expected counts") as e:
-            ask()
-        assert all(joining in str(e.value) for joining in JOINING)
-
-
-def test_documents_with_too_few_tokens_are_refused(name, model):
-    with pytest.raises(InputError, match="too few to hold some of them out"):
-        model.find_path(data_of(name)[:0])

@@ -1,17 +1,13 @@
 """`learned_` of the estimators: the names of the hyperparameters that were learned in the fit."""
 
-import copy
-
 import numpy as np
 import pytest
-from sklearn.exceptions import NotFittedError
-from tests.contract.small import SMALL, data_of, fitted, unfitted
+from tests.contract.small import data_of, unfitted
 
 import stickbreak
-from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak.exceptions import InputError
 from stickbreak.likelihoods import DiagonalGaussian
 from stickbreak.report.fit import describe_fit
-from stickbreak.storage import persistence
 
 LEARNED = {
     "TopicModel": [["alpha"], [], ["eta"], ["alpha", "eta"]],
@@ -46,41 +42,6 @@ def test_learned_names_what_the_fit_learned_and_each_is_an_attribute(name, learn
     assert stickbreak.load(tmp_path / "model").learned_ == learn
     settings = dict(describe_fit(model, 1).settings)
     assert sorted(key for key, text in settings.items() if ", learned" in text) == sorted(learn)
-
-
-@pytest.mark.parametrize("name", SMALL)
-def test_learned_is_of_the_fit_whatever_the_parameters_become(name, tmp_path):
-    model = fitted(name)
-    before = copy.copy(model.learned_)
-    if "learn" in model.get_params():
-        model.set_params(learn=() if before else ("alpha",))
-    assert model.learned_ == before
-    model.save(tmp_path / "model")
-    assert stickbreak.load(tmp_path / "model").learned_ == before
-
-
-@pytest.mark.parametrize("name", SMALL)
-def test_estimator_that_is_not_fitted_has_learned_nothing(name):
-    assert not hasattr(unfitted(name), "learned_")
-    assert not hasattr(unfitted(name), "learned")
-
-
-@pytest.mark.parametrize("wrong", ["alpha", ["delta"], [["alpha"]], 3])
-def test_saved_names_that_are_no_hyperparameters_are_refused(wrong, tmp_path):
-    fitted("GibbsHDP").save(tmp_path / "model")
-    arrays, meta = persistence.read_folder(tmp_path / "model", kind="GibbsHDP")
-    meta["values"]["learned_"] = wrong
-    persistence.write_folder(tmp_path / "model", kind="GibbsHDP", arrays=arrays, meta=meta, overwrite=True)
-    with pytest.raises(ModelFormatError, match="learned_ is"):
-        stickbreak.load(tmp_path / "model")
-
-
-def test_scale_is_that_of_the_prior_and_moves_where_it_is_learned():
-    kept, learned = fit("GaussianHDP", ["alpha"]), fit("GaussianHDP", ["scale"])
-    assert kept.scale_ == kept.likelihood_.scale != learned.scale_
-    assert learned.scale_ == learned.likelihood_.scale == learned.trace_["scale"][-1]
-    with pytest.raises(NotFittedError):
-        unfitted("GaussianHDP").scale_  # noqa: B018
 
 
 @pytest.mark.parametrize("given", ["full", "diagonal", "an object"])

@@ -24,14 +24,6 @@ def test_a_fitted_model_shows_its_largest_topics(name):
     assert model._repr_mimebundle_() == {"text/plain": repr(model), "text/html": shown}
 
 
-@pytest.mark.parametrize("name", FACES_OF_WORDS)
-def test_before_a_fit_the_parameters_are_shown(name):
-    model = unfitted(name)
-    assert "<table style" not in model._repr_html_()
-    assert name in model._repr_html_()
-    assert model._repr_mimebundle_()["text/plain"] == repr(model)
-
-
 def test_words_and_labels_are_text_and_not_markup():
     words = ["<script>", "a&b", '"', "'", "</td>", "plain"]
     counts = np.random.default_rng(0).integers(0, 5, size=(30, 6))

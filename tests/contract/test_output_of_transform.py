@@ -4,24 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from tests.contract.small import SMALL, data_of, fitted, unfitted
 
-from stickbreak.exceptions import InputError
 from stickbreak.prediction import words
 
 TRANSFORMERS = [name for name in SMALL if name != "GaussianDPMixture"]
 DENSE = [name for name in TRANSFORMERS if name != "BackoffTreeTopics"]
-
-
-@pytest.mark.parametrize("name", TRANSFORMERS)
-def test_columns_are_named_by_the_class(name):
-    model = fitted(name)
-    names = model.get_feature_names_out()
-    assert list(names) == [f"{name.lower()}{k}" for k in range(model.transform(data_of(name)).shape[1])]
-    with pytest.raises(NotFittedError):
-        unfitted(name).get_feature_names_out()
 
 
 @pytest.mark.parametrize("name", DENSE)
@@ -51,13 +40,6 @@ def test_fit_transform_is_that_of_scikit_learn(name):
     np.testing.assert_array_equal(table.to_numpy(), plain)
 
 
-def test_mixture_is_no_transformer_and_says_why():
-    model = fitted("GaussianDPMixture")
-    for method in ("transform", "fit_transform", "get_feature_names_out", "set_output", "expected_weights"):
-        assert not hasattr(model, method)
-        assert method == "fit_transform" or f"`{method}`" in type(model).__doc__
-
-
 @pytest.mark.parametrize("name", TRANSFORMERS)
 def test_sparse_and_single_weights_are_those_of_the_dense_table(name, monkeypatch):
     model, X = fitted(name), data_of(name)
@@ -77,17 +59,6 @@ def test_sparse_and_single_weights_are_those_of_the_dense_table(name, monkeypatc
             np.testing.assert_array_equal(single, dense.astype(dtype))
     none = model.transform(X[:0], sparse=True, dtype="float32")
     assert (none.shape, none.dtype) == ((0, dense.shape[1]), np.float32)
-
-
-@pytest.mark.parametrize("name", ["TopicModel", "GaussianHDP", "BackoffTreeTopics"])
-def test_other_forms_of_weights_are_refused(name):
-    model, X = fitted(name), data_of(name)
-    for options, said in (({"dtype": "int32"}, "dtype is 'int32'"), ({"sparse": True, "least": 1.5}, "least is 1.5")):
-        with pytest.raises(InputError, match=said):
-            model.transform(X, **options)
-    if name == "BackoffTreeTopics":
-        with pytest.raises(InputError, match="leave out sparse=False"):
-            model.transform(X, sparse=False)
 
 
 def test_sparse_weights_need_no_dense_table(monkeypatch):

@@ -4,9 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn import config_context
-from sklearn.exceptions import NotFittedError
-from tests.contract.small import FACES_OF_WORDS, OF_WORDS, data_of, fitted, unfitted
+from tests.contract.small import FACES_OF_WORDS, data_of, fitted
 
 import stickbreak
 from stickbreak.corpus import Corpus
@@ -25,12 +23,6 @@ QUESTIONS = {
     "words_of": lambda model, corpus: model.words_of(largest(model)),
     "search": lambda model, corpus: model.search([model.vocabulary_[0], model.vocabulary_[1]]),
     "similar_documents": lambda model, corpus: model.similar_documents(corpus, 0),
-}
-
-BARE = {  # those above that first ask a model for a topic or a word
-    "documents_of": lambda model, corpus: model.documents_of(0, corpus),
-    "words_of": lambda model, corpus: model.words_of(0),
-    "search": lambda model, corpus: model.search("a"),
 }
 
 
@@ -76,21 +68,6 @@ def test_answers_are_data_frames_and_those_of_a_saved_model(model, corpus, quest
     pd.testing.assert_frame_equal(QUESTIONS[question](stickbreak.load(tmp_path / "model"), corpus), answer)
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_answers_are_the_same_where_transform_gives_data_frames(model, corpus, question):
-    answer = QUESTIONS[question](model, corpus)
-    with config_context(transform_output="pandas"):
-        pd.testing.assert_frame_equal(QUESTIONS[question](model, corpus), answer)
-
-
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_model_that_is_not_fitted_says_so(name, corpus, question):
-    with pytest.raises(NotFittedError):
-        {**QUESTIONS, **BARE}[question](unfitted(name), corpus)
-    with pytest.raises(NotFittedError):
-        unfitted(name).label({0: "a"})
-
-
 def test_shares_over_time_and_by_category_are_sums_of_weights(model, corpus):
     pi, N = weights(model, corpus), corpus.document_lengths
     over_time, by = model.topics_over_time(corpus, "when", "year"), model.topics_by(corpus, "kind")
@@ -105,17 +82,6 @@ def test_shares_over_time_and_by_category_are_sums_of_weights(model, corpus):
         assert row.mean_weight == pytest.approx(N[here] @ pi[here, row.topic] / N[here].sum(), abs=1e-12)
         expected = row.mean_weight - N[other] @ pi[other, row.topic] / N[other].sum()
         assert row.difference == pytest.approx(expected, abs=1e-12)
-
-
-def test_one_topic_can_be_asked_about(model, corpus):
-    k = largest(model)
-    whole, one = model.topics_over_time(corpus, by="year"), model.topics_over_time(corpus, by="year", topic=k)
-    expected = whole[whole["topic"] == k].reset_index(drop=True).drop(columns="label")
-    pd.testing.assert_frame_equal(one.drop(columns="label"), expected)
-    for wrong in (-1, 10**6):
-        for ask in (model.topics_by, model.topic_trends):
-            with pytest.raises(InputError):
-                ask(corpus, "kind" if ask == model.topics_by else "when", topic=wrong)
 
 
 def test_documents_of_a_topic_have_its_weights(model, corpus):
@@ -259,13 +225,6 @@ def test_labels_are_distinct_and_given_ones_are_shown_and_saved(model, corpus, t
     assert model.labels_ == {k: "encryption"}
 
 
-@pytest.mark.parametrize("name", [name for name in OF_WORDS if name != "VariationalHDP"])  # whose small fit has one
-def test_two_topics_cannot_have_one_label(model):
-    first, second = model.shown_topics(1).numbers[:2].tolist()
-    with pytest.raises(InputError, match="have the same label 'a'; give each its own"):
-        model.label({first: "a", second: "a"})
-
-
 def test_a_callable_names_topics_by_words_and_texts(model, corpus):
     asked = []
 
@@ -300,14 +259,6 @@ def test_labels_stay_where_a_fit_goes_on_and_not_in_a_new_one(name, model):
     assert model.labels_ == {}
 
 
-@pytest.mark.parametrize("name", [name for name in OF_WORDS if hasattr(unfitted(name), "partial_fit")])
-def test_labels_stay_in_a_stream(name):
-    model = fitted(name)
-    k = largest(model)
-    model.label({k: "kept"}).partial_fit(data_of(name)[:20])
-    assert model.labels_ == {k: "kept"}
-
-
 @pytest.mark.parametrize("name", ["TopicModel"])
 def test_joined_topics_keep_labels_and_a_group_that_of_its_first(name):
     model = fitted(name)
@@ -318,12 +269,3 @@ def test_joined_topics_keep_labels_and_a_group_that_of_its_first(name):
     np.testing.assert_allclose(joined.topic_word_[number], model.topic_word_[K - 1])
     assert sorted(joined.labels_.values()) == ["last", "zero"]
     assert len(model.labels_) == 3
-
-
-def test_damaged_labels_are_told(model, tmp_path):
-    from stickbreak.exceptions import ModelFormatError
-
-    model._labels = {10**7: "nowhere"}
-    model.save(tmp_path / "model")
-    with pytest.raises(ModelFormatError, match="is damaged"):
-        stickbreak.load(tmp_path / "model")

@@ -30,21 +30,3 @@ def test_topics_of_seeds_are_found_by_number_after_labels_have_changed(name, tmp
         assert again.joined([[0, 1]]).seed_topics_ == {}
     except NoPath:
         assert not again.joins_topics
-
-
-@pytest.mark.parametrize("name", OF_WORDS)
-def test_topics_of_seeds_are_those_of_the_fit_whatever_the_parameters_become(name, tmp_path):
-    model = seeded(name)
-    before, words = dict(model.seed_topics_), data_of(name).words
-    for seeds in (None, {"other": words[5:7], "one": words[:1], "three": words[7:9]}):
-        model.set_params(seeds=seeds)
-        assert model.seed_topics_ == before
-        model.save(tmp_path / "m", overwrite=True)
-        assert stickbreak.load(tmp_path / "m").seed_topics_ == before
-    model.set_params(seeds={"new": words[:2]}).fit(data_of(name))
-    assert list(model.seed_topics_) == ["new"]
-
-
-def test_the_label_of_the_last_seed_of_nested_restaurants_stays_with_its_number():
-    model = seeded("NestedCRP")
-    assert [model._keeps_number(k) for k in range(4)] == [False, True, True, False]

@@ -1,6 +1,5 @@
 """A request at a time: one document has the weights that it has among all, before and after a model changes."""
 
-import pickle
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -38,14 +37,6 @@ def test_weights_follow_a_step(name, tmp_path):
     now = alone(model, corpus)
     assert now.tobytes() == alone(stickbreak.load(tmp_path / "model"), corpus).tobytes()
     assert now.tobytes() != before.tobytes()
-
-
-@pytest.mark.parametrize("name", WITH_WEIGHTS)
-def test_what_was_prepared_is_not_pickled(name):
-    model, corpus = fitted(name), Corpus.from_counts(data_of(name))
-    before = len(pickle.dumps(model))
-    alone(model, corpus)
-    assert len(pickle.dumps(model)) == before
 
 
 @pytest.mark.parametrize("name", WITH_WEIGHTS)

@@ -5,9 +5,7 @@ import logging
 import numpy as np
 import pytest
 
-import stickbreak
-from stickbreak.corpus import Corpus, toy_bars
-from stickbreak.exceptions import InputError
+from stickbreak.corpus import Corpus
 from stickbreak.methods import estimator_of, methods
 
 DEFAULTS = {"VariationalHDP": 100, "HybridHDP": 100}
@@ -61,58 +59,3 @@ def test_default_gives_way_only_where_it_was_refused(name, tokens, wanted, caplo
     assert all(f"starts with {wanted} topic" in text and f"instead of {default}" in text for text in said)
     explicit = quick(name, n_laps=1, n_topics=wanted).fit(corpus)
     np.testing.assert_array_equal(model.components_, explicit.components_)
-
-
-@pytest.mark.parametrize("name", DEFAULTS)
-def test_small_first_minibatch_says_that_its_number_of_topics_stays(name, caplog):
-    model = quick(name)
-    with caplog.at_level(logging.WARNING, logger="stickbreak"):
-        model.partial_fit(np.array([[5, 3, 0]]))
-    assert "starts with 2 topics" in caplog.text
-    assert "later minibatches add no topics" in caplog.text
-    assert model.partial_fit(np.full((40, 3), 30)).n_topics_ <= 2
-    if name == "HybridHDP":
-        caplog.clear()
-        quick(name, top_level="unbounded").partial_fit(np.array([[5, 3, 0]]))
-        assert "starts with 2 topics" in caplog.text
-        assert "later minibatches" not in caplog.text
-
-
-@pytest.mark.parametrize("name", DEFAULTS)
-def test_number_that_is_given_is_still_refused(name):
-    for method in ("fit", "partial_fit"):
-        with pytest.raises(InputError, match="n_topics is 7, but the documents hold only 3 tokens"):
-            getattr(quick(name, n_topics=7), method)(np.array([[1, 2]]))
-
-
-def test_start_that_finds_nothing_keeps_its_number():
-    X = np.array([[3, 1, 0, 2]])
-    assert quick("HybridHDP", init="random").starting_topics(X) == 100
-    assert quick("VariationalHDP", init=np.ones((2, 4))).starting_topics(X) == 100
-    assert quick("GibbsHDP").starting_topics(X) == 6
-    assert quick("TopicModel", n_topics=3).starting_topics(X) == quick("TopicModel", n_topics=3).fit(X).started_ == 3
-
-
-@pytest.mark.parametrize("name", DEFAULTS)
-def test_fits_by_the_default_and_by_its_number_are_the_same_fit(name, tmp_path):
-    """Checkpoints of models whose n_topics was 100 go on where it is None, and back."""
-    corpus, _ = toy_bars(n_documents=40, seed=0)
-    new = {"init_sweeps": 2}
-    old = {"n_topics": DEFAULTS[name], **new}
-    for first, second in ((old, new), (new, old)):
-        place = tmp_path / f"{len(first)}"
-        quick(name, **first, n_laps=2).fit(corpus, checkpoint=place)
-        resumed = quick(name, **second).fit(corpus, checkpoint=place, resume=True)
-        np.testing.assert_array_equal(resumed.components_, quick(name, **old).fit(corpus).components_)
-
-
-@pytest.mark.parametrize("name", [*DEFAULTS, "TopicModel"])
-def test_model_of_the_default_goes_on_after_loading(name, tmp_path):
-    X = np.array(COLLECTIONS["three documents"])
-    quick(name).fit(X).save(tmp_path / "m")
-    model = stickbreak.load(tmp_path / "m")
-    assert model.n_topics is None
-    if hasattr(model, "continue_fit"):
-        model.continue_fit(X, n_laps=1)
-    more = model.update if name == "TopicModel" else model.partial_fit
-    assert more(X).transform(X).shape[0] == 3

@@ -13,7 +13,6 @@ from tests.contract.small import FACES_OF_WORDS, unfitted
 
 import stickbreak
 from stickbreak.corpus import Corpus, TextOptions, count_texts
-from stickbreak.evaluation import evaluate
 from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError
 
 WORDS = "bread butter salt jam honey ship sail harbour anchor storm".split()
@@ -157,25 +156,6 @@ def test_empty_cells_of_a_data_frame_are_documents_without_words(missing):
     same(model.transform(frame), expected.transform([*TEXTS[:2], "", *TEXTS[2:]]))
 
 
-def test_frame_of_counts_stays_one_where_a_word_is_the_name_of_the_column():
-    model = unfitted("TopicModel").fit(pd.DataFrame({"bread": TEXTS}), text="bread")
-    counts = count_texts(NEW, vocabulary=model.vocabulary_)
-    frame = pd.DataFrame(counts.counts.toarray(), columns=model.vocabulary_)
-    with pytest.warns(UserWarning, match="fitted without feature names"):
-        found = model.transform(frame)
-    same(found, model.transform(counts))
-
-
-def test_evaluation_and_report_take_texts():
-    model = unfitted("TopicModel").fit(TEXTS)
-    assert evaluate(model, TEXTS).completion == evaluate(model, count_texts(TEXTS)).completion
-    report = stickbreak.report.build_report(model, TEXTS)
-    expected = stickbreak.report.build_report(model, count_texts(TEXTS), texts=TEXTS)
-    assert report.topics == expected.topics
-    assert report.documents == expected.documents
-    assert any(shown.snippet in TEXTS for shown in report.documents)
-
-
 def test_options_follow_a_corpus_through_selections_and_a_folder(tmp_path):
     corpus = count_texts(TEXTS, OPTIONS)
     for part in (
@@ -205,52 +185,6 @@ def test_model_of_counts_says_that_it_knows_no_texts():
         model.fit([*TEXTS[:1], 7])
 
 
-MISSING = {
-    "None": [None, *TEXTS],
-    "NaN": pd.Series([float("nan"), *TEXTS], dtype=object),
-    "NaT": [pd.NaT, *TEXTS],
-    "NA": pd.Series([pd.NA, *TEXTS], dtype="string"),
-    "category": pd.Series([None, *TEXTS], dtype="category"),
-    "generator": (text for text in [None, *TEXTS]),
-}
-
-
-@pytest.mark.parametrize("form", MISSING)
-def test_missing_text_is_an_empty_document(form):
-    corpus = count_texts(MISSING[form], OPTIONS)
-    same(corpus.counts, count_texts(["", *TEXTS], OPTIONS).counts)
-
-
-@pytest.mark.parametrize("nothing", [[], (), pd.Series([], dtype=object), np.array([])])
-def test_no_text_at_all(nothing):
-    with pytest.raises(InvalidCorpus, match="there are no texts at all; a corpus needs at least one document"):
-        unfitted("TopicModel").fit(nothing)
-    with pytest.raises(InvalidCorpus, match="X is empty; give at least one document"):
-        Corpus.from_counts(nothing)
-    model = unfitted("TopicModel").fit(TEXTS)
-    assert model.transform(nothing).shape == (0, model.n_topics_)
-
-
-@pytest.mark.parametrize("text", [0, np.int64(0), "0"])
-def test_columns_whose_names_are_numbers(text):
-    frame = pd.DataFrame({0: TEXTS, 1: ["land", "sea"] * 30, 2: pd.date_range("2024-01-01", periods=60)})
-    model = unfitted("TopicModel").fit(frame, text=text, labels=1)
-    same(model.transform(frame), model.transform(TEXTS))
-    assert set(model.topics_by(frame, 1)["category"]) == {"land", "sea"}
-    assert len(model.topic_trends(frame, 2))
-    assert count_texts(frame, text=text, keep=[1]).metadata.column_names == ["1"]
-    with pytest.raises(InvalidCorpus, match=r"count_texts\(frame, text=0\)"):
-        count_texts(frame[[0]])
-
-
-def test_column_named_by_a_tuple_and_two_of_one_name():
-    frame = pd.DataFrame({("a", "text"): TEXTS, ("a", "n"): range(60)})
-    model = unfitted("TopicModel").fit(frame, text=("a", "text"))
-    same(model.transform(frame), model.transform(TEXTS))
-    with pytest.raises(InputError, match="several columns '0'"):
-        unfitted("TopicModel").fit(pd.DataFrame({0: TEXTS, "0": TEXTS}), text=0)
-
-
 @pytest.mark.parametrize(
     ("key", "value"), [("column", 3), ("options", {"min_df": "many"}), ("options", {"a": 1}), ("options", 5)]
 )
@@ -262,18 +196,3 @@ def test_damaged_options_of_a_model_are_refused(tmp_path, key, value):
     file.write_text(json.dumps(head))
     with pytest.raises(ModelFormatError, match="damaged"):
         stickbreak.load(tmp_path / "model")
-
-
-def test_columns_kept_beside_texts_become_metadata():
-    frame = pd.DataFrame({"body": TEXTS[:3], "date": ["2026-01-05", None, "2026-02-01"], "year": [1, 2, 3]})
-    for given in (frame, pa.Table.from_pandas(frame)):
-        corpus = count_texts(given, text="body", keep=["date", "year"])
-        assert corpus.metadata.column_names == ["date", "year"]
-        assert [str(kind) for kind in corpus.metadata.schema.types] == ["date32[day]", "int64"]
-        assert corpus.metadata["year"].to_pylist() == [1, 2, 3]
-        assert count_texts(given, text="body", keep="all").metadata.column_names == ["date", "year"]
-        assert count_texts(given, text="body").metadata is None
-    with pytest.raises(InputError, match="no column 'day'; name one of 'body', 'date', 'year'"):
-        count_texts(frame, text="body", keep=["day"])
-    with pytest.raises(InputError, match="text and keep name columns of a data frame"):
-        count_texts(TEXTS, keep=["date"])

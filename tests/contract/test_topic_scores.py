@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 from tests.contract.small import FACES_OF_WORDS, OF_WORDS, data_of, fitted
 
-from stickbreak.corpus import Corpus
 from stickbreak.evaluation import (
     coherence,
-    evaluate,
     exclusivity,
     npmi,
     per_word_likelihood,
@@ -33,33 +31,9 @@ def test_scores_are_those_of_each_measure(name):
     assert "c_v" not in table
 
 
-def test_words_in_order_add_c_v(name):
-    model, corpus = fitted(name), data_of(name)
-    texts = [[corpus.words[w] for w in np.repeat(np.arange(corpus.n_words), row)] for row in corpus.counts.toarray()]
-    table = topic_scores(model, corpus, texts=texts, n_words=4)
-    assert table["c_v"].between(-1, 1).all()
-    assert table.attrs["mean_c_v"] == pytest.approx(table["c_v"].mean())
-
-
 @pytest.mark.parametrize("flat", [name for name in OF_WORDS if name != "BackoffTreeTopics"])
 def test_the_likelihood_of_a_word_by_hand(flat):
     model, corpus = fitted(flat), data_of(flat)
     counts, theta = corpus.counts.toarray(), np.asarray(model.transform(corpus))[:, : model.n_topics_]
     expected = (counts * np.log(theta / theta.sum(axis=1, keepdims=True) @ model.topic_word_)).sum() / counts.sum()
     assert per_word_likelihood(model, corpus) == pytest.approx(expected, abs=1e-9)
-
-
-def test_evaluate_tells_npmi_and_diversity(name):
-    model, corpus = fitted(name), data_of(name)
-    found = evaluate(model, corpus, n_words=4)
-    top = model.top_word_indices(25)
-    assert found.diversity == np.unique(top).size / top.size
-    assert -1 <= found.mean_npmi <= 1
-
-
-def test_other_documents_give_other_scores(name):
-    model, corpus = fitted(name), data_of(name)
-    half = Corpus.from_counts(corpus.counts[::2], corpus.vocabulary)
-    assert (
-        topic_scores(model, half, n_words=4)["npmi"].tolist() != topic_scores(model, corpus, n_words=4)["npmi"].tolist()
-    )

@@ -50,13 +50,6 @@ TAKEN = (
     "lists of words",
     "generator",
 )  # and columns: models of words take them
-FRAMES = {
-    "object": lambda: pd.DataFrame({"review": pd.Series(TEXTS, dtype=object)}),
-    "string": lambda: pd.DataFrame({"id": [1, 2, 3], "review": pd.Series(TEXTS, dtype="string")}),
-    "arrow": lambda: pd.DataFrame({"review": pd.Series(TEXTS, dtype=ARROW)}),
-    "missing": lambda: pd.DataFrame({"id": [1, 2, 3], "review": pd.Series([None, *TEXTS[1:]], dtype=object)}),
-    "table": lambda: pa.table({"review": TEXTS}),
-}
 TO_FIT = ("fit", "fit_transform", "partial_fit")
 TO_ASK = ("continue_fit", "transform", "score", "left_to_right", "predict", "score_samples")
 
@@ -88,41 +81,6 @@ def test_texts_and_other_things_are_named_and_not_shown(name, form):
             assert text.startswith("X holds texts, but this model was fitted to counts; give counts, made as those of")
         elif name in FACES_OF_WORDS:
             assert text.startswith("X must hold counts of words, but ")
-
-
-@pytest.mark.parametrize("form", FRAMES)
-@pytest.mark.parametrize("name", FACES_OF_WORDS)
-def test_column_of_texts_is_named(name, form):
-    model = unfitted(name)
-    with pytest.raises(InvalidCorpus, match=r"column 'review' of X holds texts; fit them with fit\(X, text='review'\)"):
-        model.fit(FRAMES[form]())
-
-
-def test_column_of_texts_is_named_where_vectors_are_wanted():
-    with pytest.raises(InputError, match="X must hold vectors, but column 'review' of X holds texts"):
-        unfitted("GaussianDPMixture").fit(FRAMES["string"]())
-    with pytest.raises(InputError, match="from_table"):
-        unfitted("GaussianHDP").fit(FRAMES["string"]())
-    with pytest.raises(InputError, match="group 1: X holds texts"):
-        unfitted("GaussianHDP").fit([np.ones((2, 2)), ["secret", "b"]])
-
-
-@pytest.mark.parametrize("form", [*TEXT_FORMS, *FRAMES])
-def test_corpus_refuses_them_alike(form):
-    with pytest.raises(InvalidCorpus, match="X must hold counts of words, but ") as caught:
-        Corpus.from_counts({**TEXT_FORMS, **FRAMES}[form]())
-    assert "secret" not in str(caught.value)
-    assert caught.value.__cause__ is None
-    assert caught.value.__suppress_context__
-
-
-def test_one_kind_of_data_in_place_of_the_other_is_named():
-    vectors = GroupedVectors.from_arrays([np.ones((2, 2))])
-    with pytest.raises(InvalidCorpus, match="X is GroupedVectors"):
-        unfitted("TopicModel").fit(vectors)
-    for name in ("GaussianHDP", "GaussianDPMixture"):
-        with pytest.raises(InputError, match="X is a Corpus"):
-            unfitted(name).fit(data_of("TopicModel"))
 
 
 COUNTS = data_of("TopicModel").counts.toarray()
@@ -191,32 +149,12 @@ def test_dates_durations_and_texts_are_no_numbers(kind):
             call(X)
 
 
-@pytest.mark.filterwarnings("ignore:the matrix subclass")
-def test_np_matrix_is_taken():
-    X = np.matrix(COUNTS)
-    np.testing.assert_array_equal(fitted("VariationalHDP").transform(X), fitted("VariationalHDP").transform(COUNTS))
-    np.testing.assert_array_equal(Corpus.from_counts(X).counts.toarray(), COUNTS)
-    vectors = data_of("GaussianDPMixture")
-    known = fitted("GaussianDPMixture").predict(vectors)
-    np.testing.assert_array_equal(fitted("GaussianDPMixture").predict(np.matrix(vectors)), known)
-    assert type(GroupedVectors.from_values(np.matrix(vectors)).values) is np.ndarray
-
-
 @pytest.mark.parametrize("name", FACES_OF_WORDS)
 @pytest.mark.parametrize("kind", ["dok", "lil", "bsr", "dia"])
 def test_sparse_matrix_of_any_kind_is_taken(name, kind):
     X = sparse.csr_matrix(COUNTS).asformat(kind)
     expected, model = fitted(name), unfitted(name).fit(X)
     np.testing.assert_array_equal(weights(model, X), weights(expected, COUNTS))
-
-
-@pytest.mark.parametrize("dtype", ["float", "Int64", "arrow"])
-def test_missing_count_in_a_frame_is_named_by_its_place(dtype):
-    frame = {"float": lambda f: f, **DTYPES}[dtype](pd.DataFrame(COUNTS).add_prefix("w")).where(COUNTS != COUNTS[2, 3])
-    row, column = map(int, np.argwhere(COUNTS == COUNTS[2, 3])[0])
-    for call in (unfitted("HybridHDP").fit, Corpus.from_counts):
-        with pytest.raises(InvalidCorpus, match=f"row {row}, column {column} is nan"):
-            call(frame)
 
 
 @pytest.mark.parametrize(
@@ -258,28 +196,6 @@ def test_no_documents_have_no_weights_and_no_score(name, kind):
             call(X)
     with pytest.raises(InputError):
         unfitted(name).fit(X)
-
-
-def test_no_documents_of_a_growing_vocabulary_have_no_weights():
-    frame = pd.DataFrame(COUNTS).add_prefix("w")
-    model = unfitted("HybridHDP", grow_vocabulary=True).partial_fit(frame)
-    assert model.transform(frame[:0]).shape == (0, model.n_topics_)
-
-
-def test_no_vectors_have_no_components_and_no_score():
-    groups, vectors = data_of("GaussianHDP"), data_of("GaussianDPMixture")
-    of_groups, mixture = unfitted("GaussianHDP").fit(groups), unfitted("GaussianDPMixture").fit(vectors)
-    for none in ([], groups[:0]):
-        assert of_groups.transform(none).shape == (0, of_groups.n_components_)
-        assert of_groups.predict_proba(none).shape == (0, of_groups.n_components_)
-        with pytest.raises(InputError, match="no group has two vectors"):
-            of_groups.score(none)
-    assert mixture.predict(vectors[:0]).shape == (0,)
-    assert mixture.predict_proba(vectors[:0]).shape == (0, mixture.n_components_)
-    with pytest.raises(InputError, match="no vector"):
-        mixture.score(vectors[:0])
-    with pytest.raises(InputError, match=r"contains NaN; remove or repair"):
-        mixture.predict(np.full((2, vectors.shape[1]), np.nan))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ import signal
 import numpy as np
 import pytest
 
-from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError, WriteError
 from stickbreak.storage import persistence
 
@@ -81,15 +80,6 @@ def test_resumed_fit_recomputes_its_totals_in_the_same_lap(corpus, whole, tmp_pa
     assert_same(resumed, whole(n_laps=13))
 
 
-def test_resumed_fit_equals_the_uncut_one_with_empty_documents_and_weights(corpus, tmp_path):
-    counts = corpus.counts.toarray() * 0.5
-    counts[::7] = 0
-    half = Corpus.from_counts(counts)
-    fit(half, n_laps=3, checkpoint=tmp_path / "checkpoint", n_batches=20)
-    resumed = fit(half, checkpoint=tmp_path / "checkpoint", resume=True, n_batches=20)
-    assert_same(resumed, fit(half, n_batches=20))
-
-
 def test_killed_fit_resumes_in_a_fresh_process_to_the_same_bits(corpus, tmp_path, fresh_python):
     settings = json.dumps({**SETTINGS, "n_laps": 8})
     paths = tmp_path / "checkpoint", tmp_path / "result.npz"
@@ -117,25 +107,6 @@ def test_converged_fit_resumed_with_more_laps_is_still_the_uncut_one(corpus, tmp
         assert_same(resumed, uncut)
 
 
-def test_resume_with_fewer_laps_than_done_tells_the_laps_that_were_done(corpus, tmp_path):
-    fit(corpus, n_laps=5, checkpoint=tmp_path / "checkpoint")
-    resumed = fit(corpus, n_laps=2, checkpoint=tmp_path / "checkpoint", resume=True)
-    assert resumed.n_laps_ == 5
-    assert "5" in resumed.stop_reason_
-
-
-def test_resume_without_a_checkpoint_starts_afresh(corpus, whole, tmp_path):
-    assert_same(fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True), whole())
-    assert (tmp_path / "checkpoint").is_dir()
-
-
-def test_fit_without_resume_starts_afresh_and_replaces_the_checkpoint(corpus, tmp_path):
-    fit(corpus, checkpoint=tmp_path / "checkpoint")
-    assert_same(fit(corpus, n_laps=2, checkpoint=tmp_path / "checkpoint"), fit(corpus, n_laps=2))
-    _, meta = persistence.read_folder(tmp_path / "checkpoint", kind="checkpoint")
-    assert len(meta["trace"]["objective"]) == 2
-
-
 @pytest.mark.parametrize("place", ["a folder of somebody else", "a file", "no parent"])
 def test_place_for_checkpoints_is_checked_before_the_fit(corpus, tmp_path, place):
     target = tmp_path / "place"
@@ -153,23 +124,6 @@ def test_place_for_checkpoints_is_checked_before_the_fit(corpus, tmp_path, place
     assert events == [], "the fit had begun before its checkpoint was refused"
     if place == "a folder of somebody else":
         assert (target / "precious.txt").read_text() == "mine"
-
-
-def test_checkpoint_stays_in_its_place_when_the_working_folder_changes(corpus, tmp_path, monkeypatch):
-    (tmp_path / "elsewhere").mkdir()
-    monkeypatch.chdir(tmp_path)
-    fit(corpus, checkpoint="place", n_laps=3, callback=lambda event: os.chdir(tmp_path / "elsewhere"))
-    assert os.listdir(tmp_path / "elsewhere") == []
-    assert_same(fit(corpus, checkpoint=tmp_path / "place", resume=True), fit(corpus))
-
-
-@pytest.mark.skipif(os.name == "nt", reason="links as Unix has them")
-def test_checkpoint_behind_a_link_is_written_where_the_link_leads(corpus, tmp_path):
-    (tmp_path / "link").symlink_to("place")  # which is not there yet
-    fit(corpus, checkpoint=tmp_path / "link", n_laps=3, resume=True)
-    assert_same(fit(corpus, checkpoint=tmp_path / "link", resume=True), fit(corpus))
-    assert (tmp_path / "link").is_symlink()
-    assert (tmp_path / "place" / "model.json").exists()
 
 
 def test_disk_full_at_a_checkpoint_keeps_the_one_before(corpus, tmp_path, monkeypatch):

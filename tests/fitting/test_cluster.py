@@ -13,17 +13,15 @@ import pytest
 
 import stickbreak
 from stickbreak.corpus import Corpus
-from stickbreak.exceptions import ClusterError, InputError, ReadError, WriteError
+from stickbreak.exceptions import ClusterError, InputError
 from stickbreak.fitting import cluster as cluster_of_room
 from stickbreak.fitting.cluster import DaskWorkers
-from stickbreak.fitting.engine import Engine, use_workers
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import use_workers
 from stickbreak.model import topic_estimator
 
 from .faults import die_once
 
 distributed = pytest.importorskip("distributed")
-dask = pytest.importorskip("dask")
 
 
 @pytest.fixture(scope="module")
@@ -111,34 +109,6 @@ def test_the_files_of_a_step_that_fails_are_removed(client: Any, tmp_path: Path)
     assert not list(tmp_path.iterdir())
 
 
-def blind(hidden: bool) -> None:
-    """Let a worker see no file that jobs share, or let it see them again."""
-    cluster_of_room.Path = Unseen if hidden else Path  # type: ignore[misc]
-
-
-class Unseen:
-    """The path of a file that is not there."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-
-    def read_bytes(self) -> bytes:
-        raise FileNotFoundError(2, "No such file or directory")
-
-
-def test_workers_that_do_not_see_the_scratch_folder_say_what_to_do(client: Any, tmp_path: Path) -> None:
-    workers, table = DaskWorkers(client, tmp_path), np.arange(20_000.0)
-    client.run(blind, True)
-    try:
-        with pytest.raises(
-            ReadError, match=r"cannot read .*shared-.* \(No such file.*give cluster\(\) a scratch folder"
-        ):
-            workers.run(sums, [table, table + 1], table)
-    finally:
-        client.run(blind, False)
-    np.testing.assert_array_equal(workers.run(sums, [table], table), [table + table.sum()])
-
-
 def halves(shared: tuple[float, Path | None], job: int) -> Any:
     """Return a part of a sum; the first process to do job 5 dies."""
     factor, marker = shared
@@ -160,12 +130,6 @@ def test_many_parts_are_added_by_the_workers(own_client: Any, tmp_path: Path, mo
     assert marker.exists()
     np.testing.assert_array_equal(part, 0.5 * sum(range(14)))
     assert len(workers.run_summed(halves, range(3), (1.0, None), total)) == 3  # too few
-
-
-def test_threads_leave_parts_apart() -> None:
-    with ThreadExecutor(2) as threads:
-        parts = Engine(threads).run_summed(halves, range(4), (1.0, None), total)
-    assert [part[0] for part in parts] == [0, 1, 2, 3]
 
 
 def test_a_call_ends_where_all_workers_have_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,32 +156,6 @@ def test_a_call_ends_where_all_workers_have_gone(tmp_path: Path, monkeypatch: py
         leaver.join()
 
 
-def test_a_call_ends_where_all_workers_are_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster_of_room, "WAIT", 2)
-    options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
-    full = {"distributed.worker.memory.pause": 0.01, "distributed.worker.memory.monitor-interval": "100ms"}
-    with (
-        dask.config.set(full),
-        distributed.LocalCluster(**options, memory_limit="1GiB") as local,
-        distributed.Client(local) as made,
-    ):
-        while made.scheduler_info()["workers"][next(iter(made.nthreads()))]["status"] != "paused":
-            time.sleep(0.1)
-        with pytest.raises(
-            ClusterError, match=r"have paused, as their memory of 1,024 MiB is nearly full; start fewer"
-        ):
-            DaskWorkers(made, tmp_path).run(sums, [1], np.ones(2))
-
-
-def test_the_error_of_a_job_is_the_error_of_the_call(client: Any, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="job 0 was given nothing"):
-        DaskWorkers(client, tmp_path).run(failing, [0], None)
-
-
-def test_no_jobs_ask_nobody(tmp_path: Path) -> None:
-    assert DaskWorkers(None, tmp_path).run(failing, [], None) == []
-
-
 def test_a_scheduler_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stickbreak.fitting.cluster.ANSWER", 1)
     with (
@@ -230,26 +168,12 @@ def test_a_scheduler_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch)
         pass
 
 
-@pytest.mark.parametrize("where", [0, True, None, 2.5])
-def test_what_is_no_cluster_is_refused(where: Any) -> None:
-    with pytest.raises(InputError, match="give a Dask client"), stickbreak.cluster(where):
-        pass
-
-
 def test_documents_are_stored_once_and_removed(client: Any, corpus: Corpus) -> None:
     with stickbreak.cluster(client) as workers:
         place = workers.place(corpus)
         assert workers.place(Corpus.from_counts(corpus.counts.copy())) == place
         assert os.path.isdir(place.folder)
     assert not os.path.exists(place.folder)
-
-
-def test_a_folder_of_the_user_stays(client: Any, corpus: Corpus, tmp_path: Path) -> None:
-    here = tmp_path / "here"
-    with stickbreak.cluster(client, scratch=here) as one, stickbreak.cluster(client, scratch=here) as other:
-        assert one.place(corpus).folder != other.place(corpus).folder
-    assert here.is_dir()
-    assert not list(here.iterdir())
 
 
 def test_workers_fetch_the_rows_of_a_url(client: Any, corpus: Corpus, tmp_path: Path) -> None:
@@ -263,20 +187,6 @@ def test_workers_fetch_the_rows_of_a_url(client: Any, corpus: Corpus, tmp_path: 
         model = stickbreak.TopicModel(**options).fit(fetched)
         assert not list(workers.scratch.glob("corpus-*"))
     assert np.array_equal(model.components_, expected.components_)
-
-
-def test_a_scratch_folder_that_cannot_be_made_is_named(client: Any, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(WriteError, match="file"), stickbreak.cluster(client, scratch=tmp_path / "file"):
-        pass
-
-
-def test_without_dask_the_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
-
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(InputError, match=r"pip install 'stickbreak\[dask\]'"), stickbreak.cluster(2):
-        pass
 
 
 def test_jobs_do_not_travel_on(client: Any, tmp_path: Path) -> None:
@@ -334,15 +244,3 @@ def test_a_fit_leaves_no_futures_on_the_cluster(own_client: Any, corpus: Corpus)
             stickbreak.VariationalHDP(n_topics=3, n_laps=2, n_batches=2, random_state=0).fit(corpus, callback=stop)
             assert released(own_client)
     assert released(own_client)
-
-
-def test_a_scheduler_that_has_gone_is_an_error_of_the_cluster(
-    client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def closed(*given: Any, **options: Any) -> None:
-        raise distributed.client.ClosedClientError
-
-    workers = DaskWorkers(client, tmp_path)
-    monkeypatch.setattr(client, "map", closed)
-    with pytest.raises(ClusterError, match="the scheduler of the cluster has gone"):
-        workers.run(sums, [1, 2], np.ones(2))

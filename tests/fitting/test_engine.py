@@ -15,8 +15,7 @@ from stickbreak.corpus.corpus import Place
 from stickbreak.corpus.folder import place_of_folder
 from stickbreak.corpus.sources import Held, Stored
 from stickbreak.exceptions import ReadError
-from stickbreak.fitting.engine import Engine, engine, use_workers, workers_now
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import use_workers
 from stickbreak.model import topic_estimator
 
 from .declared import check
@@ -101,19 +100,6 @@ def test_predictions_on_workers_are_those_of_one_process(
     assert model._kept is not None  # what travels is a copy
 
 
-def test_a_model_travels_without_the_state_of_its_fit(corpus: Corpus) -> None:
-    model = stickbreak.TopicModel(n_laps=2, random_state=0).fit(corpus)
-    assert topic_estimator._bare(model)._kept is None
-    assert len(pickle.dumps(topic_estimator._bare(model))) < len(pickle.dumps(model))
-
-
-def test_no_documents_need_no_worker(corpus: Corpus, workers: Travelling) -> None:
-    with use_workers(None):
-        model = stickbreak.TopicModel(n_laps=2, random_state=0).fit(corpus)
-    assert model.transform(corpus[:0]).shape == (0, model.n_topics_)
-    assert workers.jobs == 0
-
-
 def test_a_corpus_of_a_folder_is_not_copied(corpus: Corpus, workers: Travelling, tmp_path: Path) -> None:
     write_corpus(corpus, tmp_path / "mine")
     mine = open_corpus(tmp_path / "mine")
@@ -152,37 +138,3 @@ def test_a_folder_that_was_written_again_is_refused(corpus: Corpus, tmp_path: Pa
     write_corpus(corpus[:5], tmp_path / "mine", overwrite=True)
     with pytest.raises(ReadError, match="was written again"):
         Stored(place).load()
-
-
-def test_threads_run_jobs_in_order() -> None:
-    with ThreadExecutor(3) as threads:
-        assert Engine(threads).run(pow, range(6), 2) == [1, 2, 4, 8, 16, 32]
-
-
-def test_workers_are_in_use_for_a_block_only(tmp_path: Path) -> None:
-    travelling = Travelling(tmp_path)
-    with use_workers(travelling):
-        assert workers_now() is travelling
-        with engine(1) as inner:
-            assert inner.workers is travelling
-    assert workers_now() is None
-
-
-@pytest.mark.parametrize(
-    ("model", "said"),
-    [
-        (stickbreak.GibbsHDP(n_topics=5, n_laps=2, random_state=0), ["this fit: it runs in the threads of"]),
-        (stickbreak_baselines.LDA(n_topics=5, n_laps=2, random_state=0), ["this fit: it runs in the threads of"]),
-        (stickbreak.VariationalHDP(n_topics=5, n_laps=2, random_state=0), []),
-        (stickbreak.TopicModel(n_laps=2, random_state=0), ["this fit: it runs in the threads of"]),
-        (stickbreak.HybridHDP(n_topics=5, n_laps=1, batch_size=20, batches_at_once=3, random_state=0), []),
-    ],
-    ids=["one chain", "lda", "batches", "default", "minibatches"],
-)
-def test_workers_that_a_fit_does_not_use_are_named_once(
-    model: Any, said: list[str], corpus: Corpus, workers: Travelling, caplog: pytest.LogCaptureFixture
-) -> None:
-    model.fit(corpus)
-    found = [record.getMessage() for record in caplog.records if "workers of the cluster" in record.getMessage()]
-    assert len(found) == len(said)
-    assert all(part in text for part, text in zip(said, found, strict=True))

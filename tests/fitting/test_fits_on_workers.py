@@ -132,12 +132,6 @@ def test_a_scratch_folder_that_is_emptied_ends_the_fit_with_a_sentence(tmp_path:
         FITS["variational"].model(scratch=tmp_path / "scratch").fit(data, callback=empty)
 
 
-def test_a_scratch_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(WriteError, match="file"):
-        FITS["variational"].model(scratch=tmp_path / "file").fit(FITS["variational"].documents())
-
-
 def test_a_full_disk_ends_the_fit_with_a_sentence_and_leaves_no_part(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -153,17 +147,6 @@ def test_a_full_disk_ends_the_fit_with_a_sentence_and_leaves_no_part(
         model.fit(FITS["variational"].documents())
     gc.collect()
     assert not [file for file in scratch.rglob("*") if file.is_file()]
-
-
-def test_a_minibatch_without_words_among_others_is_sampled(tmp_path: Path) -> None:
-    counts = FITS["hybrid"].documents().counts.toarray()
-    counts[::2] = 0
-    corpus = stickbreak.corpus.Corpus.from_counts(counts)
-    model = FITS["hybrid"].model(batch_size=1, batches_at_once=4)
-    digests = {digest(model.fit(corpus), corpus)}
-    with use_workers(Travelling(tmp_path)):
-        model.fit(corpus)
-    assert {digest(model, corpus)} == digests
 
 
 def test_a_group_of_minibatches_is_a_larger_one() -> None:

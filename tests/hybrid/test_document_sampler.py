@@ -19,13 +19,7 @@ from . import reference
 from .problems import EXACT, found_under, sample_copies, weights_of
 
 FACTORS = factors_of(stirling_ratios(200, 200))
-TARGETS = EXACT["document_targets"]
 KEY = 77
-
-
-def problem(target):
-    """Return (words, e, phi (K, W)) of an enumerated document."""
-    return target["words"], target["b1"] * np.array(target["g"]), np.array(target["phi"])
 
 
 @pytest.mark.parametrize("row", EXACT["stirling"], ids=lambda row: f"{row['n']}-{row['m']}")
@@ -33,36 +27,6 @@ def test_factors_are_those_of_exact_stirling_numbers(row):
     n, m = row["n"], row["m"]
     np.testing.assert_allclose(FACTORS[n, m, 0], row["open"] * (m + 1) / (n + 1), rtol=1e-11)
     np.testing.assert_allclose(FACTORS[n, m, 1], row["sit"] * (n - m + 1) / (n + 1), rtol=1e-11)
-
-
-@pytest.mark.parametrize("target", TARGETS, ids=lambda target: f"K={target['K']}")
-def test_law_of_a_document_is_that_of_the_oracle(target):
-    found, p, log_z = reference.law(*problem(target))
-    assert log_z == pytest.approx(target["log_Z"], abs=target["tol"])
-    tables = sum(q * np.array(m) for q, (_, m) in zip(p, found, strict=True))
-    np.testing.assert_allclose(tables, target["E_tables"], atol=target["tol"])
-
-
-@pytest.mark.parametrize("sampler", SAMPLERS)
-@pytest.mark.parametrize("target", TARGETS, ids=lambda target: f"K={target['K']}")
-def test_frequencies_of_copies_are_the_law(target, sampler):
-    words, e, phi = problem(target)
-    n_copies, K = 20_000, len(e)
-    found, order = sample_copies(words, e, phi, n_copies, SweepSettings(20, 1, sampler), KEY)
-    expected, p, _ = reference.law(order.tolist(), e, phi)
-    cell = {}
-    for (z, _), q in zip(expected, p, strict=True):
-        cell[z] = cell.get(z, 0.0) + q
-    codes = found.z[0].reshape(n_copies, len(words)) @ K ** np.arange(len(words))
-    seen = np.bincount(codes, minlength=K ** len(words))
-    p_of = np.zeros(seen.size)
-    for z, q in cell.items():
-        p_of[np.array(z) @ K ** np.arange(len(words))] = q
-    assert chi_square(seen, p_of) > ALARM
-    squares = sum(q * np.array(m) ** 2 for q, (_, m) in zip(p, expected, strict=True))
-    mean = np.array(target["E_tables"])
-    error = np.sqrt((squares - mean**2) / n_copies)
-    assert (np.abs(found.tables / n_copies - mean) < 5 * error + 1e-9).all()
 
 
 def draws(e, phi_w, coef, here, n_draws, *, sparse):
@@ -89,41 +53,6 @@ def draws(e, phi_w, coef, here, n_draws, *, sparse):
         seen[scratch.now[0]] += 1
     assert seen[K] == 0
     return seen[:K]
-
-
-def oracle_draw():
-    """Return e, phi of the word, coef and topics there, of the oracle's document; its new topic is one more topic."""
-    case = EXACT["doubly_sparse"]
-    e = case["b1"] * np.append(case["g"], case["g_new"])
-    phi_w = np.append(case["phi_w"], 1 / case["W"])
-    n, m = np.append(case["n"], 0), np.append(case["m"], 0)
-    here = np.flatnonzero(n)
-    factors = FACTORS[n[here], m[here]]
-    return e, phi_w, e[here] * factors[:, 0] + factors[:, 1], here.tolist(), case
-
-
-def test_mixture_of_the_sparse_draw_is_the_conditional():
-    e, phi_w, coef, here, case = oracle_draw()
-    weights = weights_of(e, np.column_stack([phi_w, 0.5 * phi_w]))
-    of_topics, of_words = weights.of_topics, weights.of_words
-    K, smooth, own = e.size, of_topics.smooth[0], of_words.own[0]
-    q = np.diff(of_words.sum[:K], prepend=0.0)
-    q += smooth * reference.alias_law(of_topics.prob, of_topics.alias)
-    np.testing.assert_allclose(q, e * phi_w, atol=1e-15)
-    assert own + smooth == pytest.approx(case["Q_w"], abs=case["tol"])
-    mass, discard = coef @ phi_w[here], e[here] @ phi_w[here]
-    assert mass == pytest.approx(case["P_sparse"], abs=case["tol"])
-    assert discard == pytest.approx(case["Delta"], abs=case["tol"])
-    law = np.where(np.isin(np.arange(K), here), 0.0, q)
-    law[here] = coef * phi_w[here]
-    np.testing.assert_allclose(law / (mass + own + smooth - discard), case["p_topic"], atol=case["tol"])
-
-
-@pytest.mark.parametrize("sparse", [True, False], ids=["sparse", "dense"])
-def test_draws_have_the_frequencies_of_the_conditional(sparse):
-    e, phi_w, coef, here, case = oracle_draw()
-    seen = draws(e, phi_w, coef, here, 30_000, sparse=sparse)
-    assert chi_square(seen, case["p_topic"]) > ALARM
 
 
 @pytest.mark.parametrize("small", [0.3, 1e-3, 1e-14], ids=["rejections", "guard", "tiny rest"])

@@ -9,10 +9,9 @@ from scipy.stats import poisson
 import stickbreak
 from stickbreak import HybridHDP
 from stickbreak.corpus import planted_hdp
-from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak.exceptions import ModelFormatError
 from stickbreak.fitting.hyperparameters import LARGE, LEARNABLE
-from stickbreak.hybrid.global_step import best_eta, best_gamma, learn_from, table_statistics
-from stickbreak.hybrid.kernels.words import poisson_tails
+from stickbreak.hybrid.global_step import best_eta, best_gamma, learn_from
 from stickbreak.hybrid.state import Priors
 from stickbreak.storage.persistence import read_folder, write_folder
 
@@ -53,18 +52,6 @@ def test_alpha_moves_to_the_maximum_of_its_posterior(seed):
     assert (state.learned.gamma, state.learned.eta) == (1.0, 0.1)
 
 
-def test_what_alpha_is_learned_from_moves_by_the_steps():
-    state, priors = some_state(0), Priors(0.7, 1.0, 0.1)
-    first, second = np.array([10, 50]), np.array([7, 0, 90])
-    learn_from(state, (), priors, first, 4.0, 0.3)
-    expected = 4.0 * np.array(table_statistics(0.7, first))
-    np.testing.assert_allclose([state.learned.closed, state.learned.opened], expected)
-    learn_from(state, (), priors, second, 6.0, 0.3)
-    expected = 0.7 * expected + 0.3 * 6.0 * np.array(table_statistics(0.7, second))
-    np.testing.assert_allclose([state.learned.closed, state.learned.opened], expected)
-    assert (state.learned.alpha, state.learned.gamma, state.learned.eta) == (0.7, 1.0, 0.1)
-
-
 def test_gamma_is_the_maximum_of_its_posterior(seed):
     state = some_state(seed)
     M, K = state.tables, state.n_topics
@@ -84,14 +71,6 @@ def test_gamma_of_an_unbounded_top_level_follows_the_number_of_topics(seed):
     assert best_gamma(state, 3.0) == pytest.approx(expected, rel=1e-5)
 
 
-def test_tails_are_those_of_poisson_counts(seed):
-    S = np.random.default_rng(seed).gamma(0.1, 60.0, (20, 9))
-    S[0] = [0.0, 1e-17, 1e-9, 1e-3, LARGE, LARGE + 1e-9, 1.0, 3.0, 0.0]
-    tails = poisson_tails(S.ravel(), LARGE)
-    few = S[(S > 0) & (S <= LARGE)]
-    np.testing.assert_allclose(tails, poisson.sf(np.arange(tails.size)[:, None], few).sum(axis=1), rtol=1e-9, atol=1e-9)
-
-
 def test_eta_is_the_maximum_of_its_expected_posterior(seed):
     state = some_state(seed)
     S, W = expected_counts(state), 30
@@ -104,14 +83,6 @@ def test_eta_is_the_maximum_of_its_expected_posterior(seed):
         return few + many + (gammaln(W * eta) - gammaln(W * eta + S.sum(axis=0))).sum()
 
     assert best_eta(state, 0.3) == pytest.approx(largest(log_density), rel=1e-5)
-
-
-def test_eta_of_drawn_counts_is_found_where_expected_counts_are_smeared():
-    rng, eta = np.random.default_rng(0), 0.05
-    phi = rng.dirichlet(np.full(500, eta), 20)
-    S = np.array([3000.0 * row for row in phi]).T  # the mean of the counts, given the topics
-    state = state_of(S, np.ones(20), n_steps=1)
-    assert best_eta(state, 1.0) == pytest.approx(eta, rel=0.1)
 
 
 @pytest.mark.parametrize("top_level", ["truncated", "unbounded"])
@@ -161,48 +132,12 @@ def test_cut_stream_equals_the_uncut_one(corpus, tmp_path, top_level):
     assert (alpha[-1], gamma[-1], eta[-1]) == (whole.alpha_, whole.gamma_, whole.eta_)
 
 
-def test_cut_fit_equals_the_uncut_one(corpus, tmp_path):
-    settings = {**SMALL, "batch_size": 30}
-    HybridHDP(**settings, n_laps=2).fit(corpus, checkpoint=tmp_path / "c")
-    on = HybridHDP(**settings, n_laps=4).fit(corpus, checkpoint=tmp_path / "c", resume=True)
-    assert_same(HybridHDP(**settings, n_laps=4).fit(corpus), on)
-    with pytest.raises(InputError, match="differs in its learn"):
-        HybridHDP(**{**settings, "learn": ()}).fit(corpus, checkpoint=tmp_path / "c", resume=True)
-
-
-@pytest.mark.parametrize("name", LEARNABLE)
-def test_one_is_learned_and_the_others_stay(corpus, name):
-    model = HybridHDP(**{**SMALL, "learn": (name,)}, n_laps=2).fit(corpus)
-    given = {"alpha": 1.0, "gamma": 1.0, "eta": 0.1}
-    changed = {other for other, value in given.items() if getattr(model, f"{other}_") != value}
-    assert changed == {name}
-    np.testing.assert_array_equal(model.components_.min(axis=0) >= model.eta_, True)
-
-
-def test_learning_can_begin_and_end_within_a_stream(corpus):
-    model = HybridHDP(**{**SMALL, "learn": ()}).partial_fit(corpus)
-    assert model.trace_["alpha"].tolist() == [1.0]
-    model.set_params(learn=["alpha"]).partial_fit(corpus)
-    learned = model.alpha_
-    assert learned != 1.0
-    model.set_params(learn=()).partial_fit(corpus)
-    assert model.alpha_ == learned
-
-
 def test_documents_are_sampled_under_what_was_learned(corpus):
     """The score of the second minibatch is that of a model which was given what the first one has learned."""
     model = HybridHDP(**SMALL).partial_fit(corpus)
     other = HybridHDP(**{**SMALL, "learn": ()}).partial_fit(corpus)
     other.alpha_, other.gamma_, other.eta_ = model.alpha_, model.gamma_, model.eta_
     assert model.partial_fit(corpus).objective_ == other.partial_fit(corpus).objective_
-
-
-def test_unknown_names_are_refused(corpus):
-    with pytest.raises(InputError, match="learn names 'beta'"):
-        HybridHDP(learn=("beta",)).fit(corpus)
-    model = HybridHDP(**SMALL).partial_fit(corpus)
-    with pytest.raises(InputError, match="'eta' more than once"):
-        model.set_params(learn=("eta", "eta")).partial_fit(corpus)
 
 
 @pytest.mark.parametrize(("name", "value"), [("alpha", -1.0), ("opened", float("nan")), ("closed", -1.0)])

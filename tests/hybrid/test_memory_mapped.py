@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from stickbreak import HybridHDP
-from stickbreak.corpus import Corpus, csr, open_corpus, planted_lda, write_corpus
+from stickbreak.corpus import Corpus, csr, open_corpus, write_corpus
 from stickbreak.hybrid import estimator as starts
 
 SETTINGS = {"n_topics": 4, "n_laps": 1, "batch_size": 100, "burn_in_sweeps": 0, "saved_sweeps": 1, "random_state": 0}
@@ -40,16 +40,3 @@ def test_fit_never_holds_more_than_a_part_of_the_entries(on_disk, init, tmp_path
         tracemalloc.stop()
     assert model.n_documents_seen_ == 4000
     assert peak < 0.5 * (on_disk.counts.data.nbytes + on_disk.counts.indices.nbytes)
-
-
-def test_random_start_does_not_depend_on_how_the_corpus_is_cut(seed, monkeypatch):
-    corpus, _ = planted_lda(80, 40, n_topics=4, mean_tokens=30, seed=seed)
-    whole = starts.random_state(corpus, 7, seed, 1.7)
-    assert whole.tokens.sum() == pytest.approx(1.7 * corpus.n_tokens)
-    for n_entries in (1, 10, 333):
-        monkeypatch.setattr(starts, "_BLOCK", n_entries)
-        cut = starts.random_state(corpus, 7, seed, 1.7)
-        np.testing.assert_array_equal(cut.tokens, whole.tokens)
-        np.testing.assert_array_equal(cut.tables, whole.tables)
-        for name, array in whole.pairs.packed().items():
-            np.testing.assert_array_equal(cut.pairs.packed()[name], array)

@@ -2,24 +2,18 @@
 
 import numpy as np
 import pytest
-from scipy.special import digamma
 
 import stickbreak
 from stickbreak import HybridHDP
 from stickbreak.corpus import Corpus, toy_bars
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.exceptions import InputError, ModelFormatError
-from stickbreak.fitting.checks import check_bytes
-from stickbreak.hybrid import global_step
+from stickbreak.exceptions import ModelFormatError
 from stickbreak.hybrid.document_sampler import SampledTopics, SweepSettings
 from stickbreak.hybrid.global_step import make_room
 from stickbreak.hybrid.state import Priors
-from stickbreak.hybrid.word_weights import G_WEIGHTS, topic_weights
-from stickbreak.storage.memory import memory_installed
 from stickbreak.storage.persistence import read_folder, write_folder
 
 from . import reference
-from .fits import state_arrays
 from .problems import expected_counts, found_under, state_of, step_to
 
 ALPHA, GAMMA, ETA, W = 1.3, 0.8, 0.4, 3
@@ -31,31 +25,8 @@ def some_state():
     return state_of(2.0 * S, [2.5, 0.0, 4.0, 0.0], 0.5, 3, unbounded=True)
 
 
-def law_of(g_weight, phi_weight):
-    """Return e (3,) and phi (3, W) of topic 0, the slot, and topic 2, from docs/math (B1)."""
-    state = some_state()
-    M = state.tables[[0, 2]]
-    total = M.sum() + GAMMA
-    weight = {
-        "ratio": M / total,
-        "mean_field": np.exp(digamma(M) - digamma(total)),
-        "printed": M**2 / ((M + 1) * (M.sum() + GAMMA)),
-    }[g_weight]
-    phi = reference.word_weights(expected_counts(state)[:, [0, 2]], ETA, phi_weight).T
-    e = ALPHA * np.array([weight[0], GAMMA / (GAMMA + M.sum()), weight[1]])
-    return e, np.array([phi[0], np.full(W, 1 / W), phi[1]])
-
-
 def copies(words, n_copies):
     return Tokens.from_corpus(Corpus.from_counts(np.tile(np.bincount(words, minlength=W), (n_copies, 1))))
-
-
-@pytest.mark.parametrize("g_weight", G_WEIGHTS)
-def test_weights_are_those_of_the_specification(g_weight):
-    state, priors = some_state(), Priors(ALPHA, GAMMA, ETA, g_weight)
-    e, _ = law_of(g_weight, "ratio")
-    np.testing.assert_allclose(ALPHA * topic_weights(state, priors), [e[0], e[1], e[2], 0.0], rtol=1e-12)
-    np.testing.assert_allclose(state.corpus_weights(GAMMA), np.array([2.5, GAMMA, 4.0, 0.0]) / (6.5 + GAMMA))
 
 
 def test_predictive_probability_counts_the_new_topic():
@@ -113,20 +84,6 @@ def test_column_of_a_vanished_topic_is_empty_and_used_again():
     state.check()
 
 
-def test_columns_are_cut_down_when_most_are_free():
-    counts = np.zeros((W, 40))
-    counts[:, [5, 17, 30]] = np.random.default_rng(0).gamma(1.0, 5.0, (W, 3))
-    tables = (counts.sum(axis=0) > 0) * 2.0
-    state = state_of(counts, tables, unbounded=True)
-    make_room(state, W)
-    assert (state.n_topics, state.slot) == (8, 3)
-    np.testing.assert_array_equal(expected_counts(state)[:, :3], counts[:, [5, 17, 30]])
-    state.check()
-    before = state.tokens
-    make_room(state, W)
-    assert state.tokens is before
-
-
 @pytest.mark.parametrize("n_topics", [1, 2])
 def test_planted_topics_grow_from_one(n_topics):
     corpus, truth = toy_bars(n_documents=1000, size=5, tokens=50, seed=1)
@@ -152,32 +109,6 @@ SMALL = {
     "gamma": 3.0,
     "random_state": 0,
 }
-
-
-def test_topics_that_are_shown_leave_gamma_to_the_others(corpus):
-    model = HybridHDP(**SMALL, n_laps=3, batch_size=15).fit(corpus)
-    state = model._state
-    np.testing.assert_allclose(model.topic_weights_, state.tables[state.alive()] / (state.tables.sum() + 3.0))
-    assert state.corpus_weights(3.0)[state.slot] == pytest.approx(3.0 / (state.tables.sum() + 3.0))
-    np.testing.assert_allclose(model.expected_weights(corpus).sum(axis=1), 1.0)
-
-
-def test_too_many_topics_for_the_memory_are_refused(corpus, monkeypatch):
-    share = memory_installed() / (16.0 * 40 * 9)  # as if the columns had so little memory, and the sweeps had enough
-    monkeypatch.setattr(global_step, "check_bytes", lambda what, n, advice: check_bytes(what, n * share, advice))
-    with pytest.raises(InputError, match="n_topics is 5: with 40 words"):
-        HybridHDP(**{**SMALL, "n_topics": 5}).fit(corpus)
-    HybridHDP(**{**SMALL, "n_topics": 5, "top_level": "truncated"}, n_laps=1).fit(corpus)
-    model = HybridHDP(**{**SMALL, "gamma": 50.0})
-    for _ in range(50):
-        model.partial_fit(corpus)
-        if np.count_nonzero(model._state.tables) == 8:
-            break
-    before = [array.copy() for array in state_arrays(model)]
-    with pytest.raises(InputError, match="the fit has found 8 topics"):
-        model.partial_fit(corpus)
-    np.testing.assert_array_equal(before[0], state_arrays(model)[0])
-    assert model.transform(corpus).shape == (90, model.n_topics_)
 
 
 def test_damaged_state_is_refused(corpus, tmp_path):

@@ -10,7 +10,6 @@ from tests.steered_problems import WORDS, documents, matched, topics
 import stickbreak
 from stickbreak import HybridHDP
 from stickbreak.corpus import Corpus
-from stickbreak.exceptions import InputError
 from stickbreak.hybrid.global_step import best_eta, best_gamma
 from stickbreak.hybrid.state import HybridState, KnownTopics, WordTopics
 
@@ -56,36 +55,6 @@ def test_minibatches_of_a_stream_take_no_pseudo_token(corpus: Corpus, offset: fl
     for begin in (180, 240):
         loaded.partial_fit(corpus[begin : begin + 60])
     np.testing.assert_array_equal(loaded.components_, model.components_)
-
-
-def test_a_checkpoint_and_threads_change_no_bit(corpus: Corpus, tmp_path: Path) -> None:
-    whole = HybridHDP(**SHORT).fit(corpus)
-    for n_laps in (1, 3):
-        again = HybridHDP(**{**SHORT, "n_laps": n_laps}, n_jobs=2).fit(corpus, checkpoint=tmp_path / "c", resume=True)
-    np.testing.assert_array_equal(whole.components_, again.components_)
-    joined = whole.joined([[0, 3]])
-    assert set(joined.labels_.values()) == {"space", "war", "none"}
-    assert joined.topic_shares_.sum() == pytest.approx(1.0)
-
-
-def test_rows_of_eta_are_the_pseudo_counts_of_seeds(corpus: Corpus) -> None:
-    rows = np.full((3, len(WORDS)), 0.02)
-    for k, words in enumerate(SEEDS.values()):
-        rows[k, [WORDS.index(word) for word in words]] += 100.0 / len(words)
-    named = HybridHDP(**{**SHORT, "n_laps": 1}).fit(corpus)
-    table = HybridHDP(**{**SHORT, "n_laps": 1, "seeds": None}, eta=rows).fit(corpus)
-    np.testing.assert_allclose(table.components_, named.components_)
-    assert table.eta_ == 0.02
-
-
-@pytest.mark.parametrize("phi_weight", ["mean_field", "ratio"])
-def test_an_eta_that_is_the_same_for_all_words_is_the_number(corpus: Corpus, phi_weight: str) -> None:
-    options: dict[str, Any] = {**SHORT, "n_topics": 6, "seeds": None, "phi_weight": phi_weight, "n_laps": 2}
-    number = HybridHDP(**options, eta=0.1, learn=("alpha", "gamma")).fit(corpus)
-    by_word = HybridHDP(**options, eta=np.full(len(WORDS), 0.1), learn=("alpha", "gamma")).fit(corpus)
-    np.testing.assert_allclose(by_word.components_, number.components_, rtol=1e-6, atol=1e-6)
-    assert by_word.objective_ == pytest.approx(number.objective_, abs=1e-8)
-    assert (by_word.alpha_, by_word.gamma_) == pytest.approx((number.alpha_, number.gamma_))
 
 
 @pytest.mark.parametrize("options", [{"phi_weight": "mean_field"}, {"top_level": "unbounded"}], ids=str)
@@ -136,23 +105,3 @@ def _log_posterior(gamma: float, tables: np.ndarray) -> float:
 
     value = np.log(gamma) - gamma + tables.size * np.log(gamma)
     return float(value + gammaln(gamma + 2) - gammaln(gamma + 2 + tables.sum()))
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"seeds": SEEDS, "init": "random"}, "seeds and init"),
-        ({"eta": np.full(96, 0.1), "grow_vocabulary": True}, "lets words join that have none"),
-        (
-            {"eta": np.full(96, 0.1), "top_level": "unbounded", "phi_weight": "mean_field"},
-            "set phi_weight='ratio' or top_level='truncated'",
-        ),
-        ({"eta": np.full(96, 0.1), "learn": ("eta",)}, "which is not learned"),
-        ({"eta": np.full(95, 0.1)}, "documents have 96 words"),
-        ({"eta": np.where(np.arange(96) == 3, 0.15, 0.1)[None]}, "keeps no pseudo-count below 0.1"),
-        ({"eta": np.full((1, 9), 0.1)}, "documents have 96 words"),
-    ],
-)
-def test_what_cannot_be_is_refused(corpus: Corpus, parameters: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        HybridHDP(n_topics=5, n_laps=1, **parameters).fit(corpus)

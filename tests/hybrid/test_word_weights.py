@@ -9,7 +9,7 @@ from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.hybrid.document_sampler import SweepSettings
 from stickbreak.hybrid.state import Priors
-from stickbreak.hybrid.word_weights import G_WEIGHTS, WEIGHTS, Tables, topic_weights, weigh
+from stickbreak.hybrid.word_weights import WEIGHTS, Tables, topic_weights, weigh
 
 from . import reference
 from .problems import ONE_THREAD, alias_table, expected_counts, found_under, state_of
@@ -29,14 +29,6 @@ def test_alias_table_draws_in_proportion_to_the_weights(n, seed):
     total, prob, alias = alias_table(weight)
     assert total == pytest.approx(weight.sum(), rel=1e-14)
     np.testing.assert_allclose(reference.alias_law(prob, alias), weight / weight.sum(), atol=1e-14)
-
-
-def test_weights_of_a_table_are_those_of_the_specification():
-    state = state_of(np.ones((1, 3)), np.array([2.0, 20.0, 278.0]) - 1 / 3)
-    found = {kind: topic_weights(state, Priors(1.0, 1.0, 0.1, kind)) for kind in G_WEIGHTS}
-    np.testing.assert_allclose(found["mean_field"][:2], [0.00510, 0.0651], rtol=2e-3)
-    np.testing.assert_allclose(found["ratio"][:2], [0.00667, 0.0667], rtol=1e-3)
-    np.testing.assert_allclose(found["printed"][:2], [0.00443, 0.0633], rtol=1e-3)
 
 
 BY_WORD = np.array([0.05, 0.2, 1.0, 0.01, 0.4, 0.05, 0.3, 0.02, 2.0])
@@ -73,18 +65,6 @@ def test_weights_of_words_are_those_of_the_twin(kind, eta, sparse, seed):
         np.testing.assert_allclose(q, e * expected[words[b]], rtol=1e-9)
 
 
-def test_topics_that_no_word_has_share_a_column(seed):
-    state = some_state(seed)
-    words = np.arange(9, dtype=np.int32)
-    found = weigh(words, state, Priors(1.0, 1.0, 0.1), Tables(), ONE_THREAD, sparse=True)
-    of_topics, of_words = found.of_topics, found.of_words
-    assert of_topics.column[2] == 0
-    assert not of_words.delta[:, 0].any()
-    held = np.flatnonzero(expected_counts(state).any(axis=0))
-    assert of_words.delta.shape == (9, 1 + held.size)
-    assert of_topics.column[held].tolist() == list(range(1, 1 + held.size))
-
-
 @pytest.mark.parametrize("kind", WEIGHTS)
 def test_tables_that_are_given_back_hold_zeros_again(kind, seed, monkeypatch):
     monkeypatch.setattr("stickbreak.hybrid.word_weights._SHARD_PAIRS", 3)
@@ -102,13 +82,6 @@ def test_tables_that_are_given_back_hold_zeros_again(kind, seed, monkeypatch):
             assert not found.of_words.mean_delta.any()
 
 
-def test_a_topic_without_tables_weighs_nothing_under_the_mean_field_and_something_under_the_ratio():
-    state = state_of(np.ones((1, 1000)), np.full(1000, 9.0))
-    state.tables[3] = 0.0
-    assert topic_weights(state, Priors(1.0, 1.0, 0.1, "mean_field"))[3] == np.exp(digamma(1e-3)) == 0.0
-    assert topic_weights(state, Priors(1.0, 1.0, 0.1, "ratio"))[3] > 1e-8
-
-
 @pytest.mark.parametrize("kind", WEIGHTS)
 def test_score_of_a_word_alone_is_its_probability_under_an_eta_by_word(kind, seed):
     state, priors = some_state(seed), Priors(1.3, 2.0, BY_WORD, "ratio", kind)
@@ -118,17 +91,3 @@ def test_score_of_a_word_alone_is_its_probability_under_an_eta_by_word(kind, see
         tokens = Tokens.from_corpus(Corpus.from_counts(np.eye(9, dtype=int)[[w]]))
         found = found_under(tokens, state, priors, SweepSettings(1, 1, "sparse"), 3)
         assert found.log_p == pytest.approx(np.log(mean[w] @ weights / weights.sum()), rel=1e-10)
-
-
-def test_a_new_topic_has_the_prior_mean_of_an_eta_by_word():
-    state = state_of(np.ones((9, 3)) * [1, 2, 0], np.array([2.0, 3.0, 0.0]), unbounded=True)
-    found = weigh(
-        np.arange(9, dtype=np.int32),
-        state,
-        Priors(1.0, 1.0, BY_WORD, "ratio", "ratio"),
-        Tables(),
-        ONE_THREAD,
-        sparse=True,
-    )
-    rates = (found.of_topics.base + found.of_words.delta[:, found.of_topics.column]) * BY_WORD[:, None]
-    np.testing.assert_allclose(rates[:, state.slot], BY_WORD / BY_WORD.sum(), rtol=1e-12)

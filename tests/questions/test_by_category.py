@@ -1,18 +1,13 @@
 """Shares by category, and the test of their differences."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 from tests.questions.problems import OneWordEach, drawn
 
-from stickbreak import TopicModel
 from stickbreak.corpus import Corpus
-from stickbreak.exceptions import InputError
 from stickbreak.questions.by_category import adjusted, differences, topics_by
-from stickbreak.questions.columns import Span, categories_of
 from stickbreak.questions.intervals import group_shares
-from stickbreak.report.grouped import columns_of_report
 
 
 def test_table_has_the_sums_of_each_category():
@@ -79,62 +74,3 @@ def test_p_values_are_adjusted_as_benjamini_and_hochberg_do():
     p = np.array([0.001, 0.2, np.nan, 0.03, 0.04])
     np.testing.assert_allclose(adjusted(p), [0.004, 0.2, np.nan, 0.16 / 3, 0.16 / 3])
     assert np.isnan(adjusted(np.array([np.nan]))).all()
-
-
-def test_equal_weights_do_not_differ_and_a_single_document_says_nothing():
-    corpus = Corpus.from_counts([[1, 2], [2, 4], [1, 2], [3, 6], [5, 5]])
-    table = topics_by(OneWordEach(2), corpus, np.array(list("aabbc"), object)).set_index(["topic", "category"])
-    assert np.isnan(table.loc[(0, "c"), "p"])
-    alike = Corpus.from_counts([[1, 2], [2, 4]] * 20)
-    same = topics_by(OneWordEach(2), alike, np.array(list("ab") * 20, object))
-    assert same["p"].tolist() == [1.0] * 4
-
-
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ([["a", "b"], ["a"], "b"], r"category has \['a', 'b'\] for a document; give a text, number or date for each"),
-        (["a", {"b": 1}, None], r"category has \{'b': 1\} for a document; give a text"),
-        ([("a", 1), ("a", [1]), "b"], r"category has \('a', \[1\]\) for a document; give a text"),
-        ([np.arange(2), "a", "b"], r"category has \[0, 1\] for a document; give a text"),
-        (
-            [pd.Timestamp("2026-11-23"), pd.Timestamp("2026-11-23", tz="UTC"), None],
-            "values of different kinds .*; give",
-        ),
-        (
-            pd.MultiIndex.from_arrays([[1, 2, 3], [1, 2, 3]]),
-            "category cannot be read .*; give a value for each document",
-        ),
-    ],
-    ids=["lists", "mapping", "list in a tuple", "array", "times with and without a zone", "index of two levels"],
-)
-def test_values_that_are_not_categories_are_refused_in_one_sentence(values, message):
-    corpus = Corpus.from_counts([[3, 1], [1, 0], [1, 2]])
-    with pytest.raises(InputError, match=message) as found:
-        categories_of(corpus, values, "category")
-    assert str(found.value).count(". ") == 0
-
-
-@pytest.mark.parametrize("values", [["a", 1, None], [("a", 1), ("b", 2), ("a", 1)], [True, False, True]])
-def test_values_of_several_kinds_are_categories(values):
-    corpus = Corpus.from_counts([[3, 1], [1, 0], [1, 2]])
-    assert len(topics_by(OneWordEach(2), corpus, categories_of(corpus, values, "category"))) == 4
-
-
-def test_a_model_and_its_report_refuse_categories_that_are_lists():
-    corpus = Corpus.from_counts([[3, 1], [1, 0], [1, 2]])
-    model = TopicModel(n_topics=1, n_laps=1, random_state=0).fit(corpus)
-    with pytest.raises(InputError, match="category has"):
-        model.topics_by(corpus, [["a"], ["b"], ["a"]])
-    with pytest.raises(InputError, match="categories has"):
-        columns_of_report(corpus, False, None, {"subject": [["a"], ["b"], ["a"]]}, None, Span(None, None))
-
-
-def test_what_is_no_column_of_categories_is_refused():
-    many = Corpus.from_counts(np.ones((1001, 1), int))
-    with pytest.raises(InputError, match="there are 1,001 categories, such as '0'; give a column of at most 1,000"):
-        topics_by(OneWordEach(1), many, np.arange(1001))
-    with pytest.raises(InputError, match="no document has a category"):
-        topics_by(OneWordEach(1), many, np.full(1001, np.nan))
-    alone = topics_by(OneWordEach(1), many, np.zeros(1001))
-    assert np.isnan(alone["p"]).all()

@@ -9,7 +9,6 @@ from scipy import stats
 from tests.questions.problems import GivenTopics
 
 from stickbreak.corpus import Corpus
-from stickbreak.exceptions import InputError
 from stickbreak.questions.changed_words import (
     TopicTokens,
     compared,
@@ -66,19 +65,6 @@ def test_planted_words_are_found_and_no_others():
     assert (alone["p"].to_numpy() <= table["p"].to_numpy() + 1e-12).all(), "of fewer tests"
 
 
-def test_table_has_what_it_says():
-    model, corpus = collection(1, shift=0.05)
-    table = words_by(model, corpus, "late", level=1.0)
-    assert list(table.columns) == ["topic", "label", "category", "word", "lift", "observed", "expected", "p"]
-    assert len(table) == table.attrs["tests"]
-    assert table["p"].between(0, 1).all()
-    both = table.groupby(["topic", "word"])[["observed", "expected"]].sum()
-    np.testing.assert_allclose(both["observed"], both["expected"], rtol=1e-9)
-    order = table.groupby(["topic", "category"], sort=False)["lift"]
-    assert order.apply(lambda lift: lift.is_monotonic_decreasing).all()
-    assert ((table["lift"] > 1) == (table["observed"] > table["expected"])).all()
-
-
 def test_tokens_of_topics_are_those_of_a_slow_twin():
     model, corpus = collection(3, documents=60)
     theta, phi, counts = model.transform(corpus), model.topic_word_, corpus.counts.toarray()
@@ -119,18 +105,6 @@ def test_tail_is_that_of_all_outcomes():
     assert tail(expected, x, r, q, np.ones(n), -1.5) == pytest.approx(below, rel=0.5)
 
 
-def test_tail_of_many_is_that_of_draws():
-    rng = np.random.default_rng(1)
-    n = 60
-    x, q = 1.0 + rng.poisson(rng.gamma(0.5, 2.0, n)), np.full(n, 0.2)
-    drawn = ((rng.random((200_000, n)) < q) * x).sum(axis=1) - q @ x
-    for excess in np.quantile(drawn, [0.01, 0.99, 0.999]):
-        exact = np.mean(drawn <= excess) if excess < 0 else np.mean(drawn >= excess)
-        assert tail(np.zeros(n), x, np.ones(n), q, np.ones(n), excess) == pytest.approx(exact, rel=0.25)
-    normal = stats.norm.sf(np.quantile(drawn, 0.999) / np.std(drawn))
-    assert normal < 0.0006, "a normal distribution would be wrong here"
-
-
 def test_sums_and_lift_are_those_by_hand():
     """Twenty documents of one stratum, each with ten tokens of the topic; a word twice in the first twelve."""
     tokens, d = np.full(20, 10.0), np.arange(12)
@@ -154,31 +128,3 @@ def test_words_do_not_fall_by_chance_where_a_few_documents_have_most_of_a_topic(
     p = np.concatenate([compared(found, rng.integers(0, 6, lengths.size), 6).p for _ in range(150)])
     assert (p < 0.001).mean() < 0.001
     assert (p < 0.01).mean() < 0.01
-
-
-def test_documents_without_a_group_and_words_of_few_documents_are_left_out():
-    model, corpus = collection(1, shift=0.05)
-    late = np.array(corpus.metadata["late"].to_pylist(), dtype=object)
-    late[::2] = None
-    table = words_by(model, corpus, late, level=1.0)
-    whole = words_by(model, corpus[np.arange(1, len(corpus), 2)], late[1::2], level=1.0)
-    pd.testing.assert_frame_equal(table, whole)
-    rare = np.zeros((40, W), int)
-    rare[:, 0] = 5
-    rare[:4, 3] = 2
-    assert "w3" not in set(words_by(model, Corpus.from_counts(rare), np.arange(40) % 2, level=1.0)["word"])
-
-
-@pytest.mark.parametrize(
-    ("ask", "words"),
-    [
-        (lambda model, corpus: words_by(model, corpus, "kind"), "category is 'kind'"),
-        (lambda model, corpus: words_by(model, corpus, "late", level=0), "level is 0; give a number"),
-        (lambda model, corpus: words_by(model, corpus, np.arange(len(corpus)) / 7), "there are 1,200 categories"),
-        (lambda model, corpus: words_over_time(model, corpus, "year", "decade"), "by is 'decade'"),
-    ],
-)
-def test_bad_input_is_refused(ask, words):
-    model, corpus = collection(0, documents=1200, bursts=False)
-    with pytest.raises(InputError, match=words):
-        ask(model, corpus)

@@ -6,7 +6,6 @@ from tests.contract.test_texts import TEXTS
 
 import stickbreak
 from stickbreak.corpus import count_texts
-from stickbreak.exceptions import InputError
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +29,3 @@ def test_columns_of_the_frame_are_found_by_name(frame, model):
 
 def test_the_only_column_of_dates_is_found(frame, model):
     pd.testing.assert_frame_equal(model.topic_trends(frame), model.topic_trends(frame, "day"))
-
-
-def test_a_column_that_is_not_there_is_named_beside_those_that_are(frame, model):
-    with pytest.raises(InputError, match=r"no column 'paper'; name one of .*kind"):
-        model.topics_by(frame, "paper")

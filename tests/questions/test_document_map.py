@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 
-from stickbreak import BackoffTreeTopics, Corpus, TopicModel
+from stickbreak import TopicModel
 from stickbreak.corpus import planted_lda
-from stickbreak.exceptions import InputError
 from stickbreak.questions import document_map as maps
 from stickbreak.questions.document_map import (
     document_map,
@@ -83,21 +82,6 @@ def test_repulsion_on_a_grid_is_that_of_all_pairs(spread, most):
     assert np.linalg.norm(repulsion(places) - exact) < most * np.linalg.norm(exact)
 
 
-def test_few_and_equal_documents_have_places():
-    for n in (1, 2, 3, 20):
-        root = np.tile(np.sqrt(np.array([[0.5, 0.5]], dtype=np.float32)), (n, 1))
-        places = embedded(nearest_documents(root, min(15, n - 1), 0), np.zeros((n, 2)), 0)
-        assert places.shape == (n, 2)
-        assert np.isfinite(places).all()
-
-
-def test_a_sample_is_drawn_of_many_documents(model, corpus):
-    found = document_map(model, corpus, 50)
-    assert found.rows.size == 50
-    assert found.n_documents == 300
-    assert (np.diff(found.rows) > 0).all()
-
-
 def test_groups_are_those_of_the_path_and_each_level_has_more(model, corpus):
     topics = replace(topics_of_map(model), overview=2)
     weights = model.transform(corpus).astype(np.float32)
@@ -110,33 +94,3 @@ def test_groups_are_those_of_the_path_and_each_level_has_more(model, corpus):
         assert level.sizes.sum() == 300
         shares = [model.topic_shares_[level.groups == g].sum() for g in range(n)]
         assert shares == sorted(shares, reverse=True)
-
-
-def test_a_name_stands_among_the_documents_of_its_group(model, corpus):
-    found = document_map(model, corpus)
-    level = found.levels[-1]
-    near = cKDTree(found.positions).query(level.places, 5)[1]
-    large = np.flatnonzero(level.sizes >= 20)
-    own = [(level.groups[found.topics[near[g]]] == g).mean() for g in large]
-    assert large.size > 2
-    assert np.mean(own) > 0.7
-
-
-def test_topics_of_documents_are_their_largest(model, corpus):
-    found = document_map(model, corpus)
-    np.testing.assert_array_equal(found.numbers[found.topics], model.transform(corpus)[found.rows].argmax(axis=1))
-
-
-def test_a_tree_has_a_map(corpus):
-    tree = BackoffTreeTopics(branching=(3, 4), n_laps=3, random_state=0).fit(corpus)
-    found = document_map(tree, corpus)
-    assert found.rows.size == 300
-    assert set(found.numbers) == set(tree.shown_topics(1, most=300).numbers)
-
-
-def test_documents_without_words_are_left_out(model):
-    counts = np.zeros((4, 60), dtype=int)
-    counts[[0, 2], [3, 7]] = 5
-    assert document_map(model, Corpus.from_counts(counts, model.vocabulary_)).rows.tolist() == [0, 2]
-    with pytest.raises(InputError, match="no document has a word that the model knows"):
-        document_map(model, Corpus.from_counts(0 * counts, model.vocabulary_))

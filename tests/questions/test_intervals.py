@@ -75,8 +75,3 @@ def test_blocks_and_order_of_groups_change_nothing(monkeypatch):
     np.testing.assert_allclose(again.low, whole.low, rtol=1e-12)
     other = group_shares(OneWordEach(K), corpus, group, 5, EVERY, seed=1)
     assert (other.low != whole.low).all()
-
-
-def test_few_documents_leave_out_less():
-    assert expanded_tail(1.0) == 0.0
-    assert expanded_tail(3.0) < expanded_tail(10.0) < expanded_tail(1e6) == pytest.approx(0.025, abs=1e-5)

@@ -31,20 +31,6 @@ def test_table_has_the_sums_of_each_period():
     np.testing.assert_allclose(years["mean_weight"], [0, 5 / 8, 1, 3 / 8])
 
 
-@pytest.mark.parametrize(
-    ("by", "starts"),
-    [
-        ("day", ["2024-01-31", "2024-02-01", "2024-02-29", "NaT", "2023-12-31", "2024-03-01"]),
-        ("week", ["2024-01-29", "2024-01-29", "2024-02-26", "NaT", "2023-12-25", "2024-02-26"]),
-        ("month", ["2024-01-01", "2024-02-01", "2024-02-01", "NaT", "2023-12-01", "2024-03-01"]),
-        ("quarter", ["2024-01-01", "2024-01-01", "2024-01-01", "NaT", "2023-10-01", "2024-01-01"]),
-        ("year", ["2024-01-01", "2024-01-01", "2024-01-01", "NaT", "2023-01-01", "2024-01-01"]),
-    ],
-)
-def test_periods_begin_where_the_calendar_says(by, starts):
-    assert period_starts(DAYS, by).astype(str).tolist() == starts
-
-
 def test_periods_are_those_of_pandas():
     days = np.arange(np.datetime64("1896-02-27"), np.datetime64("2004-03-02"))
     for by, name in (("week", "W"), ("month", "M"), ("quarter", "Q"), ("year", "Y")):
@@ -89,29 +75,6 @@ def test_dates_come_from_the_only_column_of_dates():
         days_of(two, None)
 
 
-def test_a_few_values_that_are_no_dates_count_as_missing():
-    given = ["2024-05-01"] * 39 + ["unknown"]
-    corpus = Corpus.from_counts([[1]] * 40, metadata={"kind": ["a"] * 40, "when": given})
-    for days in (days_of(corpus, None), days_of(corpus, "when")):
-        assert np.isnat(days).tolist() == [False] * 39 + [True]
-    many = Corpus.from_counts(corpus, metadata={"when": given[2:] + ["2024", "unknown", "?"][1:]})
-    with pytest.raises(InputError, match=r"what is not a date \('unknown' of document 37, and 2 more of 40\)"):
-        days_of(many, "when")
-    with pytest.raises(InputError, match="no column of dates"):
-        days_of(many, None)
-
-
-def test_the_only_column_that_a_format_reads_is_the_one_of_dates():
-    metadata = {"sent": ["23.11.2026", "24.11.2026"], "from": ["Ann", "Bo"]}
-    corpus = Corpus.from_counts([[1], [2]], metadata=metadata)
-    assert days_of(corpus, None, "%d.%m.%Y").astype(str).tolist() == ["2026-11-23", "2026-11-24"]
-    with pytest.raises(InputError, match="no column of dates such as %Y/%m/%d"):
-        days_of(corpus, None, "%Y/%m/%d")
-    twice = Corpus.from_counts(corpus, metadata={**metadata, "read": metadata["sent"]})
-    with pytest.raises(InputError, match=r"several columns of dates \(sent, read\)"):
-        days_of(twice, None, "%d.%m.%Y")
-
-
 SECONDS = [1_577_836_800, 1_577_923_200 + 3600, 1_580_515_200]  # 2020-01-01, a day later in the night, 2020-02-01
 TIMES = {
     "seconds": SECONDS,
@@ -138,44 +101,12 @@ def test_times_since_1970_are_dates_and_told(kind, caplog):
     assert not caplog.text
 
 
-def test_few_times_that_are_none_count_as_missing_and_units_are_taken_at_their_word():
-    given = [0, None, *[1_577_836_800] * 38]
-    corpus = Corpus.from_counts([[1]] * 40, metadata={"when": given})
-    assert np.isnat(days_of(corpus, "when")).tolist() == [False, True, *[False] * 38]
-    old = days_of(Corpus.from_counts([[1], [2], [3]]), [-86_400, 86_400, 1e18], "seconds")
-    assert old.astype(str).tolist() == ["1969-12-31", "1970-01-02", "NaT"]
-
-
 def test_numbers_are_times_by_themselves_only_under_a_name_that_says_so():
     metadata = {"customer": SECONDS, "price": [1, 2, 3], "day": [20200101, 20200102, 20200201]}
     corpus = Corpus.from_counts([[1]] * 3, metadata=metadata)
     with pytest.raises(InputError, match="no column of dates"):
         days_of(corpus, None)
     assert days_of(corpus, "day", "%Y%m%d").astype(str).tolist() == ["2020-01-01", "2020-01-02", "2020-02-01"]
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (None, "no column of dates"),
-        ("date", r"dates is 'date', but the corpus has no columns beside the documents; read it with keep=\['date'\]"),
-        (["2024-05-01"], "dates has 1 values for 2 documents"),
-        (["01.05.2024", None], "what is not a date"),
-        (["yesterday", None], "say how they are written with --date-format"),
-        ([1.5, 2.5], "numbers that are not years"),
-        ([20240501, 20240502], "numbers that are not years"),
-        ([None, None], "holds no date"),
-        (3, "dates is '3', but the corpus has no columns"),
-    ],
-)
-def test_what_is_no_date_is_refused(given, message):
-    with pytest.raises(InputError, match=message):
-        days_of(Corpus.from_counts([[1], [2]]), given)
-
-
-def test_no_document_with_words_and_a_date_is_refused():
-    with pytest.raises(InputError, match="no document has both words"):
-        topics_over_time(OneWordEach(1), Corpus.from_counts([[0], [1]]), DAYS[[0, 3]], "day")
 
 
 def trend_by_hand(N, t, pi):
@@ -218,14 +149,3 @@ def test_intervals_cover_planted_trends_at_their_rate():
     least, most = stats.binom.interval(0.999, repeats, 0.95)
     assert least <= covered <= most
     assert least <= repeats - rejected <= most
-
-
-def test_trends_are_in_the_order_of_growth():
-    counts = [[9, 1, 5], [5, 5, 5], [1, 9, 5]]
-    days = np.array(["2020-01-01", "2021-01-01", "2022-01-01"], "datetime64[D]")
-    table = topic_trends(OneWordEach(3), Corpus.from_counts(counts), days)
-    assert table["topic"].tolist() == [1, 2, 0]
-    np.testing.assert_allclose(table["change"], [4 / 15, 0, -4 / 15], rtol=1e-3, atol=1e-12)
-    for some in (days[[0, 0, 0]], np.array(["2020-01-01", "2021-01-01", "NaT"], "datetime64[D]")):
-        with pytest.raises(InputError, match="a trend needs three documents"):
-            topic_trends(OneWordEach(3), Corpus.from_counts(counts), some)

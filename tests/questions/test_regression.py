@@ -3,12 +3,9 @@
 from itertools import product
 
 import numpy as np
-import pytest
 from tests.questions.problems import GivenTopics
 
-from stickbreak import BackoffTreeTopics
 from stickbreak.corpus import Corpus
-from stickbreak.exceptions import InputError
 from stickbreak.questions.regression import Pooled, Regression, effects, weight_draws
 
 PHI = np.array([[0.5, 0.3, 0.1, 0.05, 0.05], [0.05, 0.15, 0.5, 0.2, 0.1], [0.1, 0.1, 0.1, 0.2, 0.5]])
@@ -106,45 +103,3 @@ def test_dates_count_in_years_from_their_mean():
         by_day = effects(model, corpus, name, n_draws=4)
         slopes = (table.loc[table["term"] != "Intercept", "estimate"].to_numpy() for table in (by_day, by_number))
         np.testing.assert_allclose(*slopes, atol=0.002)
-
-
-def test_documents_without_words_or_values_are_left_out(caplog):
-    model, corpus = planted()
-    counts, number = corpus.counts.toarray(), np.array(corpus.metadata["number"]).copy()
-    counts[:5] = 0
-    number[5:9] = np.nan
-    given = Corpus.from_counts(counts, metadata={"number": number})
-    table = effects(model, given, "number", n_draws=4)
-    assert table.attrs["documents"] == len(corpus) - 9
-    assert "4 documents have no value of the formula" in caplog.text
-
-
-@pytest.mark.parametrize(
-    ("formula", "words"),
-    [
-        ("kind +", "cannot be read"),
-        ("topic ~ kind", "right side only"),
-        ("author", "names 'author', but the documents have the columns 'kind'"),
-        ("1", "names no column"),
-        ("kind + C(kind, contr.treatment('b'))", "leave one out"),
-        ("bs(number, df=1)", "do not allow"),
-        ("log(kind)", "do not allow"),
-        ("nothing(number)", "names 'nothing'"),
-        ("log(number * 0)", "infinite or no number|do not allow"),
-        ("kind|number", "give"),
-        ("C(number)", "fewer terms"),
-    ],
-)
-def test_formula_that_cannot_be_is_refused(formula, words):
-    model, corpus = planted(documents=60)
-    with pytest.raises(InputError, match=words):
-        effects(model, corpus, formula, n_draws=2)
-
-
-def test_weights_without_a_prior_and_fractions_are_refused():
-    model, corpus = planted(documents=60)
-    with pytest.raises(InputError, match="not whole numbers"):
-        effects(model, Corpus.from_counts(corpus.counts * 0.5, metadata={"x": np.arange(60)}), "x", n_draws=2)
-    tree = BackoffTreeTopics(branching=(2, 2), n_laps=2, random_state=0).fit(corpus)
-    with pytest.raises(InputError, match="a BackoffTreeTopics does not have"):
-        effects(tree, corpus, "kind")

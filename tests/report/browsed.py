@@ -114,19 +114,6 @@ def words_report():
     )
 
 
-def span_report():
-    """Return the report of some days of 1,500 documents, some without a date or a word."""
-    rng = np.random.default_rng(0)
-    words = [f"word{w}" for w in range(30)]
-    phi, theta = rng.dirichlet([0.2] * 30, 5), rng.dirichlet([0.3] * 5, 1500)
-    counts = np.array([rng.multinomial(9, weights @ phi) for weights in theta])
-    counts[100:107] = 0
-    days = [None if d < 5 else str(np.datetime64("2021-01-10") + d) for d in range(1500)]
-    corpus = Corpus.from_counts(counts, words, metadata={"day": days})
-    model = SmallModel(phi, {}, tuple(words), topic_weights_=np.full(5, 0.19))
-    return build_report(model, corpus, weights=theta, since="2021-02", until="2024-06", by="quarter")
-
-
 def growing_report():
     """Return a report in which topic 2 grows and topics 0 and 4 shrink, with labels that begin with the same word."""
     rng = np.random.default_rng(0)
@@ -143,16 +130,6 @@ def growing_report():
     data = build_report(model, corpus, weights=theta, by="quarter")
     named = [replace(t, label=label) for t, label in zip(data.topics, SAME_BEGINNINGS, strict=True)]
     return replace(data, topics=tuple(named))
-
-
-def gaps_report():
-    """Return a report by quarter of which the third and the last quarter have no interval."""
-    data = growing_report()
-    low, high = (
-        tuple(tuple(None if q in (2, len(row) - 1) else v for q, v in enumerate(row)) for row in table)
-        for table in (data.time.shares.low, data.time.shares.high)
-    )
-    return replace(data, time=replace(data.time, shares=replace(data.time.shares, low=low, high=high)))
 
 
 def tree_report():

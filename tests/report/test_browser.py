@@ -92,13 +92,6 @@ def test_search_finds_topics_by_word_and_number_and_a_row_opens_its_page(opened,
     assert report.page.locator("#list").is_visible()
 
 
-def test_order_of_topics_is_what_was_asked(opened, reports):
-    report, data = opened(), reports("words")[1]
-    report.page.get_by_label("Sort by").select_option("coherence")
-    best = max(data.topics, key=lambda topic: topic.coherence)
-    assert report.texts("#list > li .number")[0] == f"#{best.number}"
-
-
 def point_at(report, k, event="plotly_hover"):
     """Point at the disc of topic k on the map, or click at it."""
     act = "([k, event]) => { document.getElementById('map-plot').emit(event, { points: [{ pointIndex: k }] }); }"
@@ -118,25 +111,6 @@ def test_map_shows_the_words_of_a_topic_and_opens_it(opened, reports):
         assert shares == pytest.approx([min(1, one.lift * topic.token_share) for one in ranked], abs=0.006)
     report.follow(lambda: point_at(report, 7, "plotly_click"))
     assert report.page.locator("#page-heading").inner_text().startswith(f"#{data.topics[7].number} ")
-
-
-def test_word_beside_the_map_shows_the_topics_that_have_it(opened, reports):
-    report, data = opened(), reports("words")[1]
-    report.walk()
-    line = report.page.locator("#map-words li").nth(2)
-    asked = report.texts("#map-words li bdi")[2]
-    known = [{one.word: one.lift for one in (*topic.words, *topic.more_words)} for topic in data.topics]
-    having = [asked in lifts for lifts in known]
-    drawn = "[...document.getElementById('map-plot').data[0].marker.opacity]"
-    for begin, end in (("pointerenter", "pointerleave"), ("focus", "blur")):
-        line.dispatch_event(begin)
-        seen = report.page.evaluate(drawn)
-        assert 0 < sum(having) < len(data.topics)
-        assert [opacity >= 0.4 for opacity in seen] == having
-        parts = {k: known[k][asked] * data.topics[k].token_share for k, has in enumerate(having) if has}
-        assert max(parts, key=parts.get) == int(np.argmax(seen))
-        line.dispatch_event(end)
-        assert report.page.evaluate(drawn) == [0.7] * len(data.topics)
 
 
 def test_slider_colours_the_map_and_the_bands_over_time(opened, reports):
@@ -170,36 +144,6 @@ def test_topics_that_grow_and_shrink_stand_high_in_a_dated_report(opened, report
     high = report.page.locator("#changes-lists").bounding_box()
     assert high["y"] + high["height"] < report.page.locator("#overview").bounding_box()["y"]
     assert not opened("path").page.locator("#changes").is_visible()
-
-
-@pytest.mark.parametrize("kind", ["growing", "vectors"])
-def test_pieces_of_the_stick_are_as_long_as_their_shares(opened, reports, kind):
-    report, data = opened(kind), reports(kind)[1]
-    parts = [topic.token_share for topic in data.topics] if kind == "growing" else [c.weight for c in data.components]
-    drawn = report.page.evaluate(
-        "[...document.querySelectorAll('#stick a')].map((one) => one.getBoundingClientRect().width)"
-    )
-    expected = np.sort(parts)[::-1]
-    assert np.array(drawn) / sum(drawn) == pytest.approx(expected / expected.sum(), abs=0.01)
-
-
-def test_bars_say_what_they_are_compared_with(opened, reports):
-    report = opened("path")
-    assert "Bars are compared with the largest topic" in report.texts("#count")[0]
-    assert "Bars of groups are compared with the largest group" in report.texts("#overview-hint")[0]
-    report.go(f"topic-{reports('path')[1].topics[0].number}")
-    assert "bars are compared with the largest" in report.texts("#page-body h3")[0]
-    assert "Bars are compared with the largest" in opened("vectors").texts("#components-hint")[0]
-
-
-def test_every_topic_is_a_leaf_of_the_tree_of_joins(opened, reports):
-    report, data = opened("path"), reports("path")[1]
-    report.page.locator("#path-how > summary").click()
-    report.walk()
-    leaves = report.page.evaluate("[...document.getElementById('joins-plot').layout.yaxis.ticktext]")
-    assert sorted(leaves) == sorted(f"{topic.number}  {topic.label}" for topic in data.topics)
-    scores = report.page.evaluate("[...document.getElementById('scores-plot').data[0].y]")
-    assert scores == pytest.approx(list(data.path.scores), rel=1e-4)
 
 
 def test_slider_of_relevance_moves_rare_words_up(opened, reports):
@@ -244,20 +188,6 @@ def test_documents_are_searched_and_opened(opened, reports):
     assert report.number("#page-body .of-document a") == len(data.documents[7].topics)
     report.follow(report.page.get_by_role("link", name="Whole report").click)
     assert report.texts("#document-list .name") == names
-
-
-def test_table_of_shares_over_time_is_copied_with_its_numbers(opened, reports):
-    report, data = opened(), reports("words")[1]
-    report.walk()
-    drawn = report.page.evaluate("document.getElementById('time-plot').data.map((one) => [...one.y])")
-    assert len(drawn) == 13  # 12 groups, and the others as one
-    assert [sum(column) for column in zip(*drawn, strict=True)] == pytest.approx(
-        [1] * len(data.time.shares.groups), rel=1e-2
-    )
-    rows = table(report, report.page.locator("button[data-table='time']"))
-    assert rows[0] == ["topic", "label", "quarter", "mean_weight", "low", "high", "documents"]
-    shares = [float(row[3]) for row in rows[1:] if row[0] == "6"]
-    assert shares == pytest.approx(list(data.time.shares.shares[6]))
 
 
 def test_classes_have_a_picture_and_a_table_for_each_column(opened, reports):
@@ -309,16 +239,6 @@ def test_everything_that_acts_has_a_name_for_a_screen_reader(opened):
     assert report.page.evaluate(nameless) == []
 
 
-def test_print_leaves_out_what_only_a_screen_can_use(opened):
-    report = opened()
-    report.walk()
-    report.page.emulate_media(media="print")
-    for selector in ("nav", "#controls", ".csv", "#path-slider"):
-        assert not report.page.locator(selector).first.is_visible()
-    assert report.page.locator("#path-groups").is_visible()
-    assert report.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-
-
 def test_tree_is_walked_by_links_and_clicks_and_leads_to_topics(opened, reports):
     report, data = opened("tree"), reports("tree")[1]
     report.walk()
@@ -336,25 +256,6 @@ def test_tree_is_walked_by_links_and_clicks_and_leads_to_topics(opened, reports)
     assert "Its path in the tree" in report.texts("#page-body h3")
 
 
-def test_words_of_an_inner_topic_itself_are_counted(opened, reports):
-    report, data = opened("grown_tree"), reports("grown_tree")[1].tree
-    own = next(node.n_own for node in data.nodes if node.parent < 0)
-    assert own + sum(node.n_tokens for node in data.nodes if node.parent == 0) == data.nodes[0].n_tokens
-    assert own > 0
-    facts = dict(zip(report.texts("#tree-node .numbers dt"), report.texts("#tree-node .numbers dd"), strict=True))
-    assert facts["Of them in no node below"] == f"{own:,}"
-
-
-@pytest.mark.parametrize("kind", ["tree", "named_tree"])
-def test_nodes_of_a_tree_are_called_by_their_paths_and_names(opened, reports, kind):
-    report, nodes = opened(kind), reports(kind)[1].tree.nodes
-    report.walk()
-    names = report.page.evaluate("[...document.getElementById('tree-plot').data[0].labels]")
-    assert len(set(names)) == len(nodes) == len(names)
-    named = {name for name in "science optics heat arts music painting".split() if any(name in text for text in names)}
-    assert len(named) == (6 if kind == "named_tree" else 0)
-
-
 def test_thousand_topics_of_a_million_documents_open_and_answer(opened, reports):
     report, data = opened("large"), reports("large")[1]
     assert len(data.topics) == 1000
@@ -363,72 +264,3 @@ def test_thousand_topics_of_a_million_documents_open_and_answer(opened, reports)
     assert report.number("#path-groups > li") == 20
     report.page.locator("#path-more").click()
     assert report.number("#path-groups > li") == 220
-
-
-def test_words_in_another_order_than_their_bars_are_said_to_be_the_most_telling_first(opened, reports):
-    report, data = opened("tree"), reports("tree")[1]
-    words = data.tree.nodes[0].words, data.topics[0].words[:20]
-    sorted_by_bars = [list(some) == sorted(some, key=lambda one: -one.probability) for some in words]
-    assert sorted_by_bars == [True, False]
-    assert report.texts("#tree-node h3")[0] == "Words and their probability; bars are compared with the largest"
-    report.go(f"topic-{data.topics[0].number}")
-    assert report.texts("#page-body h3")[0].startswith("Words, the most relevant first, and their probability; ")
-
-
-def test_thirty_groups_at_a_glance_are_all_listed_and_the_bands_tell_twelve_apart(opened):
-    report = opened("classes")
-    assert report.number("#path-groups > li") == 30
-    assert not report.page.locator("#path-more").is_visible()
-    report.walk()
-    names = report.page.evaluate("document.getElementById('time-plot').data.map((one) => one.name)")
-    assert (len(names), names[-1]) == (13, "18 smaller groups")
-    report.page.get_by_role("slider", name="Number of groups").fill("40")
-    assert report.texts("#path-more") == ["Show the other 10"]
-
-
-def test_a_period_is_drawn_as_wide_as_it_has_documents(opened):
-    report = opened("classes")
-    report.walk()
-    drawn, documents = report.page.evaluate(
-        """() => [document.getElementById("time-plot").data.map((band) => band.width),
-            JSON.parse(document.querySelector("script[type='application/json']").textContent).time.shares.documents]"""
-    )
-    most = max(documents)
-    for width in drawn:
-        shares = [one / max(width) for one in width]
-        assert shares == pytest.approx([max(n / most, 0.02) for n in documents], rel=1e-5)
-
-
-def test_page_of_a_topic_says_how_many_classes_it_leaves_out(opened):
-    report = opened("classes")
-    report.go("topic-0")
-    assert report.number("#page-body .class-bars li") == 12
-    (heading,) = [text for text in report.texts("#page-body h3") if "by list" in text]
-    assert "the 12 largest of 20" in heading
-
-
-def test_a_period_without_an_interval_has_a_point_alone(opened, reports):
-    report, shares = opened("gaps", place="#topic-2"), reports("gaps")[1].time.shares
-    report.walk()
-    low, high = report.page.evaluate(
-        "(({ array, arrayminus }) => [arrayminus, array])(document.querySelector('#page-body .plot').data[0].error_y)"
-    )
-    for p, share in enumerate(shares.shares[2]):
-        known = shares.low[2][p] is not None
-        assert (low[p] is not None, high[p] is not None) == (known, known)
-        if known:
-            assert (share - low[p], share + high[p]) == pytest.approx((shares.low[2][p], shares.high[2][p]))
-
-
-def test_charts_have_tables_with_their_numbers(opened, reports):
-    report, data = opened(), reports("words")[1]
-    for name, rows in (
-        ("time", len(data.topics) * len(data.time.shares.groups)),
-        ("trends", len(data.time.trends)),
-        ("class-0", len(data.topics) * len(data.classes[0].groups)),
-        ("passes", len(data.fit.trace["lap"])),
-    ):
-        wrap = report.page.locator(f"details[data-table='{name}']")
-        wrap.locator("summary").click()
-        wrap.locator("tr").first.wait_for()  # a table is made after its details have opened
-        assert wrap.locator("tbody tr").count() == rows

@@ -34,14 +34,6 @@ def search(report, words):
     return report.page.locator("#map-count").inner_text()
 
 
-def seen_names(report):
-    """Draw the map, and return the names on it."""
-    return report.page.evaluate(
-        """() => { documentMap.draw(); return [...document.querySelectorAll("#map-names span")]
-            .filter((span) => span.style.visibility === "visible").map((span) => span.textContent); }"""
-    )
-
-
 def test_search_lights_up_the_documents_that_have_the_words(shown, reports):
     report, data = shown(), reports("map")[1]
     texts = told_of(data)["texts"]
@@ -52,18 +44,6 @@ def test_search_lights_up_the_documents_that_have_the_words(shown, reports):
     assert search(report, "needle nowhere") == "0 of 250 documents."
     assert search(report, "") == ""
     assert report.page.evaluate("documentMap.lit()") is None
-
-
-def test_search_greys_out_the_others(shown):
-    report = shown()
-    colours = """() => { documentMap.draw(); const canvas = document.getElementById("map-canvas");
-        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height), seen = new Set();
-        for (let i = 0; i < data.length; i += 4)
-            if (Math.max(...data.slice(i, i + 3)) - Math.min(...data.slice(i, i + 3)) > 40) seen.add(i);
-        return seen.size; }"""
-    every = report.page.evaluate(colours)
-    search(report, "nowhere")
-    assert report.page.evaluate(colours) == 0 < every
 
 
 def test_a_document_that_is_pointed_at_tells_its_name_and_how_it_begins(shown, reports):
@@ -78,35 +58,6 @@ def test_a_document_that_is_pointed_at_tells_its_name_and_how_it_begins(shown, r
         near = report.page.evaluate("([x, y]) => documentMap.pick(x, y)", [x, y])
         places = report.page.evaluate("[[...documentMap.xs], [...documentMap.ys]]")
         assert np.ptp([[axis[j] for j in (i, near)] for axis in places], axis=1).max() < 65535 / 40
-
-
-def test_names_are_more_and_finer_as_one_comes_near(shown, reports):
-    report, data = shown(), reports("map")[1]
-    levels = [set(level.names) for level in data.document_map.levels]
-    assert len(levels) > 1
-    far = seen_names(report)
-    assert 3 < len(far) <= len(levels[0])
-    assert set(far) <= {name if len(name) <= 36 else f"{name[:35]}…" for name in levels[0]}
-    report.page.evaluate("documentMap.zoomBy(64)")
-    finest = {name if len(name) <= 36 else f"{name[:35]}…" for name in levels[-1]}
-    report.page.evaluate(
-        "([x, y]) => { documentMap.view.x = x; documentMap.view.y = y; }", data.document_map.levels[-1].places[0]
-    )
-    near = seen_names(report)
-    assert near
-    assert set(near) <= finest
-
-
-def test_names_do_not_cover_each_other(shown):
-    for report in (shown(), shown(viewport=NARROW)):
-        seen_names(report)
-        boxes = report.page.evaluate(
-            """[...document.querySelectorAll("#map-names span")].filter((span) => span.style.visibility === "visible")
-                .map((span) => span.getBoundingClientRect()).map((box) => [box.left, box.right, box.top, box.bottom])"""
-        )
-        for i, (left, right, top, bottom) in enumerate(boxes):
-            others = boxes[:i] + boxes[i + 1 :]
-            assert not any(left < r and lo < right and top < b and t < bottom for lo, r, t, b in others)
 
 
 def test_keys_and_buttons_move_the_map(shown):
@@ -131,10 +82,6 @@ def test_the_page_fits_narrow_screens_and_dark_rooms(shown, scheme):
         "[...document.getElementById('map-canvas').getContext('2d').getImageData(0, 0, 1, 1).data.slice(0, 3)]"
     )
     assert (max(corner) < 80) == (scheme == "dark")
-
-
-def test_a_sample_is_told(shown):
-    assert shown().page.locator("#map-sample").inner_text() == "A random sample of 250 of 300 documents."
 
 
 def test_the_report_has_the_map_of_its_documents(shown, reports):

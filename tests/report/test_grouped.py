@@ -5,7 +5,6 @@ import pytest
 from tests.questions.test_changed_words import collection
 
 from stickbreak.corpus import Corpus
-from stickbreak.exceptions import InputError
 from stickbreak.questions import changed_words as model_words
 from stickbreak.questions.columns import Span
 from stickbreak.report import build_report
@@ -110,38 +109,6 @@ def test_a_span_of_days_chooses_what_is_shown_and_counted(model, corpus):
     assert (later.since, later.until, later.n_documents) == ("2024-02-02", None, 2)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"since": "soon"}, "since is 'soon', which is not a day"),
-        ({"since": "2024-03", "until": "2024-02"}, "until is '2024-02', which is before since"),
-        ({"since": "2025"}, "no document is of these days"),
-        ({"since": "2024", "dates": False}, "since and until choose documents by their dates"),
-        ({"since": "2024-02-29", "until": "2024-02-29"}, "no document of these days has a word"),
-    ],
-)
-def test_spans_without_documents_are_refused(model, corpus, options, message):
-    with pytest.raises(InputError, match=message):
-        build_report(model, with_columns(corpus, day=DAYS), **options)
-
-
-def test_a_span_needs_a_column_of_dates(model, corpus):
-    with pytest.raises(InputError, match="no column of dates"):
-        build_report(model, with_columns(corpus, list=LISTS), until="2024")
-
-
-def test_report_without_columns_shows_nothing_over_time_or_by_class(model, corpus):
-    data = build_report(model, corpus)
-    assert (data.time, data.classes, data.columns) == (None, (), ())
-
-
-def test_report_shows_no_line_that_is_no_time(model, corpus):
-    data = build_report(model, with_columns(corpus, rank=[1, 2, 3, 4, 5], number=["10", "11", "12", "13", "14"]))
-    assert data.time is None
-    assert build_report(model, with_columns(corpus, day=DAYS), dates=False).time is None
-    assert build_report(model, with_columns(corpus, day=["2024-02-01"] * 5)).time is None  # one period
-
-
 def test_columns_of_classes_are_those_with_few_values(model):
     counts = np.tile([[4, 4, 0, 0, 0, 0], [0, 0, 6, 4, 0, 0]], (20, 1)).astype(np.int32)
     columns = {
@@ -158,31 +125,6 @@ def test_columns_of_classes_are_those_with_few_values(model):
     assert build_report(model, documents, categories=[]).classes == ()
     given = build_report(model, documents, categories={"half": np.arange(40) // 20}).classes[0]
     assert (given.column, given.groups, given.documents) == ("half", ("0", "1"), (20, 20))
-
-
-def test_documents_carry_their_columns(model, corpus):
-    data = build_report(model, with_columns(corpus, day=DAYS, list=LISTS))
-    assert data.columns == ("day", "list")
-    assert [one.values for one in data.documents] == [
-        ("2024-01-31", "news"),
-        ("2024-02-01", "mail"),
-        ("2023-12-31", "news"),
-        ("2024-02-02", None),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"dates": "when"}, "dates is 'when', but the corpus has the columns 'day'"),
-        ({"categories": "list"}, "categories is 'list', but the corpus has the columns 'day'"),
-        ({"by": "decade"}, "by is 'decade'"),
-        ({"dates": ["2024-01-01"]}, "dates has 1 values for 5 documents"),
-    ],
-)
-def test_columns_that_are_not_there_are_refused(model, corpus, options, message):
-    with pytest.raises(InputError, match=message):
-        build_report(model, with_columns(corpus, day=DAYS), **options)
 
 
 def test_words_that_change_are_those_of_the_question():

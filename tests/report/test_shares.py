@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stickbreak.questions.documents import wilson_lower_bound
-from stickbreak.report.topics import HISTOGRAM_BINS, TopicShares
+from stickbreak.report.topics import TopicShares
 
 
 @settings(deadline=None, max_examples=40)
@@ -24,32 +24,8 @@ def test_shares_of_two_blocks_equal_those_of_one(seed, cut):
     assert np.array_equal(whole.example_rows.T, np.argsort(-scores, axis=0, kind="stable")[:3])
 
 
-def test_shares_put_the_whole_document_in_the_last_bin():
-    shares = TopicShares.empty(2, 1)
-    shares.add(np.array([0]), np.array([3.0]), np.array([[1.0, 0.0]]), np.ones(1))
-    assert shares.histogram[0, HISTOGRAM_BINS - 1] == shares.histogram[1, 0] == 1
-    assert shares.histogram.sum() == 2
-
-
-def test_shares_count_no_leader_where_another_topic_is_larger_or_none_is_there():
-    shares = TopicShares.empty(2, 1)
-    weights = np.array([[0.3, 0.1], [0.2, 0.4], [0.0, 0.0], [0.0, 1.0]])
-    shares.add(np.arange(4), np.full(4, 3.0), weights, np.array([0.6, 0.4, 0.0, 1.0]))
-    assert shares.n_largest.tolist() == [0, 2]
-
-
-def test_shares_keep_no_example_where_none_is_asked():
-    shares = TopicShares.empty(1, 0)
-    shares.add(np.array([0]), np.array([3.0]), np.array([[1.0]]), np.ones(1))
-    assert shares.example_rows.shape == (1, 0)
-
-
 def test_wilson_bound_agrees_with_its_defining_quadratic():
     share, n = np.array([0.2, 0.9, 1.0]), np.array([10.0, 40.0, 3.0])
     bound = wilson_lower_bound(share, n)
     assert (share - bound) ** 2 == pytest.approx(1.96**2 * bound * (1 - bound) / n)
     assert (bound < share).all()
-
-
-def test_wilson_bound_of_nothing_is_zero():
-    assert wilson_lower_bound(np.array([0.0]), np.array([5.0])) == pytest.approx([0.0], abs=1e-15)

@@ -1,17 +1,12 @@
 """The report of a tree: its nodes against the fitted model, its largest leaves against weights that are all known."""
 
-import json
-import re
-
 import numpy as np
 import pytest
-from scipy import sparse
 
 from stickbreak import BackoffTreeTopics
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.evaluation import npmi
-from stickbreak.exceptions import InputError
-from stickbreak.report import build_report, render_html
+from stickbreak.report import build_report
 from stickbreak.report import topics as report_topics
 
 
@@ -72,16 +67,6 @@ def test_topics_know_their_nodes(forest, report):
         assert len(there) == len(path) or path[: len(there) + 1] not in known
 
 
-@pytest.mark.parametrize("most", [1, 2, 7, 20])
-def test_largest_nodes_are_kept_and_are_a_tree(forest, most):
-    tree = report_topics.describe_tree(forest, most)
-    assert len(tree.nodes) == most
-    assert tree.n_nodes == len(list(forest.tree_.walk()))
-    sizes = sorted((node.n_tokens for node in forest.tree_.walk()), reverse=True)
-    assert [node.n_tokens for node in tree.nodes] == sizes[:most]
-    assert all(node.parent < place for place, node in enumerate(tree.nodes))
-
-
 def test_topics_of_the_report_are_the_largest_leaves(forest, documents, five_leaves):
     order = np.argsort(-forest.leaf_tokens_, kind="stable")[:5]
     assert [topic.number for topic in five_leaves.topics] == forest.leaves_[order].tolist()
@@ -106,44 +91,8 @@ def test_documents_are_counted_with_the_leaves_that_are_not_shown(forest, docume
     assert 0 < sum(topic.n_largest for topic in five_leaves.topics) < 50
 
 
-def test_known_weights_are_not_made_again(forest, documents, report, monkeypatch):
-    weights = forest.transform(documents)
-    monkeypatch.setattr(type(forest), "transform", lambda *_: pytest.fail("asked again"))
-    for given in (weights, sparse.coo_array(weights)):
-        assert build_report(forest, documents, weights=given).to_json() == report.to_json()
-    with pytest.raises(InputError, match=r"shape \(60, 29\) but there are 60 documents and 30 topics"):
-        build_report(forest, documents, weights=weights[:, :29])
-
-
 def test_words_of_many_leaves_never_fill_the_memory(forest, documents, monkeypatch):
     monkeypatch.setattr(report_topics, "_MOST_NUMBERS", 3 * documents.n_words)
     assert len(build_report(forest, documents).topics) == 3
     monkeypatch.setattr(report_topics, "_MOST_NUMBERS", 1)
     assert len(build_report(forest, documents).topics) == 1
-
-
-def test_tree_describes_fewer_documents_of_a_large_corpus(forest, documents, monkeypatch):
-    monkeypatch.setattr("stickbreak.report.build._TREE_DOCUMENTS", 20)
-    assert build_report(forest, documents).corpus.n_described == 20
-    assert build_report(forest, documents, max_documents=30).corpus.n_described == 30
-
-
-def test_page_holds_the_tree_and_its_program_once(report, model, corpus):
-    page = render_html(report)
-    assert page.count('id="tree-plot"') == 1
-    block = re.search(r'id="report-data">(.*?)</script>', page, re.DOTALL)[1]
-    assert json.loads(block)["tree"] == json.loads(report.to_json())["tree"]
-    plain = json.loads(build_report(model, corpus).to_json())
-    assert plain["tree"] is None
-    assert [topic["number"] for topic in plain["topics"]] == [0, 1, 2]
-
-
-def test_page_of_many_leaves_stays_small():
-    rng = np.random.default_rng(0)
-    documents = Corpus.from_counts(rng.poisson(0.2, (300, 400)), vocabulary=[f"word{w}" for w in range(400)])
-    model = BackoffTreeTopics(branching=(10, 30, 30), n_laps=2, random_state=0).fit(documents)
-    assert model.n_topics_ > 3000
-    data = build_report(model, documents)
-    assert len(data.tree.nodes) == report_topics.MOST_NODES < data.tree.n_nodes
-    assert len(data.topics) == 300
-    assert len(data.to_json()) < 4_000_000

@@ -6,12 +6,10 @@ import re
 
 import numpy as np
 import pytest
-from sklearn import config_context
 
 import stickbreak
-from stickbreak.corpus import GroupedVectors, PatchShape, planted_gaussians
-from stickbreak.exceptions import InputError
-from stickbreak.report import build_component_report, build_report, render_html
+from stickbreak.corpus import GroupedVectors, planted_gaussians
+from stickbreak.report import build_component_report, render_html
 
 NASTY = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(2)>"]
 
@@ -69,12 +67,6 @@ def test_numbers_are_those_of_the_model(hdp, groups):
             assert np.abs(coordinate.directions) == pytest.approx(np.abs(vectors[j, ::-1]))
 
 
-def test_numbers_are_the_same_where_transform_gives_data_frames(hdp, groups):
-    data = build_component_report(hdp, groups)
-    with config_context(transform_output="pandas"):
-        assert build_component_report(hdp, groups).components == data.components
-
-
 def test_single_vectors_have_no_groups(mixture, groups):
     data = build_component_report(mixture, groups, coordinates=["left", "right"])
     assert data.n_groups is None
@@ -100,47 +92,6 @@ def test_means_and_directions_of_patches_are_pictures(patches):
         assert all(pixels(example)[:, light].min() > 200 for example in component.examples)
 
 
-def test_projected_patches_have_zero_in_the_middle(patches):
-    projected = stickbreak.corpus.patches_of(np.tile([[0.0, 1.0]], (12, 20)), 3, mean="project")
-    projected = projected + np.random.default_rng(0).normal(0, 0.1, projected.shape)
-    model = stickbreak.GaussianDPMixture(n_components=3, likelihood="zero_mean", n_laps=5).fit(projected)
-    data = build_component_report(model, GroupedVectors.from_values(projected), patches=PatchShape(3, projected=True))
-    assert data.patch_size == 3
-    assert set(pixels(data.components[0].pictures[0]).ravel().tolist()) == {128}
-    stripes = pixels(data.components[0].pictures[1]).astype(int)
-    assert np.abs(np.diff(stripes, axis=1)).min() > 100
-    assert np.abs(np.diff(stripes, axis=0)).max() < 60
-
-
-def test_a_sample_stands_for_many_vectors(hdp, mixture, groups, monkeypatch):
-    monkeypatch.setattr("stickbreak.report.components._MOST_VECTORS", 100)
-    monkeypatch.setattr("stickbreak.report.components._MOST_IN_GROUPS", 200)
-    assert build_component_report(mixture, groups).n_described == 100
-    data = build_component_report(hdp, groups)
-    assert data.n_described == 90  # whole groups
-    assert all(group.name in groups.names for component in data.components for group in component.groups)
-
-
-def test_only_the_largest_components_are_shown(hdp, groups, monkeypatch):
-    monkeypatch.setattr("stickbreak.report.components._MOST_COMPONENTS", 2)
-    data = build_component_report(hdp, groups)
-    assert (len(data.components), data.n_components) == (2, hdp.n_components_)
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [({"coordinates": ["x"]}, "there are 1 names"), ({"patches": PatchShape(8)}, "have 2 numbers")],
-)
-def test_what_does_not_fit_is_refused(hdp, groups, options, words):
-    with pytest.raises(InputError, match=words):
-        build_component_report(hdp, groups, **options)
-
-
-def test_nothing_to_describe_is_refused(hdp, groups):
-    with pytest.raises(InputError, match="no vectors to describe"):
-        build_component_report(hdp, groups[:0])
-
-
 def test_page_is_one_file_whose_names_are_text(hdp, groups, plotly_of):
     page = render_html(build_component_report(hdp, groups, coordinates=NASTY, title="<em>{{program}}</em>"))
     ours = page.replace(plotly_of(page), "")
@@ -151,20 +102,3 @@ def test_page_is_one_file_whose_names_are_text(hdp, groups, plotly_of):
     assert {entry["name"] for entry in json.loads(block)["components"][0]["coordinates"]} == set(NASTY)
     assert "&lt;em&gt;{{program}}&lt;/em&gt;" in page
     assert len(re.findall(r"'sha256-[^']+'", page)) == 2
-
-
-def test_pages_of_words_and_of_vectors_share_their_frame(hdp, groups, model, corpus):
-    vectors = render_html(build_component_report(hdp, groups))
-    words = render_html(build_report(model, corpus))
-    for page, own, other in ((vectors, 'id="components"', 'id="map"'), (words, 'id="map"', 'id="components"')):
-        assert own in page
-        assert other not in page
-        assert page.count("<main") == page.count("</main>") == 1
-        for shared in ('id="fit-plot"', 'id="settings"', "function startTables", "const charts"):
-            assert shared in page
-
-
-@pytest.mark.parametrize("n", [-1, True, 1.5, "2"])
-def test_number_of_directions_is_a_whole_number(mixture, n):
-    with pytest.raises(InputError, match="n_directions is"):
-        mixture.shown_components(n)

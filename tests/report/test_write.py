@@ -3,8 +3,6 @@ import hashlib
 import html.parser
 import json
 import re
-import subprocess
-import sys
 import zlib
 
 import numpy as np
@@ -136,16 +134,3 @@ def test_report_of_lone_surrogates_is_written(with_words, tmp_path):
     words = ["\ud800", "b", "c", "d", "e", "f"]
     write_report(build_report(*with_words(words), title="\udcff odd"), tmp_path / "report.html")
     assert "odd" in (tmp_path / "report.html").read_text(encoding="utf-8")
-
-
-def test_import_of_the_report_does_not_load_plotly():
-    program = "import sys, stickbreak.report; print('plotly' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
-
-
-def test_what_reading_left_out_is_shown(model, corpus):
-    assert 'id="left-out"' not in render_html(build_report(model, corpus))
-    model.left_out_ = ("2 rows were left out as they cannot be read: <line 3>; line 7",)
-    page = render_html(build_report(model, corpus))
-    assert "When the documents were read: 2 rows were left out as they cannot be read: &lt;line 3&gt;; line 7." in page

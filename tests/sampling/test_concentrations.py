@@ -1,17 +1,14 @@
 """Steps of the concentrations against exact moments: stored ones, and quadrature."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.exceptions import InputError
-from stickbreak.fitting.hyperparameters import LEARNABLE, GammaPrior
+from stickbreak.fitting.hyperparameters import GammaPrior
 from stickbreak.sampling import chain as module
-from stickbreak.sampling.chain import WordLikelihood, resample, resample_alpha, resample_gamma
-from stickbreak.sampling.state import Concentrations, DocumentTopics, TopicCounts, count_topics
+from stickbreak.sampling.chain import WordLikelihood, resample_alpha, resample_gamma
+from stickbreak.sampling.state import DocumentTopics, TopicCounts, count_topics
 
 from . import reference
 from .enumeration import EXACT
@@ -68,55 +65,3 @@ def test_eta_has_the_moments_of_quadrature(prior):
     rng = np.random.default_rng(12)
     found = run(lambda now: module.resample_eta(now, prior, words, rng), 12000)
     assert z_scores(found, p @ np.exp(x), p @ x).max() < LIMIT
-
-
-def test_likelihood_of_eta_is_that_of_every_topic():
-    words = WordLikelihood.of(topic_counts(TABLE, np.array([2, 2, 1])))
-    for eta in (1e-3, 0.5, 20.0):
-        exact = sum(reference.log_f(np.repeat(np.arange(5), row), eta, 5) for row in TABLE)
-        assert words.log(eta) == pytest.approx(exact, rel=1e-12)
-
-
-def test_resample_changes_what_is_learned_alone():
-    now = Concentrations(alpha=0.5, gamma=1.5, eta=0.2)
-    counts, lengths = topic_counts(TABLE, np.array([2, 2, 1])), np.array([6, 0, 5])
-    priors = dict.fromkeys(LEARNABLE, GammaPrior(1.0, 1.0))
-    for name in LEARNABLE:
-        after = resample(now, (name,), priors, counts, lengths, np.random.default_rng(1))
-        changed = [key for key in LEARNABLE if getattr(after, key) != getattr(now, key)]
-        assert changed == [name]
-    assert resample(now, (), {}, counts, lengths, np.random.default_rng(1)) == now
-
-
-def test_resample_takes_tables_and_topics_from_the_counts():
-    """Gamma, then alpha, then eta, from one stream."""
-    now = Concentrations(alpha=0.5, gamma=1.5, eta=0.2)
-    counts, lengths = topic_counts(TABLE, np.array([2, 2, 1])), np.array([6, 0, 5])
-    priors = {name: GammaPrior(1.0, rate) for name, rate in zip(LEARNABLE, (1.0, 2.0, 3.0), strict=True)}
-    after = resample(now, LEARNABLE, priors, counts, lengths, np.random.default_rng(4))
-    rng = np.random.default_rng(4)
-    assert after.gamma == resample_gamma(1.5, priors["gamma"], 3, 5, rng)
-    assert after.alpha == resample_alpha(0.5, priors["alpha"], 5, lengths, rng)
-    assert after.eta == module.resample_eta(0.2, priors["eta"], WordLikelihood.of(counts), rng)
-
-
-def test_steps_stay_above_zero_under_a_prior_that_rounds_to_it():
-    prior, rng = GammaPrior(1e-3, 1.0), np.random.default_rng(3)
-    gamma = run(lambda now: resample_gamma(now, prior, 1, 1, rng), 300)
-    words = WordLikelihood(np.zeros(0), np.zeros(0), np.zeros(0), 5)  # eta follows its prior
-    eta = run(lambda now: module.resample_eta(now, prior, words, rng), 300)
-    assert gamma.min() == module.SMALLEST
-    assert module.SMALLEST <= eta.min() < 1e-10
-
-
-def test_resample_without_tokens_changes_nothing():
-    now = Concentrations(alpha=0.5, gamma=1.5, eta=0.2)
-    counts = replace(topic_counts(TABLE, np.array([2, 2, 1])), n_topics=0)
-    priors = dict.fromkeys(LEARNABLE, GammaPrior(1.0, 1.0))
-    assert resample(now, LEARNABLE, priors, counts, np.array([0, 0]), np.random.default_rng(1)) == now
-
-
-@pytest.mark.parametrize(("shape", "rate"), [(0.0, 1.0), (1.0, -1.0), (float("nan"), 1.0), (1.0, float("inf"))])
-def test_prior_refuses_what_is_no_gamma_law(shape, rate):
-    with pytest.raises(InputError, match="must be positive and finite"):
-        GammaPrior(shape, rate)

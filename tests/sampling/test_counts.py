@@ -1,7 +1,5 @@
 """Counts of a state, its joint log-likelihood, and topics drawn for tokens under given topics."""
 
-from collections import Counter
-
 import numpy as np
 import pytest
 
@@ -41,37 +39,11 @@ def test_joint_has_the_stored_value(row):
     assert found == pytest.approx(row["log_joint"], abs=1e-9)
 
 
-@pytest.mark.parametrize("most", [3, 3000])
-def test_pairs_are_counted(most):
-    """Few different pairs, and more than a table of them would hold."""
-    rng = np.random.default_rng(0)
-    n = rng.integers(1, most, size=400)
-    m = rng.integers(1, n + 1)
-    pairs = TablePairs.of(n, m)
-    expected = Counter(zip(n.tolist(), m.tolist(), strict=True))
-    assert list(zip(pairs.n, pairs.m, strict=True)) == sorted(expected)
-    assert pairs.times.tolist() == [expected[pair] for pair in sorted(expected)]
-    columns = np.full((3, 40, 12), most, np.int32)  # ten topics in each of 40 documents, and two free places
-    columns[1:, :, :10] = n.reshape(40, 10), m.reshape(40, 10)
-    documents = DocumentTopics(np.full(40, 10, np.int32), *(column.ravel() for column in columns))
-    of_documents = TablePairs.of_documents(12 * np.arange(41), documents)
-    for name in ("n", "m", "times"):
-        np.testing.assert_array_equal(getattr(of_documents, name), getattr(pairs, name))
-
-
 @pytest.fixture
 def drawn(seed):
     corpus, _ = planted_lda(30, 40, n_topics=4, mean_tokens=60, seed=seed)
     tokens = Tokens.from_corpus(corpus)
     return tokens, np.random.default_rng(seed).integers(50, size=tokens.word.size, dtype=np.int32)
-
-
-def test_frequent_topics_of_a_word_come_first(drawn):
-    tokens, z = drawn
-    words = count_topics(tokens, z, state_of(tokens, z), 50).words
-    for w in range(tokens.n_words):
-        row = words.entry[words.start[w] : words.start[w] + words.size[w]]
-        assert (np.diff(row.astype(np.int64)) < 0).all()
 
 
 def test_topics_are_drawn_in_proportion_to_word_and_document(seed):

@@ -1,23 +1,13 @@
 """`GibbsHDP`: what a user gives, what a fit leaves, chains that go on."""
 
-import os
-import signal
-
 import numpy as np
 import pytest
-from scipy import sparse
 from tests.prediction import reference
 
 import stickbreak
 from stickbreak import GibbsHDP
-from stickbreak.corpus import Corpus, planted_lda
-from stickbreak.exceptions import InputError
-from stickbreak.initialization import StartSettings
-from stickbreak.sampling.chain import Chain
-from stickbreak.sampling.laps import COLUMNS, GibbsLaps, SamplePlan, best_chain, chain_seeds
-from stickbreak.sampling.samples import Sample
-from stickbreak.sampling.starts import chain_starts
-from stickbreak.sampling.state import Concentrations
+from stickbreak.corpus import planted_lda
+from stickbreak.sampling.laps import COLUMNS, SamplePlan, chain_seeds
 
 from .fits import assert_same, fit
 
@@ -83,51 +73,12 @@ def test_chain_that_is_kept_has_the_highest_joint_after_burn_in(corpus):
     assert chain_seeds(5, 2) == chain_seeds(5, 4)[:2]
 
 
-def test_best_chain_of_a_run_that_ended_in_burn_in_looks_at_all_sweeps():
-    columns = {"objective_0": [-9.0, -3.0], "objective_1": [-2.0, -4.0]}
-    assert best_chain(columns, 2, 0) == 1
-    assert best_chain(columns, 2, 1) == 0
-    assert best_chain(columns, 2, 5) == 1
-
-
-def test_last_is_the_last_sweep_and_best_the_highest(corpus):
-    last, best = fit(corpus, estimate="last"), fit(corpus, estimate="best")
-    np.testing.assert_array_equal(last.trace_["objective"], best.trace_["objective"])
-    assert last.objective_ == pytest.approx(last.trace_["objective"][-1], rel=1e-12)
-    assert best.objective_ == pytest.approx(best.trace_["objective"][3:].max(), rel=1e-12)
-
-
 def test_average_is_of_the_thinned_sweeps_after_burn_in(corpus):
     model = fit(corpus, estimate="average", learn=["alpha", "gamma", "eta"])
     samples = [3, 5, 7]  # rows of the sweeps 4, 6, 8
     for name, value in (("objective", model.objective_), ("alpha", model.alpha_), ("eta", model.eta_)):
         assert value == pytest.approx(model.trace_[name][samples].mean(), rel=1e-12), name
     assert SamplePlan("average", 3, 2).sampled(np.arange(1, 9)).nonzero()[0].tolist() == samples
-
-
-def test_burn_in_is_half_of_the_sweeps_and_kept(corpus):
-    model = fit(corpus, burn_in=None)
-    assert model.burn_in_ == 4
-    assert model.continue_fit(corpus, n_laps=6).burn_in_ == 4
-
-
-def test_resumed_fit_keeps_the_burn_in_it_began_with(corpus, tmp_path):
-    assert fit(corpus, burn_in=None, n_laps=6, checkpoint=tmp_path / "cut").burn_in_ == 3
-    assert fit(corpus, burn_in=None, n_laps=10, checkpoint=tmp_path / "cut", resume=True).burn_in_ == 3
-
-
-def test_best_is_never_a_sweep_of_the_burn_in(corpus, monkeypatch):
-    monkeypatch.setattr(Chain, "log_joint", lambda chain: -float(chain.n_sweeps))  # the first sweep is the best
-    assert fit(corpus, burn_in=3, estimate="best").objective_ == -4.0 / corpus.n_tokens
-
-
-def test_topics_keep_their_tables_when_sorted(corpus, monkeypatch):
-    counts = sparse.csr_matrix(([2.0, 9.0, 4.0], ([0, 1, 2], [1, 2, 5])), shape=(3, 30))
-    sample = Sample(counts, np.array([1.0, 7.0, 3.0]), Concentrations(1.0, 1.0, 0.5), -10.0)
-    monkeypatch.setattr(GibbsLaps, "estimate", lambda self, c: sample)
-    model = fit(corpus)
-    assert model.tables_.tolist() == [7.0, 3.0, 1.0]
-    assert model.components_[[0, 1, 2], [2, 5, 1]].tolist() == [9.5, 4.5, 2.5]
 
 
 def test_expected_weights_give_the_rest_what_no_topic_explains(corpus):
@@ -152,50 +103,6 @@ def test_planted_topics_are_found(seed):
     assert distance.min(axis=1).max() < 0.25
 
 
-def test_starts_that_find_topics_differ_between_chains_and_report(corpus):
-    events = []
-    model = fit(corpus, init="lda", init_sweeps=2, n_chains=2, callback=events.append)
-    assert [(e["done"], e["total"]) for e in events if "stage" in e] == [(1, 4), (2, 4), (3, 4), (4, 4)]
-    laps = [event for event in events if "stage" not in event]
-    assert [event["lap"] for event in laps] == list(range(1, 9))
-    assert {event["n_laps"] for event in laps} == {8}
-    settings = StartSettings(4, 1.0, 1.0, 0.1, 0, 2)
-    found = chain_starts("lda", corpus, settings, chain_seeds(0, 2), lambda event: None)
-    assert not np.array_equal(found[0].counts, found[1].counts)
-    assert model.trace_["objective_0"][0] != model.trace_["objective_1"][0]
-
-
-def test_messages_name_sweeps(corpus):
-    assert fit(corpus).stop_reason_ == "did all 8 passes, without a test of convergence."
-
-    def stop(event):
-        if event["lap"] == 2:
-            os.kill(os.getpid(), signal.SIGINT)
-
-    model = fit(corpus, callback=stop, estimate="average")
-    assert model.stop_reason_ == (
-        "interrupted: stopped after pass 2 of 8; the model is usable. No sample yet: burn-in takes 3 sweeps. The "
-        "topics are those of the last sweep."
-    )
-    assert model.objective_ == pytest.approx(model.trace_["objective"][-1], rel=1e-12)
-    assert "No sample" not in fit(corpus, burn_in=1, callback=stop).stop_reason_
-    assert not model.converged_
-    assert model.transform(corpus).shape == (40, model.n_topics_)
-
-
-def test_forgotten_chains_make_a_small_model_that_cannot_go_on(corpus, tmp_path):
-    model = fit(corpus)
-    model.save(tmp_path / "whole")
-    model.forget_state()
-    model.save(tmp_path / "small")
-    sizes = [(tmp_path / name / "arrays.safetensors").stat().st_size for name in ("whole", "small")]
-    assert sizes[1] < sizes[0] - 4 * corpus.n_tokens
-    loaded = stickbreak.load(tmp_path / "small")
-    np.testing.assert_array_equal(loaded.transform(corpus), model.transform(corpus))
-    with pytest.raises(InputError, match="no state to continue from"):
-        loaded.continue_fit(corpus, n_laps=1)
-
-
 @pytest.mark.parametrize("estimate", ["last", "best", "average"])
 def test_later_burn_in_forgets_the_samples_before_it(corpus, tmp_path, estimate):
     """As if it had been the burn-in from the beginning, also after saving and for another continuation."""
@@ -206,47 +113,3 @@ def test_later_burn_in_forgets_the_samples_before_it(corpus, tmp_path, estimate)
     model.save(tmp_path / "model")
     for again in (model, stickbreak.load(tmp_path / "model")):
         assert_same(whole, again.continue_fit(corpus, n_laps=2, burn_in=6))
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        *(({"n_laps": x}, rf"n_laps is {x!r}; give a whole number of at least 1\.$") for x in (0, 2.5, True, "2")),
-        *(({"n_laps": 2, "burn_in": x}, rf"burn_in is {x!r}; give a whole number") for x in (-1, 8.5, True, "8")),
-        ({"n_laps": 2, "burn_in": 7}, r"burn_in is 7, but 8 sweeps are done, .*; give 8 or more\.$"),
-        ({"n_laps": 2, "burn_in": 10}, r"burn_in is 10, but there will be 10 sweeps in all"),
-    ],
-)
-def test_further_sweeps_and_burn_in_that_cannot_be_are_refused(corpus, fitted, changes, words):
-    with pytest.raises(InputError, match=words) as found:
-        fitted.continue_fit(corpus, **changes)
-    assert str(found.value).count(". ") == 0
-
-
-def test_chains_go_on_with_counts_that_have_lost_their_words(corpus):
-    named = Corpus.from_counts(corpus.counts, vocabulary=[f"word{w}" for w in range(30)])
-    whole = fit(named)
-    assert_same(whole, fit(named, n_laps=6).continue_fit(corpus.counts, n_laps=2))
-
-
-def test_start_is_asked_for_one_topic_for_each_token_at_most(corpus, monkeypatch):
-    asked = []
-
-    def begin(laps, report, stop):
-        asked.append(laps._starts(report, stop)[1])
-        raise ZeroDivisionError
-
-    monkeypatch.setattr(GibbsLaps, "begin", begin)
-    for n_topics in (4, 10**9):
-        with pytest.raises(ZeroDivisionError):
-            fit(corpus, n_topics=n_topics)
-    assert asked == [4, corpus.n_tokens]
-
-
-def test_fitted_model_knows_its_chains_whatever_the_parameters_become(corpus, tmp_path):
-    model = fit(corpus, n_chains=3, learn=("eta",), random_state=2)
-    assert (model.n_chains_, model.learned_) == (3, ["eta"])
-    assert model.chain_ > 0
-    model.set_params(n_chains=1, learn=()).save(tmp_path / "model")
-    loaded = stickbreak.load(tmp_path / "model")
-    assert (loaded.n_chains_, loaded.learned_, loaded.chain_) == (3, ["eta"], model.chain_)

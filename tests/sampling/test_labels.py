@@ -15,12 +15,9 @@ from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.fitting.hyperparameters import GammaPrior
 from stickbreak.model.document_labels import DocumentLabels
 from stickbreak.sampling.checks import PARALLEL
-from stickbreak.sampling.kernels import subtopics as sides
-from stickbreak.sampling.kernels.documents import NO_LABELS, fill_prior
 from stickbreak.sampling.known_topics import ChainLabels
-from stickbreak.sampling.representations import draw_weights
 
-from .chains import ONE_THREAD, chain_of, tokens_of, visits
+from .chains import ONE_THREAD, chain_of, visits
 from .enumeration import Tiny, predictive
 from .laws import z_scores
 
@@ -189,72 +186,6 @@ def test_gamma_of_labelled_documents_has_its_posterior() -> None:
     assert np.abs(z_scores(found, expected, exact_variance=1e-5)).max() < 4.5
 
 
-def test_prior_of_a_labelled_document_is_that_of_the_equation() -> None:
-    beta = np.array([0.2, 0.1, 0.1, 0.3, 0.1, 0.2])  # three labels, two other topics, the rest
-    rows = ChainLabels(DocumentLabels.of([[0, 2], [], [1]], 3)).rows(2.0, beta)
-    for d, expected in enumerate(([0.5, 0, 0.5, 0.5, 1 / 6], [0.4, 0.2, 0.2, 0.6, 0.2], [0, 1.0, 0, 0.5, 1 / 6])):
-        prior = 2.0 * beta[:-1]
-        fill_prior(rows, d, 5, prior)
-        assert prior == pytest.approx(np.array(expected))
-        if d != 1:
-            assert prior.sum() + 2.0 * beta[-1] * rows.scale == pytest.approx(2.0)
-    prior = 2.0 * beta[:-1]
-    fill_prior(NO_LABELS, 0, 5, prior)
-    assert prior == pytest.approx(2.0 * beta[:-1])
-
-
-def test_documents_of_a_trial_weigh_by_their_own_prior(seed: int) -> None:
-    """Prod_d (m_d u)_{n_d0} (m_d (1 - u))_{n_d1} / (m_d)_{n_d}, with another mass m_d where a document has labels."""
-    rng = np.random.default_rng(seed)
-    bound = np.cumsum([0, 3, 1, 5, 2, 4])
-    side, labelled = rng.integers(2, size=bound[-1]).astype(np.int8), np.array([True, False, True, False, False])
-    members = sides.Members(np.arange(bound[-1]), np.zeros(bound[-1], int), bound, labelled)
-    masses, v, expected = np.array([0.7, 1.9]), 0.4, 0.0
-    u = 1 / (1 + np.exp(-v))
-    for d, own in enumerate(labelled):
-        mass, on_1 = masses[int(own)], int(side[bound[d] : bound[d + 1]].sum())
-        on_0 = int(bound[d + 1] - bound[d]) - on_1
-        expected += sum(np.log(mass * u + i) for i in range(on_0)) + sum(
-            np.log(mass * (1 - u) + i) for i in range(on_1)
-        )
-        expected -= sum(np.log(mass + i) for i in range(on_0 + on_1))
-    beyond = sides.documents_beyond(members, side, 2)
-    assert sides.log_documents(beyond, masses, v) == pytest.approx(expected)
-    step = 1e-5
-    slope = sides.log_documents(beyond, masses, v + step) - sides.log_documents(beyond, masses, v - step)
-    assert sides._slope(beyond, masses, v)[0] == pytest.approx(slope / (2 * step), rel=1e-5)
-
-
-def test_tables_of_labels_give_their_expected_weights() -> None:
-    """M_k / (M + gamma) is the mean of the law that corpus weights are drawn from."""
-    case = CASES["labels"]
-    chain, _ = chain_of(case.with_kept, PARALLEL, seed=5, n_given=2, labels=case.given)
-    for _ in range(5):
-        chain.sweep(ONE_THREAD)
-    rng, gamma, tables = np.random.default_rng(0), chain.concentrations.gamma, chain.tables
-    draws = np.array([draw_weights(chain._counts, gamma, rng, chain._labelled) for _ in range(20_000)])
-    expected = np.append(tables, gamma) / (tables.sum() + gamma)
-    assert draws.mean(axis=0) == pytest.approx(expected, abs=0.006)
-
-
-def test_a_start_gives_documents_topics_that_they_may_have(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    docs = [list(rng.integers(4, size=12)) for _ in range(40)]
-    labels = [[], [1], [0, 2], [2]] * 10
-    tokens, _ = tokens_of([*docs, [], [], [0, 1]], 4, 3)
-    given = ChainLabels(DocumentLabels.of(labels, 3))
-    z = np.concatenate([rng.integers(3, 6, tokens.n_tokens), [2, 2]]).astype(np.int32)
-    z[: tokens.n_tokens : 5] = 2  # a word of a seed
-    found = given.allowed(z, tokens, rng)
-    seen = {tuple(own): set() for own in labels}
-    for d, own in enumerate(labels):
-        seen[tuple(own)] |= set(found[tokens.start[d] : tokens.start[d + 1]].tolist())
-    assert seen[(1,)] == {1, 3, 4, 5}
-    assert seen[(0, 2)] == {0, 2, 3, 4, 5}
-    assert seen[()] == {2, 3, 4, 5}
-    assert found[-2:].tolist() == [2, 2]
-
-
 SHORT: dict[str, Any] = {"representation": PARALLEL, "n_topics": 5, "eta": 0.3, "random_state": 0}
 
 
@@ -336,15 +267,6 @@ def test_seeds_chains_a_checkpoint_and_a_saved_model_change_no_bit(
         other.fit(corpus, labels=labels[::-1], checkpoint=tmp_path / "c", resume=True)
 
 
-def test_joined_topics_have_no_labels_to_predict(model: GibbsHDP, planted: tuple[Any, list[Any]]) -> None:
-    corpus, _ = planted
-    model.find_path(corpus)
-    joined = model.reduced(3)
-    with pytest.raises(InputError, match="no labels to predict"):
-        joined.predict_labels(corpus)
-    assert model.label_names_
-
-
 def test_a_damaged_model_is_refused(model: GibbsHDP, tmp_path: Any) -> None:
     model.save(tmp_path / "m")
     file = tmp_path / "m" / "model.json"
@@ -356,20 +278,3 @@ def test_a_damaged_model_is_refused(model: GibbsHDP, tmp_path: Any) -> None:
         file.write_text(json.dumps(broken))
         with pytest.raises(ModelFormatError):
             stickbreak.load(tmp_path / "m")
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"representation": "indicator"}, "set representation='partially-collapsed'"),
-        ({"representation": "franchise"}, "set representation='partially-collapsed'"),
-        ({"split_merge_trials": 1}, "split_merge_trials=0"),
-        ({"init": "single"}, "topics of labels begin with init in 'random', 'topic-model', 'lda'"),
-    ],
-)
-def test_what_labels_do_not_go_with_is_refused(
-    planted: tuple[Any, list[Any]], options: dict[str, Any], message: str
-) -> None:
-    corpus, labels = planted
-    with pytest.raises(InputError, match=message):
-        GibbsHDP(**{**SHORT, **options}).fit(corpus, labels=labels)

@@ -9,11 +9,9 @@ from scipy.special import gammaln
 
 from stickbreak import GibbsHDP
 from stickbreak.corpus import Corpus, planted_lda
-from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak.exceptions import InputError
 from stickbreak.fitting.hyperparameters import GammaPrior
 from stickbreak.sampling.checks import REPRESENTATIONS
-from stickbreak.sampling.kernels.topic_draw import heaviest
-from stickbreak.sampling.state import NO_LIMIT
 
 from . import test_word_priors as known
 from .chains import ONE_THREAD, Visits, chain_of, visits
@@ -108,71 +106,9 @@ def test_no_sweep_and_no_start_has_more(many: Corpus, init: str) -> None:
     assert model.n_topics_ <= 5
 
 
-def test_births_find_no_more_than_there_may_be(many: Corpus) -> None:
-    free, few = (
-        GibbsHDP(max_topics=most, init="topic-model", n_laps=1, subtopic_trials=0, estimate="last", random_state=0).fit(
-            many
-        )
-        for most in (None, 5)
-    )
-    assert free.n_topics_ > 5 >= few.n_topics_ > 1
-
-
-def test_seeds_count(many: Corpus) -> None:
-    seeds = {"first": ["w1", "w2"], "second": ["w3"]}
-    corpus = Corpus.from_counts(many.counts, [f"w{w}" for w in range(many.n_words)])
-    model = GibbsHDP(max_topics=4, seeds=seeds, n_laps=10, estimate="last", random_state=0)
-    assert model.starting_topics(corpus) == 2
-    assert model.fit(corpus).trace_["n_topics"].max() == 4
-
-
-def test_a_limit_that_is_never_reached_changes_no_bit(corpus: Corpus) -> None:
-    changes = {"n_topics": 4, "n_laps": 8, "split_merge_trials": 2}
-    free = fit(corpus, max_topics=500, **changes)
-    assert_same(free, fit(corpus, **changes))
-    assert "max_topics" not in free.stop_reason_
-
-
 def test_a_fit_goes_on_under_its_limit_alone(many: Corpus, tmp_path: Any) -> None:
     whole = fit(many, max_topics=5)
     fit(many, max_topics=5, n_laps=4, checkpoint=tmp_path / "cut")
     assert_same(fit(many, max_topics=5, checkpoint=tmp_path / "cut", resume=True), whole)
     with pytest.raises(InputError, match="a fit that differs in its max_topics"):
         fit(many, max_topics=6, checkpoint=tmp_path / "cut", resume=True)
-
-
-def test_a_state_of_more_topics_is_damaged(many: Corpus) -> None:
-    model = fit(many, max_topics=5)
-    model._kept.identity["max_topics"] = 4
-    model.max_topics = 4
-    with pytest.raises(ModelFormatError, match="its number of topics cannot be"):
-        model.continue_fit(many, n_laps=1)
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"max_topics": 3}, "max_topics is 3, but the fit starts with n_topics=4; give a max_topics"),
-        ({"max_topics": 3, "init": np.ones((5, 30)) / 30}, "max_topics is 3, but init has 5 topics; give"),
-        ({"max_topics": 4, "representation": "partially-collapsed"}, "representation is 'partially-collapsed': doc"),
-    ],
-)
-def test_what_a_limit_does_not_go_with_is_refused(corpus: Corpus, change: dict[str, Any], words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        fit(corpus, **change)
-
-
-@pytest.mark.parametrize("n_topics", [1, None])
-def test_seeds_that_leave_no_room_are_refused(n_topics: Any) -> None:
-    corpus = Corpus.from_counts(np.ones((4, 3)), ["a", "b", "c"])
-    words = "max_topics is 2, but seeds and labels have 2 topics" if n_topics is None else "topics of seeds and labels"
-    with pytest.raises(InputError, match=words):
-        GibbsHDP(seeds={"x": ["a"], "y": ["b"]}, n_topics=n_topics, max_topics=2, n_laps=1).fit(corpus)
-
-
-def test_a_draw_that_rounding_leaves_without_a_topic_takes_the_heaviest_with_tokens() -> None:
-    coef = np.array([9.0, 1.0, 3.0, 8.0])
-    assert heaviest(coef, np.array([0, 2, 1, 0]), 4) == 2
-    assert heaviest(np.zeros(4), np.array([0, 0, 5, 0]), 4) == 2
-    assert heaviest(coef, np.zeros(4, np.int64), 4) == 0, "topics of labels come first, and may have no token"
-    assert NO_LIMIT > 2**62

@@ -7,7 +7,6 @@ import pytest
 from scipy.stats import beta as beta_law
 from scipy.stats import kstest
 
-from stickbreak.numerics.streams import key_of
 from stickbreak.sampling.kernels import partially_collapsed as kernels
 from stickbreak.sampling.representations import PartiallyCollapsed, Sweep, draw_topics
 from stickbreak.sampling.state import Concentrations
@@ -57,13 +56,6 @@ def test_rest_has_the_weights_of_a_dirichlet_process(gamma):
     assert kstest(found, beta_law(1.0, gamma).cdf).pvalue > ALARM
 
 
-def test_weights_laid_end_to_end_are_found_again():
-    rest = rest_of(2.5, 1.0, 4, 3)
-    seen = Counter(kernels.topic_at(rest, u, OTHER) for u in (np.arange(20000) + 0.5) / 20000)
-    for e, n in seen.items():
-        assert n / 20000 == pytest.approx(kernels.weight_of(rest, e, OTHER), abs=2e-4)
-
-
 @pytest.mark.parametrize("n_words", [1, 2, 5, 13])
 def test_words_of_the_rest_have_the_dirichlet_law(n_words):
     eta = 0.4
@@ -77,12 +69,3 @@ def test_words_of_the_rest_have_the_dirichlet_law(n_words):
         expected = eta / (n_words * (n_words * eta + 1.0))  # the same for words near and far in the tree
         error = products.std(axis=1) / np.sqrt(phi.shape[0])
         assert (np.abs(products.mean(axis=1) - expected) / error).max() < 4.5
-
-
-def test_coins_have_the_probability_of_the_word():
-    rest, coins = rest_of(2.5, 0.8, 7, 2), np.array([key_of(1, 2, "coins")])
-    for e in range(3):
-        for w in range(7):
-            p = kernels.word_of(rest, e, w, OTHER)
-            hits = sum(kernels.says(rest, e, w, coins, OTHER) for _ in range(2000))
-            assert abs(hits - 2000 * p) < 4.5 * np.sqrt(2000 * p * (1 - p)) + 1

@@ -8,7 +8,7 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.sampling.samples import ESTIMATES, BestSample, MeanSample, Sample, match_topics
+from stickbreak.sampling.samples import ESTIMATES, MeanSample, match_topics
 from stickbreak.sampling.state import Concentrations
 
 WORDS = np.array([0, 1, 2, 3, 0, 1, 2, 3, 3], np.int32)
@@ -72,17 +72,6 @@ def test_matching_keeps_the_most_tokens(seed):
     assert len(set(theirs)) == len(theirs)
 
 
-def test_matching_leaves_topics_without_a_common_token_out():
-    ours, theirs = match_topics(np.array([0, 0, 1], np.int32), 2, np.array([1, 1, 1], np.int32), 2)
-    assert (ours.tolist(), theirs.tolist()) == ([0], [1])
-
-
-def test_average_does_not_see_other_labels():
-    average = observe(MeanSample(), ONE, SWAPPED).estimate(ONE)
-    np.testing.assert_array_equal(average.counts.toarray(), ONE.topic_word_counts().toarray())
-    np.testing.assert_array_equal(average.tables, ONE.tables)
-
-
 def test_average_counts_an_absent_topic_as_zero():
     average = observe(MeanSample(), state(*THREE.topics, joint=1.0), ONE).estimate(ONE)
     two, one = THREE.topic_word_counts().toarray(), ONE.topic_word_counts().toarray()
@@ -99,12 +88,6 @@ def test_average_takes_the_labels_of_a_better_sample():
     np.testing.assert_array_equal(average.tables, straight.tables)
 
 
-def test_average_leaves_topics_out_that_the_best_sample_has_not():
-    average = observe(MeanSample(), state(*ONE.topics, joint=1.0), THREE).estimate(ONE)
-    assert average.counts.shape == (2, 4)
-    assert average.counts.sum() == (9 + 8) / 2, "the one token of the third topic is left out"
-
-
 @pytest.mark.parametrize("order", [[0, 1, 1], [1, 0, 1], [1, 1, 0]])
 def test_average_leaves_topics_out_that_fewer_than_half_of_the_samples_have(order):
     chains = [state(*THREE.topics, joint=1.0), ONE]
@@ -112,34 +95,6 @@ def test_average_leaves_topics_out_that_fewer_than_half_of_the_samples_have(orde
     assert average.counts.shape == (2, 4), "the third topic is in one of three"
     assert average.counts.sum() == pytest.approx((8 + 9 + 9) / 3)
     assert (average.tables > 0).all()
-
-
-def test_average_of_concentrations_is_their_mean():
-    chain = state(*ONE.topics, joint=-3.0, alpha=4.0)
-    average = observe(MeanSample(), ONE, chain).estimate(ONE)
-    assert average.concentrations == Concentrations(2.5, 2.0, 0.1)
-    assert average.log_joint == -1.5
-
-
-def test_average_is_of_samples_alone():
-    keeper = observe(observe(MeanSample(), ONE), state(*THREE.topics, joint=9.0), sampled=False)
-    np.testing.assert_array_equal(keeper.estimate(THREE).counts.toarray(), ONE.topic_word_counts().toarray())
-
-
-def test_best_keeps_the_highest_of_all_sweeps():
-    keeper = BestSample()
-    for chain, sampled in ((ONE, True), (state(*THREE.topics, joint=5.0), False), (SWAPPED, True)):
-        if keeper.wants(chain.joint, sampled=sampled):
-            keeper.observe(chain, chain.joint)
-    assert keeper.estimate(SWAPPED).log_joint == 5.0
-    assert keeper.estimate(SWAPPED).tables.size == 3
-
-
-@pytest.mark.parametrize("name", ESTIMATES)
-def test_without_a_sample_the_estimate_is_the_state_of_now(name):
-    estimate = ESTIMATES[name]().estimate(THREE)
-    np.testing.assert_array_equal(estimate.counts.toarray(), THREE.topic_word_counts().toarray())
-    np.testing.assert_array_equal(estimate.tables, THREE.tables)
 
 
 @pytest.mark.parametrize("name", ESTIMATES)
@@ -180,10 +135,3 @@ def test_damaged_samples_are_refused(name, value):
     assert np.shape(arrays["data"]) == (8,)
     with pytest.raises(ValueError, match=r"sample|reference"):
         MeanSample().restore({**arrays, name: value}, values, tokens())
-
-
-def test_sample_is_a_copy():
-    chain = state(*ONE.topics)
-    sample = Sample.of(chain)
-    chain.topics[:] = 0
-    assert sample.counts.shape == (2, 4)

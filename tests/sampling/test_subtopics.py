@@ -9,7 +9,6 @@ from stickbreak import GibbsHDP
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.numerics.stirling import stirling_ratios
 from stickbreak.numerics.streams import key_of
-from stickbreak.sampling import moves
 from stickbreak.sampling.kernels import subtopics as sides
 from stickbreak.sampling.kernels.counts import count_tokens
 from stickbreak.sampling.kernels.documents import NO_LABELS
@@ -169,25 +168,3 @@ def test_words_at_random_are_one_topic():
     model = GibbsHDP(n_topics=5, estimate="last", **options).fit(corpus)
     sizes = (model.components_ - model.eta_).sum(axis=1)
     assert sizes[0] > 0.97 * sizes.sum()
-
-
-def test_fewer_than_two_tokens_are_left_alone():
-    tokens, _ = tokens_of([[0], []], 2)
-    z = np.zeros(1, np.int32)
-    options = {"trials": 5, "passes": 2, "key": 0}
-    K, beta, made = tried(tokens, z, counted(tokens, z, 1), np.array([0.5, 0.5]), Concentrations(1, 1, 1), **options)
-    assert K == 1
-    assert beta.tolist() == [0.5, 0.5]
-    assert sum(made) == 0
-
-
-def test_trials_over_more_tokens_than_memory_is_meant_to_hold_are_not_made(monkeypatch):
-    tokens, _ = tokens_of([[0, 1, 0, 1], [1, 1]], 2)
-    made = []
-    for largest in (5, 6):
-        monkeypatch.setattr(moves, "LARGEST", largest)
-        z = np.zeros(6, np.int32)
-        counts, now = counted(tokens, z, 1), Concentrations(1.0, 1.0, 1.0)
-        options = {"trials": 20, "passes": 2, "key": 0, "limit": 100}
-        made.append(tried(tokens, z, counts, np.array([0.5, 0.5]), now, **options)[2].splits_tried)
-    assert made[0] == 0 < made[1]

@@ -9,15 +9,13 @@ import pytest
 from stickbreak.corpus import Corpus
 from stickbreak.numerics.stirling import stirling_ratios
 from stickbreak.numerics.streams import key_of
-from stickbreak.sampling.kernels import documents as documents_kernels
 from stickbreak.sampling.kernels.counts import SHIFT, TOPIC
-from stickbreak.sampling.kernels.documents import NO_LABELS
 from stickbreak.sampling.representations import Franchise, Sweep, TableIndicators
-from stickbreak.sampling.state import NO_LIMIT, Concentrations, DocumentTopics, Seating, Tokens, count_topics
+from stickbreak.sampling.state import NO_LIMIT, Concentrations, Seating, Tokens, count_topics
 
 from . import twins
 from .chains import ONE_THREAD, tokens_of
-from .enumeration import EXACT, canonical, set_partitions
+from .enumeration import canonical, set_partitions
 from .laws import ALARM, chi_square
 
 CASES = range(25)
@@ -141,19 +139,3 @@ def test_seating_given_the_number_of_tables_has_its_law(n, m):
     seen = [np.count_nonzero(table @ code == np.dot(labels, code)) for labels in partitions]
     assert sum(seen) == repeats, "tables are numbered by their first tokens"
     assert chi_square(seen, np.array(weight) / sum(weight)) > ALARM
-
-
-@pytest.mark.parametrize("case", EXACT["tables"], ids=lambda case: f"{case['a']}-{case['n']}")
-def test_tables_given_the_weight_have_their_law(case):
-    """Antoniak's: m tables of n tokens of a topic with alpha beta_k = a, over many documents."""
-    repeats, n = 20000, case["n"]
-    tokens = Tokens.from_corpus(Corpus.from_counts(np.full((repeats, 1), n)))
-    documents = DocumentTopics.empty(tokens)
-    documents.size[:] = 1
-    documents.n[tokens.start[:-1]] = n
-    documents_kernels.draw_tables(
-        tokens.start, documents, np.array([case["a"]]), NO_LABELS, np.zeros(1, np.uint64), np.uint64(7)
-    )
-    seen = np.bincount(documents.m[tokens.start[:-1]], minlength=n + 1)
-    assert seen[0] == 0
-    assert chi_square(seen[1:], case["p_m"][1:]) > ALARM

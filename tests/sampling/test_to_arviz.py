@@ -5,7 +5,6 @@ import pytest
 
 from stickbreak import GibbsHDP
 from stickbreak.corpus import planted_lda
-from stickbreak.exceptions import InputError
 from stickbreak.sampling.estimator import _STATISTICS
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")  # of ArviZ's own imports
@@ -45,24 +44,3 @@ def test_hyperparameters_that_were_not_learned_are_left_out(corpus, learn):
     names = set(model.set_params(learn=["eta"]).to_arviz()["posterior"].data_vars)
     assert names == {"log_joint", "n_topics", "n_tables", *learn}
     assert model.learned_ == list(learn)
-
-
-def test_samples_before_a_later_burn_in_are_left_out(corpus):
-    pytest.importorskip("arviz")
-    model = fit(corpus, n_laps=6).continue_fit(corpus, n_laps=3, burn_in=7)
-    np.testing.assert_array_equal(model.to_arviz()["posterior"]["n_tables"], [model.trace_["n_tables"][7:]])
-
-
-def test_arviz_computes_its_diagnostics(corpus):
-    arviz = pytest.importorskip("arviz")
-    data = fit(corpus, n_chains=2, n_laps=40).to_arviz()
-    assert np.isfinite(float(arviz.rhat(data, var_names=["log_joint"])["log_joint"]))
-    assert float(arviz.ess(data, var_names=["n_tables"])["n_tables"]) > 0
-
-
-def test_fit_that_ended_in_burn_in_has_no_samples(corpus):
-    pytest.importorskip("arviz")
-    model = fit(corpus)
-    model.burn_in_ = 20
-    with pytest.raises(InputError, match="did 20 sweeps and its burn-in takes 20"):
-        model.to_arviz()

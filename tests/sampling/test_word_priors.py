@@ -15,14 +15,12 @@ import stickbreak
 from stickbreak import GibbsHDP
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.exceptions import InputError
 from stickbreak.fitting.hyperparameters import GammaPrior
 from stickbreak.model.seeds import WordPrior, pseudo_of
 from stickbreak.sampling import starts
 from stickbreak.sampling.chain import Chain, resample_gamma_beside
 from stickbreak.sampling.checks import REPRESENTATIONS
-from stickbreak.sampling.known_topics import KnownTopics, WordLikelihood, known_topics, with_known
-from stickbreak.sampling.samples import match_topics as paired
+from stickbreak.sampling.known_topics import KnownTopics, with_known
 from stickbreak.sampling.starts import with_kept
 from stickbreak.sampling.state import Concentrations
 
@@ -32,7 +30,6 @@ from .laws import z_scores
 
 SEEDS = {"space": ["a0", "a1", "b0", "b1"], "war": ["c0", "c1"]}
 N_SWEEPS = 3000
-ROWS = np.where(np.arange(len(WORDS)) == 3, 1.1, 0.1)[None]
 # three tokens of two words in two documents, and two documents of pseudo-tokens, each of which is a topic
 KNOWN = Tiny([[0, 1], [1], [0, 0], [1]], 2, alpha=0.8, gamma=1.3, eta=0.4)
 BY_WORD = Tiny([[0, 1, 2], [2, 1]], 3, alpha=0.8, gamma=1.3, eta=[0.2, 0.9, 0.5])
@@ -136,19 +133,6 @@ def test_gamma_beside_known_topics_has_its_conditional() -> None:
     assert np.mean(drawn) == pytest.approx(mean, rel=0.03)
 
 
-def test_pseudo_tokens_alone_have_the_likelihood_of_their_topics() -> None:
-    known = KnownTopics(np.array([5.0, 2.0]), np.array([3.0, 2.0, 2.0]), np.array([0, 2, 1]), 4)
-    alone = WordLikelihood(known.n, np.array([2.0, 3.0]), np.array([2.0, 1.0]), 4)
-    assert known.log(0.3) == pytest.approx(alone.log(0.3))
-    assert known.log(np.full(4, 0.3)) == pytest.approx(alone.log(0.3))
-
-
-def test_known_topics_are_paired_with_themselves_whatever_their_tokens() -> None:
-    left, right = np.array([1, 1, 1, 2], np.int32), np.array([0, 0, 0, 2], np.int32)
-    ours, theirs = paired(left, 3, right, 3, 2)
-    assert list(zip(ours.tolist(), theirs.tolist(), strict=True)) == [(0, 0), (1, 1), (2, 2)]
-
-
 @pytest.fixture(scope="module")
 def corpus() -> Corpus:
     return documents(200, [0, 1, 2, 3, 4], 0)
@@ -199,57 +183,6 @@ def test_kept_topics_are_the_same_after_a_checkpoint_and_with_threads(
     )
 
 
-def test_rows_of_eta_are_the_pseudo_tokens_of_seeds(corpus: Corpus) -> None:
-    rows = np.full((2, len(WORDS)), 0.03)
-    rows[0, [WORDS.index(word) for word in SEEDS["space"]]] += 25.0
-    rows[1, [WORDS.index(word) for word in SEEDS["war"]]] += 50.0
-    settings: dict[str, Any] = {"n_topics": 3, "n_laps": 4, "random_state": 0}
-    table, named = (GibbsHDP(**settings, **given).fit(corpus) for given in ({"eta": rows}, {"seeds": SEEDS}))
-    np.testing.assert_allclose(table.components_, named.components_)
-    assert table.labels_ == {}
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"seeds": SEEDS, "init": "single"}, "a chain with seeds starts with one of 'random'"),
-        ({"eta": ROWS, "init": topics(5)}, "init is a set of topics, but a chain with rows of eta"),
-        ({"eta": np.full(96, 0.1), "representation": "partially-collapsed"}, "takes one for all"),
-        ({"eta": np.full(96, 0.1), "learn": ("eta",)}, "not learned"),
-        ({"eta": np.full((1, 96), 0.1)}, "its smallest number for every word"),
-        ({"eta": np.where(np.arange(96) == 3, 0.6, 0.1)[None]}, "0.5 above its smallest, but GibbsHDP counts whole"),
-        ({"eta": np.full(9, 0.1)}, "documents have 96 words"),
-    ],
-)
-def test_what_cannot_be_is_refused(
-    corpus: Corpus, parameters: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match=message):
-        GibbsHDP(n_topics=5, n_laps=2, **parameters).fit(corpus)
-
-
-def test_documents_of_a_seeded_start_are_taken_in_parts_with_the_same_bits(
-    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    prior = WordPrior(0.1, pseudo_of([[0, 1, 2], [2, 30], [50]], len(WORDS), 12.0))
-    counts = sparse.vstack([corpus.counts, sparse.csr_matrix((3, len(WORDS))), corpus.counts[:5]])  # three are empty
-    tokens = Tokens.from_corpus(with_known(Corpus.from_counts(counts), prior), 3)
-    z = np.random.default_rng(1).integers(3, 8, size=tokens.word.size, dtype=np.int32)
-    found = []
-    for at_once in (1 << 14, 1, 7):
-        monkeypatch.setattr(starts, "SEEDED_AT_ONCE", at_once)
-        found.append(with_kept(z, tokens, np.random.default_rng(0)))
-    np.testing.assert_array_equal(found[1], found[0])
-    np.testing.assert_array_equal(found[2], found[0])
-    assert found[0].dtype == np.int32
-    word = tokens.word
-    assert set(found[0][word == 2]) == {0, 1}  # shared alike by two seeds
-    assert set(found[0][word == 50]) == {2}
-    others = ~np.isin(word, [0, 1, 2, 30, 50])
-    assert 0 < np.mean(found[0][others] == z[others]) < 1
-
-
 def test_a_start_with_many_seeds_has_no_table_of_all_documents_and_topics(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(starts, "SEEDED_AT_ONCE", 1 << 10)
     prior = WordPrior(0.1, pseudo_of([[w] for w in range(100)], 200, 1.0))
@@ -261,7 +194,3 @@ def test_a_start_with_many_seeds_has_no_table_of_all_documents_and_topics(monkey
         assert tracemalloc.get_traced_memory()[1] < 0.2 * 8 * 40_000 * 101  # a fifth of one such table
     finally:
         tracemalloc.stop()
-
-
-def test_no_pseudo_tokens_are_no_known_topics() -> None:
-    assert known_topics(WordPrior(0.1)) is None

@@ -56,10 +56,3 @@ def test_chain_that_no_worker_has_at_hand_is_restored(corpus, workers, monkeypat
     forgetful = type("Forgetful", (dict,), {"__setitem__": lambda self, name, value: None})
     monkeypatch.setattr(laps, "_AT_HAND", forgetful())
     assert_same(expected, fit(corpus, n_chains=2))
-
-
-@pytest.mark.parametrize("changes", [{}, DOCUMENTS], ids=["indicator", "partially collapsed"])
-def test_one_chain_stays_here(corpus, workers, changes):
-    assert fit(corpus, **changes).n_laps_ == 8
-    assert workers.jobs == 0
-    assert not list(workers.folder.iterdir())

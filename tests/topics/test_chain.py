@@ -5,14 +5,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from scipy.special import gammaln
-from tests.sampling.laws import ALARM, chi_square, largest_z, z_scores
+from tests.sampling.laws import largest_z, z_scores
 
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.numerics.streams import key_of
 from stickbreak.sparse_gibbs.chain import Chain
 from stickbreak.sparse_gibbs.priors import Priors, best_eta
-from stickbreak.sparse_gibbs.tokens import TokensByWord
 
 from . import reference
 
@@ -92,47 +91,7 @@ def test_parts_that_share_no_word_are_swept_as_if_the_others_stood_still(threads
             np.testing.assert_array_equal(chain._n, np.bincount(z, minlength=40))
 
 
-def test_one_large_document_is_a_part_and_the_others_are_the_rest():
-    counts = np.ones((31, 8), int)
-    counts[0] = 100
-    tokens = TokensByWord(Corpus.from_counts(counts), 4, n_parts=2)
-    assert tokens.document_cuts.tolist() == [0, 1, 31]
-    assert tokens.word_cuts.tolist() == [0, 4, 8]
-    assert tokens.begin[0].tolist() == tokens.start[:-1].tolist()
-    assert tokens.begin[1].tolist() == (tokens.start[:-1] + 100).tolist()
-    assert tokens.begin[2].tolist() == tokens.start[1:].tolist()
-
-
-def test_counts_are_those_of_the_topics_of_the_tokens_after_many_sweeps(seed):
-    corpus, _ = planted_lda(30, 20, n_topics=4, mean_tokens=40, seed=seed)
-    word, document = reference.by_word(corpus)
-    chain = begun(corpus, 12, seed)
-    for number in range(1, 30):
-        chain.lap(number, Priors.even(12, 1.0, 0.1))
-    n_dk, n_wk, _ = reference.counts_of(word, document, topics(chain), shape_of(corpus, 12))
-    np.testing.assert_array_equal(chain.last(), n_wk)
-    topic, n, times = chain.tokens.pairs(chain.lists)
-    found = np.zeros((12, n_dk.max() + 1), int)
-    found[topic, n] = times
-    expected = np.array([np.bincount(column, minlength=n_dk.max() + 1) for column in n_dk.T])
-    np.testing.assert_array_equal(found[:, 1:], expected[:, 1:])
-
-
 TINY = [([[2, 1], [0, 2]], [0.7, 0.2], 0.3), ([[1, 1, 0], [1, 0, 1]], [0.1, 0.5, 0.9], 0.5)]
-
-
-@pytest.mark.parametrize(("counts", "a", "eta"), TINY)
-def test_sweep_leaves_the_exact_posterior_as_it_is(counts, a, eta):
-    corpus, n_topics = Corpus.from_counts(np.array(counts)), len(a)
-    word, document = reference.by_word(corpus)
-    states, p = reference.posterior(word, document, shape_of(corpus, n_topics), np.array(a), eta)
-    rng, seen = np.random.default_rng(1), np.zeros(len(states))
-    chain, place = chain_at(corpus, states[0], n_topics), n_topics ** np.arange(word.size)[::-1]
-    for number in range(20_000):
-        chain.take([states[rng.choice(len(states), p=p)].astype(np.uint16)])
-        chain.lap(number + 1, priors_of(a, eta))
-        seen[topics(chain) @ place] += 1
-    assert chi_square(seen, p) > ALARM
 
 
 def of_lengths(words, lengths, n_words):
@@ -217,14 +176,6 @@ def opened_terms(n_dk, a):
     return float((gammaln(n_dk + a) - gammaln(a)).sum() - (gammaln(n + alpha) - gammaln(alpha)).sum())
 
 
-def test_nothing_is_learned_before_its_lap(seed):
-    corpus, _ = planted_lda(20, 20, n_topics=3, seed=seed)
-    chain, priors = begun(corpus, 3, seed), Priors.even(3, 5.0, 0.1)
-    assert chain.with_weights(priors, 9) is priors
-    assert chain.with_weights(priors, 11) is priors
-    assert chain.with_weights(priors, 10).alpha != 5.0
-
-
 def test_eta_maximises_the_probability_of_whole_counts(seed):
     counts = np.random.default_rng(seed).poisson(np.random.default_rng(seed + 1).gamma(0.3, 8.0, (30, 5))).astype(float)
     counts[0] += 50.0  # pairs of many tokens
@@ -254,31 +205,6 @@ def test_mean_of_the_topics_holds_each_sample_once_and_weighs_late_ones_more(n_l
     restored = Chain(corpus, 4, seed)
     restored.restore(*chain.snapshot())
     np.testing.assert_array_equal(restored.counts(), chain.counts())
-
-
-def test_a_chain_that_goes_on_does_not_change_what_it_said_of_itself(seed):
-    corpus, _ = planted_lda(20, 15, n_topics=3, mean_tokens=30, seed=seed)
-    chain = begun(corpus, 4, seed)
-    for number in range(1, 11):
-        chain.lap(number, Priors.even(4, 1.0, 0.1))
-    arrays, counts = chain.snapshot()[0], chain.counts()
-    before = {name: array.copy() for name, array in arrays.items()}
-    for number in range(11, 21):
-        chain.lap(number, Priors.even(4, 1.0, 0.1))
-    for name, array in before.items():
-        np.testing.assert_array_equal(arrays[name], array)
-    np.testing.assert_array_equal(counts, before["mean"])
-    assert not np.array_equal(chain.counts(), counts)
-
-
-def test_topics_of_tokens_are_drawn_in_proportion_to_given_ones():
-    corpus = Corpus.from_counts(np.array([[6000, 0, 4000], [0, 3, 0]]))
-    chain = Chain(corpus, 3, 1)
-    chain.begin(chain.near(np.array([[1.0, 0.0, 3.0], [3.0, 0.0, 0.0], [4.0, 2.0, 1.0]])))
-    counts = chain.last()
-    np.testing.assert_allclose(counts[0] / 6000, [1 / 8, 3 / 8, 4 / 8], atol=0.03)  # five standard errors
-    np.testing.assert_array_equal(counts[1], [0, 0, 3])
-    np.testing.assert_allclose(counts[2] / 4000, [0.75, 0.0, 0.25], atol=0.035)
 
 
 def test_halves_of_topics_are_of_documents_and_share_the_mean(seed):

@@ -18,7 +18,6 @@ from stickbreak.numerics.kernel_random import open_stream, uniform
 from stickbreak.numerics.streams import key_of
 from stickbreak.sparse_gibbs.priors import Priors
 from stickbreak.topics.laps import LabelledChain
-from stickbreak_baselines import LDA
 
 from . import reference
 
@@ -200,34 +199,6 @@ def test_state_with_a_topic_that_a_document_cannot_have_is_refused(planted: tupl
     model._kept.arrays["z.0"][:] = 0
     with pytest.raises(ModelFormatError, match="label that its document lacks"):
         model.continue_fit(corpus, n_laps=1)
-
-
-def test_joined_topics_and_a_fit_without_labels_have_none_to_predict(planted: tuple[Any, list[Any]]) -> None:
-    corpus, labels = planted
-    model = TopicModel(n_laps=3, **SHORT).fit(corpus, labels=labels)
-    for other in (model.joined([[0, 1]]), TopicModel(n_laps=2, **SHORT).fit(corpus)):
-        with pytest.raises(InputError, match="no labels to predict"):
-            other.predict_labels(corpus)
-
-
-def test_as_many_topics_as_labels_leave_none_free(planted: tuple[Any, list[Any]]) -> None:
-    corpus, labels = planted
-    model = TopicModel(n_laps=12, learn=("alpha", "eta"), **{**SHORT, "n_topics": 4}).fit(corpus, labels=labels)
-    assert (model.n_topics_, len(model.labels_)) == (4, 4)
-    assert np.isfinite(model.score(corpus))
-    z = model._kept.arrays["z.0"]
-    _, document = reference.by_word(corpus)
-    assert all(
-        labels[d] is None or f"L{k}" in labels[d] for d, k in set(zip(document.tolist(), z.tolist(), strict=True))
-    )
-
-
-def test_what_labels_do_not_go_with_is_refused(planted: Any) -> None:
-    corpus, labels = planted
-    with pytest.raises(InputError, match="are 4 topics, but the fit has 3 at most"):
-        TopicModel(**{**SHORT, "n_topics": 3}).fit(corpus, labels=labels)
-    with pytest.raises(InputError, match="LDA takes no labels; fit a TopicModel"):
-        LDA(n_topics=7).fit(corpus, labels=labels)
 
 
 def test_free_topics_beside_labels_are_few_and_the_planted_ones(planted: Any) -> None:

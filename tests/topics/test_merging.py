@@ -157,30 +157,6 @@ def test_a_round_merges_the_best_pairs_first_and_keeps_what_is_known():
     assert np.bincount(part_of[part_of >= 0]).max() <= 2
 
 
-def test_seeds_count_as_one_token_a_word_in_a_gain():
-    corpus, _, _, z, a = random_state(4, 2)
-    chain, table = chain_at(corpus, z, 4), np.zeros((corpus.n_words, 1))
-    table[:4] = 25.0
-    gains = []
-    for strong, are_counts in ((25.0, False), (1.0, True), (25.0, True)):
-        priors = Priors(a, float(a.sum()), 0.1, sparse.csr_array(table / 25.0 * strong))
-        given = merger(chain, n_kept=1, are_counts=are_counts)
-        gains.append(given.gains(chain, priors, np.arange(4), 1)[1])
-    np.testing.assert_array_equal(gains[0], gains[1])
-    assert not np.array_equal(gains[0], gains[2])
-
-
-@pytest.mark.parametrize("threads", [1, 3])
-def test_threads_change_no_gain(threads):
-    corpus, _, _, z, a = random_state(40, 1)
-    chain, priors = chain_at(corpus, z, 40), Priors(a, float(a.sum()), 0.1)
-    one = merger(chain).gains(chain, priors, np.arange(40), 1)
-    with ThreadExecutor(threads) as executor:
-        other = Merger(0, 0, False, 0, executor).gains(chain, priors, np.arange(40), 1)
-    for first, second in zip(one, other, strict=True):
-        np.testing.assert_array_equal(first, second)
-
-
 @pytest.mark.parametrize(("n_parts", "in_files"), [(1, False), (3, False), (3, True)])
 def test_tokens_of_topics_come_document_by_document(n_parts, in_files, tmp_path, seed):
     corpus, word, document, z, a = random_state(5, seed)

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from stickbreak import TopicModel
-from stickbreak.corpus import Corpus, planted_lda
+from stickbreak.corpus import planted_lda
 from stickbreak.evaluation import document_completion
-from stickbreak.exceptions import InputError
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.prediction.completion import completion_log_likelihood
-from stickbreak.topics.laps import best_factor, documents_apart
+from stickbreak.topics.laps import best_factor
 
 
 @pytest.fixture(scope="module")
@@ -60,24 +59,6 @@ def test_the_factor_is_the_best_one_for_the_documents_apart():
     assert score(found) > score(found * 2) + 5.0
 
 
-def test_documents_apart_are_a_tenth_with_two_tokens_at_least():
-    corpus = Corpus.from_counts(np.array([[1, 0], [2, 0], [0, 0]] * 50))
-    rows = documents_apart(corpus, 0)
-    assert rows.size == 5
-    assert (rows % 3 == 1).all()
-    assert documents_apart(corpus[:20], 0).size == 0
-    many = documents_apart(Corpus.from_counts(np.full((1000, 2), 500)), 0)
-    assert many.size == 17  # of 1,000 tokens
-
-
-def test_fits_without_documents_apart_or_a_learned_alpha_keep_the_alpha_of_the_chain():
-    few = planted_lda(9, 20, n_topics=2, mean_tokens=20, seed=0)[0]
-    model = TopicModel(n_topics=2, n_laps=20, random_state=0).fit(few)
-    assert model.alpha_ == model.trace_["alpha"][-1]
-    more = planted_lda(200, 20, n_topics=2, mean_tokens=20, seed=0)[0]
-    assert TopicModel(n_topics=2, alpha=0.7, learn=(), n_laps=20, random_state=0).fit(more).alpha_ == 0.7
-
-
 def test_an_update_of_few_documents_keeps_the_factor(short):
     train, new = short
     model = TopicModel(n_topics=40, n_laps=60, random_state=0).fit(train)
@@ -94,22 +75,3 @@ def test_ctrl_c_while_documents_are_apart_keeps_the_topics(short, monkeypatch):
     monkeypatch.setattr("stickbreak.topics.laps.best_factor", interrupted)
     model = TopicModel(n_topics=5, n_laps=15, random_state=0).fit(short[0])
     assert model.alpha_ == model.trace_["alpha"][-1]
-
-
-def test_updates_with_a_given_alpha_keep_it(short):
-    train, new = short
-    model = TopicModel(alpha=2.0, learn=(), n_laps=15, random_state=0).fit(train)
-    assert model.update(new).alpha_ == pytest.approx(2.0)
-
-
-def test_an_update_may_have_fewer_tokens_than_the_model_has_topics(short):
-    train, new = short
-    model = TopicModel(n_topics=40, n_laps=15, random_state=0).fit(train)
-    assert model.update(new[:2]).n_topics_ == 40
-
-
-def test_a_found_number_is_not_continued_as_a_given_one(short):
-    model = TopicModel(n_laps=12, random_state=0).fit(short[0])
-    model.set_params(n_topics=model.starting_topics(short[0]))
-    with pytest.raises(InputError):
-        model.continue_fit(short[0], n_laps=5)

@@ -10,9 +10,9 @@ from tests.steered_problems import WORDS, documents, labelled_documents, matched
 
 import stickbreak
 from stickbreak import TopicModel
-from stickbreak.corpus import Corpus, planted_lda, toy_bars
-from stickbreak.exceptions import InputError, InvalidCorpus
-from stickbreak.topics.laps import LEAST_DOCUMENTS, WordNeighbours, n_starting_topics, rough_topics
+from stickbreak.corpus import Corpus, planted_lda
+from stickbreak.exceptions import InputError
+from stickbreak.topics.laps import rough_topics
 
 
 def n_large(model: TopicModel) -> int:
@@ -41,25 +41,6 @@ def planted() -> tuple[Corpus, Any]:
 @pytest.fixture(scope="module")
 def small() -> Corpus:
     return planted_lda(120, 60, n_topics=4, mean_tokens=30, seed=0)[0]
-
-
-def test_a_fit_begins_with_as_many_topics_as_the_formula_says() -> None:
-    assert n_starting_topics(10_000, 5_000, 1000) == 100  # the root of the stored counts
-    assert n_starting_topics(1_000_000, 100, 1000) == 200  # of long documents: 2 (M D)^(1/4)
-    assert n_starting_topics(10**8, 10**7, 1000) == 1000
-    assert n_starting_topics(1, 1, 1000) == 1
-
-
-def test_topics_begin_as_the_words_beside_words(planted: tuple[Corpus, Any]) -> None:
-    corpus, truth = planted
-    found = WordNeighbours(corpus, 0)
-    held = np.bincount(corpus.counts.indices, minlength=corpus.n_words)
-    assert (held[found.words] >= max(LEAST_DOCUMENTS, np.sqrt(900) / 2)).all()
-    corners = found.corners(10)
-    assert np.unique(corners).size == 10
-    near = np.abs(truth.topic_word[:, None] - found.topics(corners)[None]).sum(axis=2).min(axis=1)
-    assert np.median(near) < 1.4  # two different topics are nearly 2 apart
-    assert WordNeighbours(corpus[:3], 0).corners(10).size == 0
 
 
 def test_planted_topics_and_their_number_are_found(planted: tuple[Corpus, Any], seed: int) -> None:
@@ -134,11 +115,6 @@ def test_the_number_hardly_follows_the_start(planted: tuple[Corpus, Any], monkey
     assert n_large(model) == 10
 
 
-def test_there_are_never_more_topics_than_there_may_be(planted: tuple[Corpus, Any]) -> None:
-    model = TopicModel(random_state=0, max_topics=7).fit(planted[0])
-    assert model.trace_["n_topics"].max() == 7
-
-
 def test_empty_documents_and_few_tokens_are_taken() -> None:
     counts = np.zeros((6, 4), int)
     counts[1, 0], counts[4] = 1, [2, 0, 1, 0]
@@ -178,14 +154,6 @@ def test_an_update_keeps_topics_adds_new_ones_and_learns_new_words(tmp_path: Pat
     np.testing.assert_array_equal(resumed.components_, model.components_)
 
 
-def test_an_update_of_few_documents_leaves_the_weights_of_topics_nearly_as_they_were() -> None:
-    model = TopicModel(eta=0.2, random_state=0).fit(documents(800, [0, 1, 2], 0))
-    weights, alpha = model.topic_weights_.copy(), model.alpha_
-    model.update(documents(8, [0], 1))
-    np.testing.assert_allclose(model.topic_weights_[: weights.size], weights, atol=0.03)
-    assert model.alpha_ == pytest.approx(alpha, rel=0.1)
-
-
 def test_an_update_takes_labels_that_the_model_knows() -> None:
     corpus, labels = labelled_documents(300, 1)
     model = TopicModel(n_topics=6, n_laps=40, eta=0.1, random_state=0).fit(corpus, labels=labels)
@@ -195,30 +163,3 @@ def test_an_update_takes_labels_that_the_model_knows() -> None:
     assert matched(model, 6)[:4] == [0, 1, 2, 3]
     with pytest.raises(InputError, match="fitted without"):
         TopicModel(n_topics=2, n_laps=2).fit(corpus).update(more, labels=known)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"n_topics": 5, "max_topics": 9}, "give one of them"),
-        ({"learn": ["gamma"]}, "learn names 'gamma'"),
-        ({"n_topics": 10**6}, "n_topics"),
-        ({"n_topics": 5000}, "documents hold only"),
-    ],
-)
-def test_what_makes_no_sense_is_refused(small: Corpus, parameters: dict[str, Any], message: str) -> None:
-    with pytest.raises((InputError, ValueError), match=message):
-        TopicModel(**parameters).fit(small)
-
-
-def test_weights_are_refused_with_a_family_that_takes_them(small: Corpus) -> None:
-    weights = small.counts * 0.5
-    with pytest.raises(InvalidCorpus, match="VariationalHDP"):
-        TopicModel().fit(weights)
-    assert stickbreak.VariationalHDP(n_topics=3, n_laps=2, random_state=0).fit(weights).n_topics_ > 0
-
-
-def test_bars_of_the_sample_are_found() -> None:
-    corpus, truth = toy_bars(n_documents=500, seed=0)
-    model = TopicModel(random_state=0).fit(corpus)
-    assert distance(model.topic_word_, truth.topic_word) < 0.1

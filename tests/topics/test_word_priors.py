@@ -13,7 +13,6 @@ from tests.steered_problems import WORDS, documents, matched
 import stickbreak
 from stickbreak import TopicModel
 from stickbreak.corpus import Corpus, planted_lda
-from stickbreak.exceptions import InputError
 from stickbreak.numerics.streams import key_of
 from stickbreak.sparse_gibbs.priors import Priors
 
@@ -96,13 +95,6 @@ def test_a_planted_topic_is_found_under_the_number_of_its_seed(
     assert set(model.joined([[0, 2]]).labels_.values()) == {"war", "law"}
 
 
-def test_two_seeds_leave_the_other_topics_as_they_are_without_them(corpus: Corpus) -> None:
-    alone, seeded = (TopicModel(eta=0.2, random_state=0, **given).fit(corpus) for given in ({}, {"seeds": SEEDS}))
-    largest = [np.sort(model.topic_shares_)[-5:] for model in (alone, seeded)]
-    np.testing.assert_allclose(*largest, atol=0.02)
-    assert min(shares.sum() for shares in largest) > 0.97
-
-
 def test_a_seed_whose_words_hardly_occur_keeps_its_place(corpus: Corpus) -> None:
     model = TopicModel(eta=0.2, seeds={**SEEDS, "none": ["f0", "f1"]}, random_state=0).fit(corpus)
     assert model.labels_ == {0: "law", 1: "war", 2: "none"}
@@ -121,20 +113,3 @@ def test_fits_with_rows_and_numbers_of_words_go_on(corpus: Corpus, tmp_path: Pat
     number, array = (fitted(2, eta=eta).fit(corpus) for eta in (0.05, np.full(len(WORDS), 0.05)))
     np.testing.assert_allclose(array.topic_word_, number.topic_word_, rtol=1e-5)
     assert "eta" not in array.trace_
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"n_topics": 1, "seeds": SEEDS}, "are 2 topics, but the fit has 1 at most"),
-        ({"max_topics": 1, "seeds": SEEDS}, "are 2 topics, but the fit has 1 at most"),
-        ({"n_topics": 2, "eta": np.full((3, 96), 0.1)}, "are 3 topics, but the fit has 2 at most"),
-        ({"eta": BY_WORD[:5]}, "the documents have 96 words"),
-        ({"eta": BY_WORD, "learn": ["eta"]}, "not learned"),
-        ({"eta": np.full((1, 96), 0.1), "seeds": SEEDS}, "seeds and eta of shape"),
-        ({"seeds": {"space": ["orbit"]}}, "none of its words"),
-    ],
-)
-def test_what_cannot_be_is_refused(corpus: Corpus, parameters: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        TopicModel(**parameters).fit(corpus)

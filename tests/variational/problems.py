@@ -115,13 +115,6 @@ class Together:
         return np.unique(np.concatenate([np.zeros(0, np.int64), *wanted]))
 
 
-def shown(move, index, result):
-    """Show a move one visit."""
-    observer = move.observer()
-    if observer is not None:
-        move.note(index, observer.observe(result, ThreadExecutor()))
-
-
 class Recorder(Move):
     """Keeps the latest visit of every batch and never proposes anything."""
 
@@ -225,14 +218,6 @@ def falls(infos):
     values = np.array([info.objective for info in infos])
     assert np.isfinite(values).all()
     return np.flatnonzero(-np.diff(values) - 1e-9 * np.abs(values[1:]) > 0)
-
-
-def poisson_corpus(seed, n_documents, n_words):
-    """Counts of very different size, at least one of them positive."""
-    rng = np.random.default_rng(seed)
-    counts = rng.poisson(rng.gamma(0.4, 3.0, size=(n_documents, n_words)))
-    counts[0, 0] += 1
-    return Corpus.from_counts(counts)
 
 
 def stick_problem(seed, n_topics=6, alpha=None):

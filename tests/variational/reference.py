@@ -192,20 +192,6 @@ def stick_gradient(rho, omega, T, n_documents, alpha, gamma):
     )
 
 
-def pair_statistics(docs, r, theta, left, right):
-    """T, G, Q and H of the union of two topics.                                     docs/math (V12)"""
-    T = G = Q = H = 0.0
-    for (_, counts), r_d, theta_d in zip(docs, r, theta, strict=True):
-        both = r_d[:, left] + r_d[:, right]
-        pooled = theta_d[left] + theta_d[right]
-        e = psi(pooled) - psi(theta_d.sum())
-        T += e
-        G += (counts @ both - pooled) * e
-        Q += gammaln(pooled)
-        H -= counts @ xlogx(both)
-    return {"T": T, "G": G, "Q": Q, "H": H}
-
-
 def pooled(r, theta, keep, gone):
     """(r, theta) with topic `gone` pooled into `keep` and left out.                 docs/math (V12)"""
     new_r = []

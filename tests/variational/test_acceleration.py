@@ -68,35 +68,3 @@ def test_value_is_never_below_that_before_the_first_extrapolation(seed, max_swee
     floor = visit_of(corpus, parameters, settings=LocalSettings(1e-12, min(first, max_sweeps), accelerate=False))
     found = visit_of(corpus, parameters, settings=LocalSettings(1e-12, max_sweeps))
     assert (found.value >= floor.value - 1e-12 * np.abs(floor.value)).all()
-
-
-def test_extrapolation_is_that_of_the_two_changes():
-    """N' = N0 - 2 s r + s^2 v with s = -|r| / |v|; the total stays."""
-    n0, n1, n2 = np.array([5.0, 3.0, 2.0]), np.array([5.5, 2.8, 1.7]), np.array([5.7, 2.72, 1.58])
-    r, v = n1 - n0, n2 - 2 * n1 + n0
-    s = -np.linalg.norm(r) / np.linalg.norm(v)
-    assert s < -1
-    row, found = np.array([2, 0, 1]), n2.copy()
-    change = np.empty((2, 3))
-    change[:, row] = n1 - n0, n2 - n1
-    ascent_kernels._extrapolate(row, found, 3, change)
-    want = n0 - 2 * s * r + s * s * v
-    assert (want > ascent_kernels.LEAST_LEFT * n2).all()
-    np.testing.assert_allclose(found, want, rtol=1e-13)
-    assert found.sum() == pytest.approx(10.0)
-
-
-def test_extrapolation_leaves_a_share_of_every_topic():
-    """A straight line to -5 is cut: every topic keeps half of its tokens."""
-    found = np.array([8.0, 1.0])
-    change = np.array([[1.0, -1.0], [0.9, -0.9]])
-    ascent_kernels._extrapolate(np.arange(2), found, 2, change)
-    assert found[1] == ascent_kernels.LEAST_LEFT
-    assert found[0] > 8.0
-
-
-def test_no_change_or_a_growing_one_is_not_extrapolated():
-    for change in (np.zeros((2, 2)), np.array([[0.1, -0.1], [0.5, -0.5]]), np.array([[0.1, -0.1], [0.1, -0.1]])):
-        found = np.array([8.0, 1.0])
-        ascent_kernels._extrapolate(np.arange(2), found, 2, change)
-        np.testing.assert_array_equal(found, [8.0, 1.0])

@@ -42,17 +42,6 @@ def test_scratch_is_offered_where_it_helps_and_counted_where_it_is_given(monkeyp
     refused(lambda: small(**given, scratch=tmp_path).fit(corpus), "GiB", "fewer words.")
 
 
-def test_more_batches_are_offered_where_they_help(monkeypatch, tmp_path, no_sample):
-    monkeypatch.setattr("stickbreak.variational.checks.SMALL_BATCH", 4)
-    corpus = Corpus.from_counts(toy_bars(200, seed=0)[0].counts)
-    given = {"n_topics": 3, "n_laps": 1, "init_sweeps": 1, "moves": ("merge",)}
-    one, many = (bytes_needed(corpus, 3, MemoryPlan(n, on_disk=True)) for n in (1, 50))
-    memory_of(monkeypatch, (one + many) / 2)
-    refused(lambda: small(**given, n_batches=1).fit(corpus), "or more batches by n_batches and a folder for scratch.")
-    refused(lambda: small(**given, n_batches=1, scratch=tmp_path).fit(corpus), "or more batches by n_batches.")
-    small(**given, n_batches=50, scratch=tmp_path).fit(corpus)
-
-
 def test_a_sample_for_gibbs_sampling_is_counted(monkeypatch):
     corpus = toy_bars(200, seed=0)[0]
     sample = TOKEN_BYTES * corpus.n_tokens

@@ -10,10 +10,9 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import stickbreak
 from stickbreak import GaussianDPMixture, GaussianHDP, GroupedVectors
-from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak.exceptions import InputError
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, ZeroMeanGaussian
-from stickbreak.variational import local_step, vector_model, vectors
-from stickbreak.variational.moves import merge
+from stickbreak.variational import local_step, vectors
 
 ORACLE = json.loads((Path(__file__).parents[1] / "data" / "ef_dpm.json").read_text(encoding="utf-8"))
 FAMILIES = {"ZeroMeanGauss": ZeroMeanGaussian, "NormalWishart": Gaussian}
@@ -114,15 +113,6 @@ def test_objective_stays_below_the_exact_evidence(n_components):
         assert model.n_components_ == 2
 
 
-def test_groups_predict_better_than_the_mixture_of_all():
-    X, _ = groups(3, sizes=[40] * 30)
-    train, test = X[:20], X[20:]
-    hdp = GaussianHDP(likelihood="full", **SMALL).fit(train)
-    mixture_of_all = GaussianDPMixture(**SMALL).fit(np.concatenate(train))
-    halves = GroupedVectors.from_arrays(test).halves(seed=0)
-    assert hdp.score(test) > mixture_of_all.score(halves[1].values) + 0.3
-
-
 def test_score_is_the_mean_log_density_of_the_second_halves():
     X, _ = groups(1)
     model = GaussianHDP(likelihood="full", **SMALL).fit(X)
@@ -134,19 +124,6 @@ def test_score_is_the_mean_log_density_of_the_second_halves():
         log_p = model.likelihood_.predictive_log(model.posterior_, part)
         total += logsumexp(log_p + np.log(weights[g]), axis=1).sum()
     assert model.score(X) == pytest.approx(total / held.n_vectors, rel=1e-12)
-
-
-def test_weights_of_groups():
-    X, _ = groups(2)
-    model = GaussianHDP(likelihood="full", **SMALL).fit(X)
-    weights = model.transform(X)
-    np.testing.assert_allclose(weights.sum(axis=1), 1.0)
-    np.testing.assert_allclose(weights[0], model.weights_, rtol=1e-12)  # of the empty group
-    proba, labels = model.predict_proba(X), model.predict(X)
-    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
-    np.testing.assert_array_equal(proba.argmax(axis=1), labels)
-    shares = np.bincount(labels[-len(X[-1]) :], minlength=weights.shape[1]) / len(X[-1])
-    np.testing.assert_allclose(shares, weights[-1], atol=0.1)
 
 
 @pytest.mark.parametrize("schedule", ["memoized", "stochastic"])
@@ -249,61 +226,6 @@ def test_constant_patches_among_others_do_no_harm(likelihood):
 def test_bad_input_gets_one_clear_sentence(model, X, text):
     with pytest.raises(InputError, match=text):
         model.fit(X)
-
-
-def test_questions_of_another_dimension_or_without_pairs_are_refused():
-    X, _ = groups(0)
-    model = GaussianHDP(likelihood="full", n_laps=2, **SMALL).fit(X)
-    with pytest.raises(InputError, match="have 3 dimensions"):
-        model.transform([np.eye(3)])
-    with pytest.raises(InputError, match="no group has two vectors"):
-        model.score([np.ones((1, 2))])
-    with pytest.raises(InputError, match="weights has shape"):
-        model.sample(weights=[1.0])
-    with pytest.raises(InputError, match="n_samples"):
-        model.sample(0)
-    with pytest.raises(InputError, match=r"n_samples is 1000000000000000, which needs .* GiB of this machine"):
-        model.sample(10**15)
-
-
-def test_a_fit_does_not_end_before_its_first_moves():
-    X, _ = mixture(0)
-    model = GaussianDPMixture(n_components=12, random_state=0, tolerance=1e9).fit(X)
-    assert model.n_laps_ >= 4
-    assert (model.trace_["merge_tried"] + model.trace_["delete_tried"])[3] > 0
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_a_fit_that_begins_with_few_components_finds_them(seed):
-    rng = np.random.default_rng(seed)
-    X = np.concatenate([rng.normal(10 * rng.normal(size=8), 1, (300, 8)) for _ in range(10)])
-    assert GaussianDPMixture(n_components=20, random_state=seed).fit(X).n_components_ == 10
-
-
-def test_merges_alone_leave_no_idle_component():
-    for seed in range(4):
-        X, _ = mixture(seed)
-        model = GaussianDPMixture(n_components=20, random_state=seed, moves=("merge", "reorder")).fit(X)
-        assert model.counts_.min() > 1.0
-
-
-def test_a_fit_waits_for_pairs_that_had_no_place_in_a_lap(monkeypatch):
-    monkeypatch.setattr(merge, "MAX_PAIRS", 1)
-    monkeypatch.setattr(vector_model, "FIRST_MOVES", 1)
-    X, _ = mixture(0)
-    options = {"n_components": 12, "random_state": 0, "moves": ("merge",), "tolerance": 1.0, "n_laps": 200}
-    assert GaussianDPMixture(**options).fit(X).n_components_ == 4
-    monkeypatch.setattr(merge.Merge, "waiting", lambda self, state: False)
-    assert GaussianDPMixture(**options).fit(X).n_components_ > 4
-
-
-def test_damaged_folders_are_refused(tmp_path):
-    X, _ = mixture(0)
-    model = GaussianDPMixture(n_laps=2, **SMALL).fit(X)
-    model.rho_ = model.rho_[:-1]
-    model.save(tmp_path / "m")
-    with pytest.raises(ModelFormatError, match="damaged"):
-        stickbreak.load(tmp_path / "m")
 
 
 def test_mixture_passes_the_checks_of_scikit_learn():

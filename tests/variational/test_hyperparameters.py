@@ -13,7 +13,6 @@ from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.variational import hdp
 from stickbreak.variational.hdp import GAMMA_LIMITS, best_gamma
-from stickbreak.variational.moves import Merge, Reorder
 from stickbreak.variational.objective import BOUNDS
 
 from . import reference
@@ -59,31 +58,6 @@ def test_learned_alpha_is_the_maximum_of_the_whole_objective_over_alpha_and_thet
     np.testing.assert_allclose(found.alpha, np.exp(best.x), rtol=1e-4)
     assert recomputed(np.log(found.alpha)) <= best.fun + 1e-9 * abs(best.fun)
     assert abs(found.alpha - alpha) > 0.01 * alpha
-
-
-@pytest.mark.parametrize("bound", BOUNDS)
-def test_slope_of_alpha_equals_central_differences(bound):
-    _, state, *_ = stopped(bound)
-    for alpha in (0.1, 1.0, 7.0):
-        low, at, high = (
-            hdp._at_alpha(state, alpha * factor, state.model.bound, ThreadExecutor()) for factor in (0.9999, 1, 1.0001)
-        )
-        np.testing.assert_allclose((high.value - low.value) / (2e-4 * alpha), at.slope, rtol=1e-5)
-
-
-@pytest.mark.parametrize("bound", BOUNDS)
-def test_statistics_after_learning_alpha_are_those_of_the_new_theta(bound):
-    _, state, docs, r, _ = stopped(bound)
-    beta = reference.expected_beta(state.parameters.rho)
-    state.model.learn(state, ("alpha",), ThreadExecutor())
-    n_dk = np.concatenate([documents.dense(5) for documents in state.documents])
-    theta = np.pad(n_dk, ((0, 0), (0, 1))) + state.model.alpha * beta
-    twin = reference.statistics(docs, r, theta, 15)
-    for name in ("T", "G", "Q", "Q0"):
-        stored = sum(getattr(batch.vectors, name) for batch in state.batches)
-        np.testing.assert_allclose(getattr(state.totals, name), stored, rtol=1e-12, err_msg=name)
-        np.testing.assert_allclose(stored, twin[name], rtol=1e-9, err_msg=name)
-    np.testing.assert_allclose(state.objective, direct_objective(docs, r, theta, state, state.model), rtol=1e-11)
 
 
 @pytest.mark.parametrize("bound", BOUNDS)
@@ -140,26 +114,6 @@ def test_learning_raises_the_objective_and_changes_what_is_named_alone(names, bo
     assert changed == set(names)
 
 
-@pytest.mark.parametrize("n_batches", [1, 3])
-@pytest.mark.parametrize("bound", BOUNDS)
-def test_objective_with_learning_equals_the_direct_objective(bound, n_batches):
-    """After laps and merges the bookkeeping under the learned values is that of q, theta being the last ones."""
-    corpus, _ = toy_bars(40, size=6, n_bars=4, tokens=40, seed=1)
-    made, _ = schedule(corpus, n_batches, bound=bound, learned=LEARNABLE)
-    recorder = Recorder()
-    state, infos = run_laps(made, begin(corpus, 9, 1), [recorder, Merge(), Reorder()], 3)
-    last = [info.moves["merge"][1] + info.moves["reorder"][1] for info in infos[1:]][-1]
-    docs, r, _ = gathered(recorder)
-    if not last:  # then r of the last lap is that of the state
-        prior = (
-            -state.batches[0].vectors.G / state.batches[0].vectors.T
-        )  # alpha E[beta] before the last step of the sticks
-        n_dk = np.concatenate([documents.dense(state.topic_ids.size) for documents in state.documents])
-        theta = np.pad(n_dk, ((0, 0), (0, 1))) + prior
-        np.testing.assert_allclose(state.objective, direct_objective(docs, r, theta, state, state.model), rtol=1e-9)
-    assert sum(info.moves["merge"][1] for info in infos[1:]) > 0
-
-
 @pytest.mark.parametrize("bound", BOUNDS)
 def test_learned_alpha_comes_near_the_one_that_made_the_documents(bound):
     """N_dk drawn from the model, known exactly (one word for each topic): the surrogate learns too small an alpha."""
@@ -196,18 +150,6 @@ def corpus():
 @pytest.fixture(scope="module")
 def model(corpus):
     return VariationalHDP(**FIT).fit(corpus)
-
-
-def test_eta_waits_while_the_set_of_topics_changes(corpus):
-    trace = VariationalHDP(**{**FIT, "n_laps": 14}).fit(corpus).trace_
-    changed = np.diff(trace["eta"], prepend=0.1) != 0
-    merged = sum(trace[f"{name}_accepted"] for name in ("merge", "delete")) > 0
-    brought = sum(trace[f"{name}_accepted"] for name in ("birth", "refine")) > 0  # by a trial, which learns it, too
-    assert not changed[0]
-    np.testing.assert_array_equal(changed[1:][~brought[1:]], ~merged[1:][~brought[1:]])
-    assert merged.any()
-    assert changed.any()
-    assert (np.diff(trace["alpha"], prepend=0.5) != 0).all()
 
 
 def test_eta_is_learned_by_default_in_the_memoized_schedule_alone(corpus):

@@ -8,10 +8,9 @@ from stickbreak.corpus import Corpus
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.likelihoods.kernels.dirichlet import expected_word_weights
 from stickbreak.variational.documents import DocumentTopics
-from stickbreak.variational.local_step import LocalSettings, ascend_documents, better_of, summarise, track_pairs
+from stickbreak.variational.local_step import LocalSettings, ascend_documents, better_of, summarise
 from stickbreak.variational.objective import rises
 from stickbreak.variational.state import GlobalParameters
-from stickbreak.variational.words import Batch
 
 from . import reference
 from .problems import (
@@ -71,29 +70,6 @@ def test_local_step_equals_the_twin_cold_and_warm(n_topics, seed, fractional):
     r, n_dk, sweeps = twins(corpus, warm, result.documents, PLAIN)
     np.testing.assert_array_equal(again.sweeps, sweeps)
     np.testing.assert_allclose(again.documents.dense(n_topics), n_dk, rtol=1e-9, atol=1e-12)
-
-
-def test_local_step_stops_at_the_most_sweeps_and_at_the_tolerance():
-    corpus = ragged_corpus(1)
-    parameters = random_parameters(corpus.n_words, 5, 1)
-    few = visit_of(corpus, parameters, settings=LocalSettings(1e-12, 3))
-    filled = corpus.document_lengths > 0
-    np.testing.assert_array_equal(few.sweeps[filled], 3)
-    many = visit_of(corpus, parameters, settings=LocalSettings(1e-3, 400))
-    assert (many.sweeps < 400).all()
-    assert (many.sweeps[filled] > 1).all()
-
-
-def test_local_step_shrinks_without_changing_anything():
-    """Topics do vanish from documents (so the short loop is really run), and N_dk stays what it is without that."""
-    corpus = ragged_corpus(5, n_documents=30)
-    n_topics = 12
-    parameters = random_parameters(corpus.n_words, n_topics, 5, concentration=0.05)
-    result = visit_of(corpus, parameters, settings=TIGHT)
-    used = np.diff(result.documents.indptr)[corpus.document_lengths > 0]
-    assert used.min() < n_topics / 2
-    _, n_dk, _ = twins(corpus, parameters, settings=TIGHT)
-    np.testing.assert_allclose(result.documents.dense(n_topics), n_dk, rtol=1e-12, atol=1e-12)
 
 
 def document_objectives(result, parameters):
@@ -172,16 +148,6 @@ def test_expected_word_weights_are_proportional_to_the_expectation(eta):
     np.testing.assert_allclose(out, np.exp(expected - np.where(underflows, shift, 0.0)), rtol=1e-10, atol=1e-300)
 
 
-def test_expected_word_weights_hold_for_an_empty_topic_under_a_tiny_eta():
-    """W eta below 1/709: exp(psi(sum_w tau)) of an empty topic is zero, and nothing may be divided by it."""
-    tau = np.full((4, 2), 1e-5)
-    tau[:, 0] += 3.0
-    out = np.empty((4, 2))
-    expected_word_weights(tau, tau.sum(axis=0), np.arange(4, dtype=np.int32), out)
-    # an empty topic still has E log phi_kw = psi(eta) - psi(W eta): -75,000 here
-    np.testing.assert_allclose(out, np.exp(psi(tau) - psi(tau.sum(axis=0))), rtol=1e-10)
-
-
 @pytest.mark.parametrize("fractional", [False, True], ids=["integer", "fractional"])
 @pytest.mark.parametrize(("n_topics", "concentration"), [(1, 0.5), (4, 0.5), (12, 0.05)])
 def test_summarise_equals_the_twin(n_topics, concentration, fractional):
@@ -193,83 +159,3 @@ def test_summarise_equals_the_twin(n_topics, concentration, fractional):
     summary = summarise(result, ThreadExecutor())
     assert_summary_equal(summary, twin, rtol=1e-11)
     np.testing.assert_allclose(summary.S.sum(axis=0), summary.N, rtol=1e-11, atol=1e-11)
-
-
-def test_summarise_accepts_a_batch_of_empty_documents():
-    corpus = Corpus.from_counts(np.zeros((3, 4)))
-    parameters = random_parameters(4, 2)
-    result = visit_of(corpus, parameters)
-    twin = reference.statistics(documents_of_visit(result), responsibilities(result), thetas(result), 4)
-    assert_summary_equal(summarise(result, ThreadExecutor()), twin, rtol=1e-12)
-
-
-@pytest.mark.parametrize(("seed", "concentration"), [(0, 0.5), (1, 0.05)])
-def test_track_pairs_equals_the_twin_for_every_pair(seed, concentration):
-    corpus, n_topics = ragged_corpus(seed, n_documents=16), 6
-    result = visit_of(corpus, random_parameters(corpus.n_words, n_topics, seed, concentration=concentration))
-    docs, r, theta = documents_of_visit(result), responsibilities(result), thetas(result)
-    left, right = np.triu_indices(n_topics, 1)
-    pairs = track_pairs(result, left, right, ThreadExecutor())
-    own = summarise(result, ThreadExecutor()).H
-    for i, (a, b) in enumerate(zip(left, right, strict=True)):
-        want, found = reference.pair_statistics(docs, r, theta, a, b), pairs.union(i)
-        for name in "TGQ":
-            np.testing.assert_allclose(getattr(found, name), want[name], rtol=1e-10, err_msg=name)
-        np.testing.assert_allclose(own[a] + own[b] + found.H, want["H"], rtol=0, atol=1e-10)
-        swapped = track_pairs(result, np.array([b]), np.array([a]), ThreadExecutor()).union(0)
-        np.testing.assert_allclose(swapped, found, rtol=1e-12)
-
-
-def test_document_topics_round_trip_and_pool():
-    rng = np.random.default_rng(2)
-    dense = rng.gamma(0.5, 2.0, size=(7, 5)) * (rng.random((7, 5)) < 0.6)
-    dense[3] = 0.0
-    docs = compressed(dense)
-    np.testing.assert_array_equal(docs.dense(5), dense)
-    pooled = docs.relabelled(np.array([2, 0, 1, 2, 0]))
-    want = np.stack([dense[:, [1, 4]].sum(1), dense[:, 2], dense[:, [0, 3]].sum(1)], axis=1)
-    np.testing.assert_allclose(pooled.dense(3), want)
-    starts, ends = pooled.indptr[:-1], pooled.indptr[1:]
-    assert all((np.diff(pooled.topic[a:b]) > 0).all() for a, b in zip(starts, ends, strict=True))
-
-
-def test_document_topics_pool_nothing_across_documents():
-    """The last topic of one document and the first of the next may be the same."""
-    dense = np.array([[0.0, 2.0, 0.0], [0.0, 3.0, 1.0], [0.0, 0.0, 4.0]])
-    pooled = compressed(dense).relabelled(np.array([0, 0, 0]))
-    np.testing.assert_array_equal(pooled.dense(1), [[2.0], [4.0], [4.0]])
-    np.testing.assert_array_equal(pooled.indptr, [0, 1, 2, 3])
-
-
-def counts_of(batch, n_words):
-    dense = np.zeros((batch.n_documents, n_words))
-    dense[np.repeat(np.arange(batch.n_documents), np.diff(batch.indptr)), batch.words[batch.word]] = batch.count
-    return dense
-
-
-def test_batches_select_and_join_documents():
-    one, other = batch_of(ragged_corpus(1)), batch_of(ragged_corpus(2, n_words=9))
-    rows = np.array([10, 1, 6])
-    part = one.selected(rows)
-    np.testing.assert_array_equal(counts_of(part, 15), counts_of(one, 15)[rows])
-    np.testing.assert_array_equal(part.words, one.words)
-    joined = Batch.joined([part, other])
-    np.testing.assert_array_equal(counts_of(joined, 15), np.concatenate([counts_of(part, 15), counts_of(other, 15)]))
-    np.testing.assert_array_equal(joined.lengths, counts_of(joined, 15).sum(axis=1))
-    np.testing.assert_array_equal(joined.words, np.flatnonzero(counts_of(joined, 15).sum(axis=0)))
-
-
-def test_start_is_kept_where_it_explains_all_words():
-    batch = batch_of(ragged_corpus(1))
-    parameters = random_parameters(15, 4, 0, eta=1e-3, concentration=0.05)
-    rng = np.random.default_rng(2)
-    start = compressed(rng.gamma(0.5, 2.0, size=(batch.n_documents, 4)) * (rng.random((batch.n_documents, 4)) < 0.5))
-    tau = parameters.tau[batch.words]
-    own = GlobalParameters(tau, parameters.tau_sum, parameters.rho, parameters.omega)
-    found, kept = batch.reopened(start, own).dense(4), 0
-    for d, row in enumerate(start.dense(4)):
-        words = batch.word[batch.indptr[d] : batch.indptr[d + 1]]
-        able = all((tau[w, row > 0] >= 1 / 300).any() for w in words)
-        np.testing.assert_array_equal(found[d], row if able else 0.0)
-        kept += able and words.size > 0
-    assert 0 < kept < batch.n_documents - 4

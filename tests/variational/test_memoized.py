@@ -4,23 +4,18 @@ from copy import deepcopy
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from stickbreak.corpus import Corpus, toy_bars
 from stickbreak.variational import memoized
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.local_step import LocalSettings
 from stickbreak.variational.memoized import first_lap, laps
-from stickbreak.variational.moves import Merge, Reorder
 from stickbreak.variational.state import GlobalParameters, Summary
 
 from . import reference
 from .problems import (
     Recorder,
     begin,
-    falls,
-    poisson_corpus,
     ragged_corpus,
     random_parameters,
     run_laps,
@@ -78,27 +73,6 @@ def test_every_visit_sees_the_topics_of_the_totals_of_that_moment():
     assert not np.allclose(sticks[0], sticks[1], rtol=1e-12)  # a global step follows every batch
 
 
-class GroupWatcher(ParameterWatcher):
-    """The same of groups of three batches, when the first of a group is noted: all were visited by then."""
-
-    def note(self, index, observed):
-        if index % 3 == 0:
-            super().note(index, observed)
-        self.visits[index] = observed
-
-
-def test_batches_of_a_group_see_the_same_topics_and_one_global_step_follows():
-    corpus = ragged_corpus(1, n_documents=14, n_words=60)
-    made, _ = schedule(corpus, 4, at_once=3)
-    watcher = GroupWatcher()
-    _, infos = run_laps(made, begin(corpus, 5), [watcher], 3)
-    sticks = [watcher.visits[b].prior.values for b in range(4)]
-    np.testing.assert_array_equal(sticks[0], sticks[1])
-    np.testing.assert_array_equal(sticks[0], sticks[2])
-    assert not np.allclose(sticks[2], sticks[3], rtol=1e-12)
-    assert falls(infos).size == 0
-
-
 def test_all_batches_at_once_are_one_batch():
     """The same parameters, the same documents: only the order of sums differs."""
     corpus = ragged_corpus(4, n_documents=15)
@@ -140,27 +114,6 @@ def test_one_batch_is_the_classical_full_pass(monkeypatch):
     np.testing.assert_allclose(state.parameters.rho, rho, rtol=1e-4)
     direct = reference.objective_terms(docs, r, theta, tau, rho, omega, alpha=0.5, gamma=10.0, eta=0.1)["total"]
     np.testing.assert_allclose(state.objective, direct, rtol=1e-7)
-
-
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(
-    seed=st.integers(0, 10**6),
-    n_documents=st.integers(1, 10),
-    n_words=st.integers(1, 8),
-    n_topics=st.integers(1, 6),
-    n_batches=st.sampled_from([1, 3]),
-    alpha=st.sampled_from([0.05, 0.5, 3.0]),
-    eta=st.sampled_from([0.02, 0.1, 1.0]),
-    max_sweeps=st.sampled_from([1, 2, 100]),
-)
-def test_objective_never_falls(seed, n_documents, n_words, n_topics, n_batches, alpha, eta, max_sweeps):
-    corpus = poisson_corpus(seed, n_documents, n_words)
-    options = {"alpha": alpha, "eta": eta, "settings": LocalSettings(1e-4, max_sweeps)}
-    made, _ = schedule(corpus, n_batches, **options)
-    recorder = Recorder()
-    state, infos = run_laps(made, begin(corpus, n_topics, seed, eta=eta), [recorder, Merge(), Reorder()], 11)
-    assert falls(infos).size == 0
-    np.testing.assert_allclose(state.totals.N.sum(), corpus.n_tokens, rtol=1e-9)
 
 
 def partitions(n_words):

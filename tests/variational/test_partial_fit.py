@@ -86,12 +86,6 @@ def test_without_a_total_the_documents_seen_so_far_are_the_stream(minibatches):
     assert_same(guessed, stated)
 
 
-def test_minibatch_larger_than_the_stream_is_refused(minibatches):
-    model = VariationalHDP(total_documents=19, **SETTINGS)
-    with pytest.raises(InputError, match="total_documents is 19, but this minibatch makes 20 documents"):
-        model.partial_fit(minibatches[0])
-
-
 def test_stream_longer_than_its_total_is_refused(minibatches):
     model = stream(VariationalHDP(total_documents=40, **SETTINGS), minibatches[:2])
     before = copy.deepcopy(model)
@@ -120,16 +114,6 @@ def test_empty_documents_are_seen_and_alone_take_no_step(minibatches):
     model.partial_fit(some)
     assert model.n_steps_ == 2
     assert np.isfinite(model.objective_)
-
-
-def test_first_minibatch_must_be_large_enough_for_the_topics(minibatches):
-    model = VariationalHDP(n_topics=100, random_state=0)
-    with pytest.raises(InputError, match="n_topics is 100, but the documents hold only"):
-        model.partial_fit(minibatches[0][:2])
-    with pytest.raises(InvalidCorpus, match="all documents are empty"):
-        model.partial_fit(np.zeros((3, 40)))
-    model.partial_fit(minibatches[0])  # refused calls leave nothing behind
-    assert model.n_steps_ == 1
 
 
 def test_later_minibatches_must_have_the_words_of_the_first(minibatches):
@@ -162,14 +146,6 @@ def test_stream_goes_on_from_a_fit(minibatches, schedule):
     np.testing.assert_allclose(
         (model.components_ - model.eta_).sum(), kept + xi * 2 * minibatches[1].n_tokens, rtol=1e-9
     )
-
-
-@pytest.mark.parametrize("name", ["moves", "learn"])
-def test_unknown_names_are_refused_in_every_call(minibatches, name):
-    model = VariationalHDP(**SETTINGS).partial_fit(minibatches[0])
-    for part in (minibatches[1], np.zeros((3, 40))):
-        with pytest.raises(InputError, match=f"{name} names 'luck'; choose from"):
-            model.set_params(**{name: ("luck",)}).partial_fit(part)
 
 
 def test_fit_forgets_the_stream(minibatches):

@@ -8,25 +8,18 @@ from scipy.special import psi
 
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.variational import memoized
-from stickbreak.variational.documents import DocumentTopics
 from stickbreak.variational.kernels.ascent import RESTART_HOPE
 from stickbreak.variational.local_step import LocalSettings, summarise
-from stickbreak.variational.memoized import RESTART_LAPS, first_lap, laps
 from stickbreak.variational.state import GlobalParameters
 
 from . import reference
 from .problems import (
-    begin,
     prior_of,
     ragged_corpus,
     random_parameters,
     responsibilities,
-    schedule,
 )
 from .test_local_step import compressed, document_objectives, twins, visit_of
-
-ONCE = LocalSettings(1e-9, 400)
 
 
 def restarted(settings, most=5):
@@ -147,52 +140,3 @@ def test_restart_leaves_out_a_copy_of_a_topic():
     assert having.value[0] > without.value[0] + 1.0
     gain = document_objectives(having, parameters) - document_objectives(without, parameters)
     np.testing.assert_allclose(having.value - without.value, gain)
-
-
-def test_restart_leaves_a_topic_that_alone_explains_a_word():
-    """eta = 1e-3: exp(E log phi) of a word that a topic has not seen is zero, and 1 - r of the other topic, too."""
-    tau = np.full((4, 3), 1e-3)
-    tau[:2, 0] += 30.0
-    tau[2:, 1] += 30.0
-    tau[:2, 2] += 30.0
-    parameters = GlobalParameters(tau, tau.sum(axis=0), np.array([0.4, 0.4, 0.4]), np.full(3, 30.0))
-    corpus = Corpus.from_counts(np.array([[9.0, 8.0, 0.0, 0.01], [5.0, 0.0, 0.0, 0.002]]))
-    start = compressed(np.array([[17.0, 0.01, 0.0], [4.0, 0.002, 1.0]]))
-    result = visit_of(corpus, parameters, start, restarted(LocalSettings(1e-4, 2)))
-    n_dk = result.documents.dense(3)
-    np.testing.assert_allclose(n_dk[:, 1], [0.01, 0.002])
-    np.testing.assert_allclose(n_dk.sum(axis=1), corpus.document_lengths)
-    assert np.isfinite(result.value).all()
-    np.testing.assert_array_equal(result.restarts, [3, 1])  # of the second document, the copy of its first topic goes
-
-
-@pytest.mark.parametrize("n_topics", [1, 4])
-def test_document_of_one_topic_and_empty_documents_have_nothing_to_restart(n_topics):
-    corpus = Corpus.from_counts(np.array([[4.0, 2.0], [0.0, 0.0]]))
-    parameters = random_parameters(2, n_topics, 0)
-    start = DocumentTopics(np.array([0, 1, 1]), np.array([n_topics - 1], np.int32), np.array([6.0]))
-    without, having = (visit_of(corpus, parameters, start, s) for s in (ONCE, restarted(ONCE)))
-    np.testing.assert_array_equal(having.restarts, 0)
-    np.testing.assert_array_equal(having.value, without.value)
-    np.testing.assert_array_equal(having.documents.n_dk, without.documents.n_dk)
-
-
-@pytest.mark.parametrize(("accepted", "every_lap"), [(0, False), (1, False), (2, False), (3, True), (400, True)])
-def test_restarts_run_in_every_fifth_lap_unless_enough_are_accepted(monkeypatch, accepted, every_lap):
-    """More than 2 of 1000; the share stays as it was in laps without restarts."""
-    ran = []
-    original = memoized.update_batches
-
-    def update_batches(*args, restarts, **options):
-        ran.append(restarts)
-        done = original(*args, restarts=restarts, **options)
-        of_each = np.array([1000, accepted]) if restarts else np.zeros(2, np.int64)
-        return [visited._replace(restarts=of_each) for visited in done]
-
-    monkeypatch.setattr(memoized, "update_batches", update_batches)
-    corpus = ragged_corpus(1)
-    made, _ = schedule(corpus, 1, settings=LocalSettings(restarts=5))
-    state, _ = first_lap(made, begin(corpus, 4, 1))
-    for _, (now, _) in zip(range(10), laps(made, state, [], 1), strict=False):
-        assert now.restart_share == accepted / 1000
-    assert ran == [every_lap or lap == 2 or lap % RESTART_LAPS == 0 for lap in range(2, 12)]

@@ -14,7 +14,6 @@ from stickbreak.variational.state import (
     SparseRows,
     StoredSummary,
     Summary,
-    UnionStatistics,
     topic_type,
 )
 
@@ -27,59 +26,6 @@ def summary_with(words, n_topics=5, seed=0, density=0.4):
     S = np.where(rng.random((words.size, n_topics)) < density, rng.gamma(0.5, 3.0, (words.size, n_topics)), 0.0)
     vectors = {name: rng.normal(size=n_topics + (name in "TGQ")) for name in PER_TOPIC}
     return Summary(n_documents=4, words=words, S=S, Q0=float(rng.normal()), **vectors)
-
-
-WORDS = np.array([0, 2, 3, 7, 8, 11], dtype=np.int32)
-
-
-def assert_identical(one, other):
-    assert one.n_documents == other.n_documents
-    assert one.Q0 == other.Q0
-    for name in ("words", "S", *PER_TOPIC):
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
-
-
-def test_expanded_takes_compressed_back():
-    summary = summary_with(WORDS)
-    assert_identical(summary.compressed().expanded(), summary)
-
-
-def test_compressed_summary_of_all_words_names_them():
-    summary = summary_with(WORDS)
-    summary.words = None
-    np.testing.assert_array_equal(summary.compressed().words, np.arange(WORDS.size))
-
-
-@pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_adding_a_stored_summary_equals_adding_the_dense_one(sign):
-    one, other = (summary_with(np.arange(12, dtype=np.int32), seed=9) for _ in range(2))
-    summary = summary_with(WORDS, seed=1)
-    one.add(summary, sign)
-    other.add(summary.compressed(), sign)
-    assert_identical(other, one)
-    assert one.n_documents == 4 + 4 * sign
-
-
-UNIONS = [
-    (1, 3, UnionStatistics(1.0, 2.0, 3.0, 4.0)),
-    (0, 4, UnionStatistics(5.0, 6.0, 7.0, 8.0)),
-    (5, 2, UnionStatistics(9.0, 10.0, 11.0, 12.0)),  # the heir need not be the earlier one
-]
-
-
-@pytest.mark.parametrize("n_unions", [0, 1, 2, 3])
-def test_pooled_stored_summary_equals_the_dense_one(n_unions):
-    summary = summary_with(WORDS, n_topics=6, seed=2, density=0.7)
-    pooled = summary.compressed().pooled(UNIONS[:n_unions])
-    assert pooled.n_topics == 6 - n_unions
-    assert_identical(pooled.expanded(), summary.pooled(UNIONS[:n_unions]))
-
-
-@given(order=st.permutations(range(6)), seed=st.integers(0, 20))
-def test_permuted_stored_summary_equals_the_dense_one(order, seed):
-    summary = summary_with(WORDS, n_topics=6, seed=seed)
-    order = np.array(order)
-    assert_identical(summary.compressed().permuted(order).expanded(), summary.permuted(order))
 
 
 def test_stored_summaries_keep_no_dense_table_alive():
@@ -146,24 +92,6 @@ def test_dense_gives_back_the_compressed_table(n_topics, density):
     np.testing.assert_array_equal(rows.dense(), table)
 
 
-@pytest.mark.parametrize("sign", [1.0, -1.0, 0.3])
-def test_add_to_equals_dense_addition_to_the_last_bit(sign):
-    rng = np.random.default_rng(0)
-    words = rng.permutation(12)[:7].astype(np.int32)
-    table, target = table_of(2), rng.lognormal(0.0, 4.0, (12, 5))
-    expected = target.copy()
-    expected[words] += sign * table
-    SparseRows.from_dense(table).add_to(target, words, sign)
-    np.testing.assert_array_equal(target, expected)
-
-
-def test_what_is_added_and_taken_away_leaves_exact_zeros():
-    rows, target = SparseRows.from_dense(table_of(3)), np.zeros((7, 5))
-    rows.add_to(target, np.arange(7, dtype=np.int32))
-    rows.add_to(target, np.arange(7, dtype=np.int32), -1.0)
-    np.testing.assert_array_equal(target, 0.0)
-
-
 @given(
     seed=st.integers(0, 50),
     density=st.sampled_from([0.1, 0.5, 1.0]),
@@ -177,16 +105,3 @@ def test_relabelled_equals_the_dense_twin_to_the_last_bit(seed, density, new_ind
     out = SparseRows.from_dense(table).relabelled(np.array(new_index), n_topics)
     assert_sound(out)
     np.testing.assert_array_equal(out.dense(), relabelled_twin(table, new_index, n_topics))
-
-
-def test_relabelled_drops_what_cancels():
-    """A row keeps no zeros, or the next compression would not be the same."""
-    rows = SparseRows.from_dense(np.array([[2.0, -2.0, 1.0]]))
-    out = rows.relabelled(np.array([0, 0, 1]), 2)
-    assert_sound(out)
-    np.testing.assert_array_equal(out.dense(), [[0.0, 1.0]])
-
-
-def test_nbytes_is_ten_for_an_entry_and_eight_for_a_row():
-    rows = SparseRows.from_dense(table_of(6, n_rows=100, n_topics=40))
-    assert rows.nbytes == 10 * np.count_nonzero(rows.dense()) + 8 * 101

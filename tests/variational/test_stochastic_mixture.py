@@ -6,9 +6,8 @@ import pytest
 from stickbreak import GaussianDPMixture
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.likelihoods import Gaussian
-from stickbreak.variational.global_step import STICK_RULES, precondition
 from stickbreak.variational.local_step import LocalSettings, summarise
-from stickbreak.variational.state import GlobalParameters, Summary
+from stickbreak.variational.state import GlobalParameters
 from stickbreak.variational.stochastic import StepRule, StreamState, learn_from
 from stickbreak.variational.vectors import DPMixture, VectorBatch
 
@@ -16,12 +15,6 @@ from .test_gaussian_models import mixture, nearest
 from .test_vectors import dense_r, direct_objective
 
 GAMMA = 2.5
-
-
-def some_totals(n_components=6, seed=0):
-    totals = Summary.zeros(2, n_components)
-    totals.N = np.random.default_rng(seed).gamma(0.5, 40.0, n_components)
-    return totals
 
 
 def blurred(seed=1, n=150):
@@ -81,30 +74,6 @@ def test_step_equals_the_dense_formulas():
         for got, want in ((found.tau, S), (found.tau_sum, N), (found.rho, a / (a + b)), (found.omega, a + b)):
             np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-9)
     assert state.n_steps == 4
-
-
-@pytest.mark.parametrize("rule", STICK_RULES)
-def test_step_of_the_sticks_is_along_the_natural_gradient_of_the_objective(rule):
-    """By central differences of L in (rho, omega), preconditioned by the Fisher information of the Beta factors."""
-    model, totals, nothing = DPMixture(Gaussian(4.0, np.eye(2), np.zeros(2), 0.1), GAMMA), some_totals(), np.zeros(6)
-    rng = np.random.default_rng(3)
-    rho, omega = rng.uniform(0.1, 0.8, 6), rng.uniform(2.0, 80.0, 6)
-
-    def slope(name):
-        out, given = np.empty(6), {"rho": rho, "omega": omega}
-        for k in range(6):
-            ends = []
-            for sign in (1, -1):
-                moved = given[name].copy()
-                moved[k] *= 1 + sign * 1e-5
-                ends.append(model.objective(totals, **{**given, name: moved}, data=nothing))
-            out[k] = (ends[0] - ends[1]) / (2e-5 * given[name][k])
-        return out
-
-    by_a, by_b = precondition(rho, omega, slope("rho"), slope("omega"))
-    new_rho, new_omega = model.step_sticks(totals, rho, omega, 0.3, rule)
-    np.testing.assert_allclose(new_rho * new_omega, rho * omega + 0.3 * by_a, rtol=1e-5)
-    np.testing.assert_allclose((1 - new_rho) * new_omega, (1 - rho) * omega + 0.3 * by_b, rtol=1e-5)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

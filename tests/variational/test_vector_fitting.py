@@ -6,14 +6,12 @@ import numpy as np
 import pytest
 
 import stickbreak
-from stickbreak import GaussianDPMixture, GaussianHDP
+from stickbreak import GaussianDPMixture
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.likelihoods import Gaussian, ZeroMeanGaussian
-from stickbreak.variational import vector_model
-from stickbreak.variational.moves import names_of
-from stickbreak.variational.vectors import VECTOR_PROPOSALS, Vectors
+from stickbreak.likelihoods import Gaussian
+from stickbreak.variational.vectors import Vectors
 
 from .test_gaussian_models import SMALL, mixture
 
@@ -29,18 +27,6 @@ def test_a_start_stands_where_the_components_of_the_model_are(likelihood):
     means = other.likelihood_.mean(other.likelihood_.posterior(start.tau, start.tau_sum))
     assert np.abs(first.likelihood_.origin - other.likelihood_.origin).max() > 29
     np.testing.assert_allclose(means, first.means_, atol=0.02)
-
-
-def test_a_start_counts_all_vectors(monkeypatch):
-    monkeypatch.setattr(vector_model, "SAMPLE", 50)
-    monkeypatch.setattr(vector_model, "SAMPLE_PER_COMPONENT", 5)
-    X, _ = mixture(0)
-    model = GaussianDPMixture(n_laps=1, **SMALL).fit(X)
-    start = model._begin(Vectors(X, None), 0, Engine(ThreadExecutor(1)), print, lambda: False)
-    assert start.tau_sum.sum() == pytest.approx(len(X))
-    S, N = model._seeded(Vectors(X, None), 0)
-    assert N.sum() == 50
-    np.testing.assert_allclose(start.tau, S * len(X) / 50)
 
 
 @pytest.mark.parametrize("far", [1e6, 1e8])
@@ -68,27 +54,6 @@ def test_vectors_that_float32_cannot_tell_apart_are_refused():
     GaussianDPMixture(likelihood="zero_mean", n_laps=1, dtype="float32", **SMALL).fit(constant)
 
 
-def test_a_start_of_another_likelihood_with_as_many_rows_is_refused():
-    X = np.random.default_rng(0).normal(size=(40, 3))
-    diagonal = GaussianDPMixture(likelihood="diagonal", n_laps=1, **SMALL).fit(X)
-    assert diagonal.likelihood_.n_rows == ZeroMeanGaussian(4.0, np.eye(3)).n_rows
-    with pytest.raises(InputError, match="DiagonalGaussian of dimension 3, not ZeroMeanGaussian of dimension 3"):
-        GaussianDPMixture(likelihood="zero_mean", init=diagonal).fit(X)
-
-
-def test_a_likelihood_without_a_scale_cannot_learn_it():
-    class Fixed(ZeroMeanGaussian):
-        @property
-        def hyperparameters(self):
-            return {}
-
-        def with_hyperparameters(self, values):
-            return self
-
-    with pytest.raises(InputError, match="'scale', which a Fixed does not have"):
-        GaussianHDP(likelihood=Fixed(4.0, np.eye(2)), learn=("scale",)).fit([np.eye(2)])
-
-
 def test_a_list_of_seeds_has_a_checkpoint_and_is_saved(tmp_path):
     X, _ = mixture(0)
     model = GaussianDPMixture(init=[X[0], X[200]], n_laps=2).fit(X, checkpoint=tmp_path / "c")
@@ -106,14 +71,3 @@ def test_a_checkpoint_knows_the_prior_of_the_model_it_began_with(tmp_path):
     first.likelihood_ = replace(first.likelihood_, m=first.likelihood_.m + 1)
     with pytest.raises(InputError, match="differs in its init"):
         GaussianDPMixture(init=first, random_state=0).fit(X, checkpoint=tmp_path / "c", resume=True)
-
-
-@pytest.mark.parametrize("model", [GaussianHDP, GaussianDPMixture])
-def test_moves_of_vectors_let_merges_go_first_and_try_them_all(model):
-    every = names_of(VECTOR_PROPOSALS)
-    made = {move.name: move for move in model(moves=every, delete_vectors=70)._make_moves()}
-    assert list(made) == list(every)
-    assert made["merge"].every_pair
-    assert made["delete"].merges_first
-    of_vectors = (None, 70.0) if model is GaussianHDP else (70, None)
-    assert (made["delete"].max_documents, made["delete"].max_tokens) == of_vectors

@@ -8,7 +8,7 @@ from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, ZeroMeanGaussian
 from stickbreak.variational import memoized
 from stickbreak.variational import vectors as vectors_module
-from stickbreak.variational.documents import DocumentCounts, DocumentTopics
+from stickbreak.variational.documents import DocumentTopics
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.hdp import HDP
 from stickbreak.variational.local_step import LocalSettings, summarise, track_pairs
@@ -19,7 +19,7 @@ from stickbreak.variational.state import GlobalParameters, expected_beta
 from stickbreak.variational.vectors import DPMixture, VectorBatch, expected_log_weights
 
 from .following import Holding
-from .problems import Recorder, shown
+from .problems import Recorder
 
 FAMILIES = [ZeroMeanGaussian, Gaussian, DiagonalGaussian]
 MODELS = ["hdp", "dp"]
@@ -95,46 +95,6 @@ def test_local_step_of_a_mixture_is_the_softmax(family):
     np.testing.assert_allclose(dense_r(result), r, atol=2e-11)
     assert (dense_r(result)[r < 1e-13] == 0).all()
     np.testing.assert_allclose(dense_r(result).sum(axis=1), 1.0, rtol=1e-13)
-
-
-def test_small_responsibilities_of_a_mixture_stay_and_smallest_go():
-    values = np.linspace(-14.0, 14.0, 60)[:, None] * np.ones(2)
-    likelihood = Gaussian(4.0, np.eye(2), np.zeros(2), 0.1)
-    R = np.stack([values[:, 0] < -8, values[:, 0] > 8], axis=1).astype(float)
-    p = GlobalParameters(likelihood.statistics(values, R), R.sum(axis=0), *sticks_of(np.array([0.5, 0.4]), 9.0))
-    batch = batch_of("dp", likelihood, values, None)
-    found = dense_r(model_of("dp", likelihood).local_step(batch, p, None, LocalSettings(), ThreadExecutor()))
-    joint = likelihood.expected_log(likelihood.posterior(p.tau, p.tau_sum), values)
-    joint += expected_log_weights(p.rho, p.omega)
-    r = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
-    kept = r > 2e-12
-    assert ((r > 2e-12) & (r < 1e-6)).sum() >= 5
-    assert (r < 1e-13).sum() >= 5
-    np.testing.assert_allclose(found[kept], r[kept], rtol=1e-9)
-    assert (found[r < 1e-13] == 0).all()
-
-
-def test_numbers_of_holders_follow_a_move_as_the_documents_do():
-    rng = np.random.default_rng(0)
-
-    def drawn(n, n_topics):
-        held = rng.uniform(size=(n, n_topics)) < 0.5
-        return DocumentTopics(
-            np.concatenate(([0], np.cumsum(held.sum(axis=1)))),
-            np.nonzero(held)[1].astype(np.int32),
-            np.ones(held.sum()),
-        )
-
-    before, rows, new_index = drawn(9, 4), np.array([1, 4, 5]), np.array([0, -1, 1, 2])
-    free = before.dense(4)[:, 1] == 0
-    rows = np.union1d(rows, np.flatnonzero(~free))  # all that hold the topic that goes
-    old, new = before.selected(rows), drawn(rows.size, 3)
-    after = before.exchanged(rows, old, new, new_index)
-    counts = DocumentCounts(9, before.holders(4)).exchanged(rows, old, new, new_index)
-    np.testing.assert_array_equal(counts.holders(3), after.holders(3))
-    np.testing.assert_array_equal(
-        DocumentCounts(9, before.holders(4)).relabelled(new_index).held_by, before.holders(4)[[0, 2, 3]]
-    )
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -266,61 +226,6 @@ def test_state_after_a_move_has_the_objective_that_was_promised(family, make, ki
     before = state.objective
     next(memoized.laps(made, state, [], 3))
     assert state.objective >= before - 1e-9 * abs(before)
-
-
-def test_float32_differs_by_rounding_alone():
-    values, offsets = vectors(3)
-    likelihood = Gaussian.from_data(values)
-    p = globals_of(likelihood, values, 4)
-    found = []
-    for dtype in (np.float64, np.float32):
-        batch = VectorBatch(likelihood, values.astype(dtype), offsets)
-        result = HDP(likelihood, ALPHA, GAMMA).local_step(batch, p, None, TIGHT, ThreadExecutor())
-        found.append(summarise(result, ThreadExecutor()))
-    assert not np.array_equal(found[0].S, found[1].S)
-    np.testing.assert_allclose(found[1].S, found[0].S, atol=1e-3)
-    assert found[1].S.dtype == np.float64
-
-
-def test_delete_that_lets_merges_go_first_waits_for_a_lap_that_keeps_the_components():
-    made, _, start = begun("dp", Gaussian, n_components=6, n_batches=2)
-    state, _ = memoized.first_lap(made, start)
-    at_once, patient = Delete(None), Delete(None, merges_first=True)
-    for move in (at_once, patient):
-        move.begin(state)
-    assert at_once._names
-    assert not patient._names
-    assert patient.waiting(state)
-    patient.begin(state)
-    assert patient._names == at_once._names
-    state.topic_ids = state.topic_ids[::-1] + 1
-    patient.begin(state)
-    assert not patient._names
-
-
-def test_merges_of_every_pair_give_hopeless_pairs_new_sticks_and_wait_for_those_without_a_place(monkeypatch):
-    made, _, start = begun("dp", Gaussian, n_components=6, n_batches=2)
-    state, _ = memoized.first_lap(made, start)
-    further = memoized.laps(made, state, [], 1)
-    next(further)
-    monkeypatch.setattr(merge, "MAX_PAIRS", 2)
-    found, asked = {}, []
-    best = DPMixture.best_sticks
-    monkeypatch.setattr(DPMixture, "best_sticks", lambda *given: asked.append(1) or best(*given))
-    monkeypatch.setattr(merge, "NEAR", -1e9)  # every pair is hopeless
-    for every_pair in (False, True):
-        move = Merge(every_pair=every_pair)
-        move.begin(state)
-        assert len(move._pairs) == 2
-        for b, load in enumerate(made.batches):
-            result = made.model.local_step(load(), state.parameters, None, made.settings, made.executor)
-            shown(move, b, result)
-        before = len(asked)
-        candidate = next(iter(move.candidates(state)))
-        found[every_pair] = move.evaluate(state, state.standing(), made, candidate).objective
-        assert len(asked) - before == every_pair
-        assert move.waiting(state) == every_pair
-    assert found[True] > found[False]
 
 
 @pytest.mark.parametrize("kind", MODELS)

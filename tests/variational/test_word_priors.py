@@ -17,7 +17,6 @@ from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.model.seeds import pseudo_of
 from stickbreak.variational.documents import DocumentTopics
 from stickbreak.variational.hdp import HDP
-from stickbreak.variational.model import largest_first
 from stickbreak.variational.moves import Delete
 from stickbreak.variational.moves.merge import choose_pairs
 
@@ -176,11 +175,6 @@ def test_the_objective_of_seeded_topics_has_the_prior_of_each() -> None:
         DirichletMultinomial(0.3 + known[:, k], 5).evidence(S[:, [k]], S[:, [k]].sum(axis=0))[0] for k in range(3)
     )
     assert data - HDP.of(family, 0.5, 1.0, "surrogate", pseudo).of_pseudo == pytest.approx(own)
-
-
-def test_topics_that_keep_their_places_come_first() -> None:
-    assert largest_first(np.array([1.0, 5.0, 2.0, 9.0, 4.0]), 2).tolist() == [0, 1, 3, 4, 2]
-    assert largest_first(np.array([1.0, 5.0]), 0).tolist() == [1, 0]
 
 
 @pytest.mark.parametrize(

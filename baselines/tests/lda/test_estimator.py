@@ -6,7 +6,6 @@ from scipy.optimize import linear_sum_assignment
 
 import stickbreak
 from stickbreak.corpus import Corpus, planted_lda
-from stickbreak.exceptions import InputError
 from stickbreak_baselines import LDA
 
 HOW = {"batch": {}, "online": {"batch_size": 16}}
@@ -43,12 +42,6 @@ def test_planted_topics_and_their_weights_are_found(how):
     np.testing.assert_allclose(model.topic_shares_, theta.mean(axis=0), atol=0.03)
 
 
-def test_fit_ends_where_it_no_longer_rises(small):
-    model = LDA(n_topics=5, n_laps=1000, tolerance=1e-3, random_state=0).fit(small)
-    assert model.converged_
-    assert model.n_laps_ < 500
-
-
 def test_stream_goes_on_after_any_fit_and_after_loading(how, small, tmp_path):
     model = LDA(n_topics=5, n_laps=12, random_state=0, total_documents=200, **how).fit(small)
     before = model.components_.copy()
@@ -76,28 +69,3 @@ def test_stream_finds_planted_topics(seed):
     assert model.n_steps_ == 8
     assert model.learned_ == ["alpha", "eta"]
     assert 0.3 < model.alpha_ < 1.6
-
-
-def test_weights_are_taken(small):
-    assert np.isfinite(LDA(n_topics=3, n_laps=2, random_state=0).fit(small.counts * 0.5).objective_)
-    assert np.isfinite(LDA(n_topics=3, random_state=0).partial_fit(small.counts * 0.01).objective_)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"eta": 1e-3}, "eta is 0.001, for which"),
-        ({"learn": ("gamma",)}, "learn names 'gamma'"),
-        ({"n_topics": 10**5}, "n_topics"),
-    ],
-)
-def test_parameters_that_make_no_sense_are_refused(parameters, message, small):
-    with pytest.raises((InputError, ValueError), match=message):
-        LDA(**parameters).fit(small)
-
-
-def test_topics_without_tokens_do_not_spoil_a_fit(how):
-    corpus = Corpus.from_counts(np.array([[2, 0, 1], [0, 0, 0], [1, 1, 0]]))
-    model = LDA(n_topics=5, n_laps=25, random_state=0, **how).fit(corpus)
-    assert np.isfinite(model.components_).all()
-    assert np.isfinite(model.score(corpus))

@@ -8,18 +8,13 @@ from sklearn.decomposition import LatentDirichletAllocation
 from stickbreak.corpus import planted_lda
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.sparse_gibbs.priors import Priors
-from stickbreak_baselines import LDA
 from stickbreak_baselines.lda import objective
 from stickbreak_baselines.lda.variational import (
     Local,
-    Online,
-    Variational,
     best_a,
     best_eta,
-    inverse_digamma,
     learned,
     near_uniform,
-    step,
     visit,
 )
 
@@ -87,33 +82,6 @@ def test_a_lap_is_one_of_scikit_learn(corpus, seed):
     assert found.bound + objective.of_topics(topics.T, eta) == pytest.approx(of_bound, rel=1e-8)
 
 
-def test_a_step_on_a_minibatch_is_one_of_scikit_learn(corpus, seed):
-    K, a, eta, total = 4, 0.3, 0.2, 100
-    other = LatentDirichletAllocation(
-        K, doc_topic_prior=a, topic_word_prior=eta, learning_decay=0.6, learning_offset=3.0, total_samples=total,
-        max_doc_update_iter=2000, mean_change_tol=1e-12,
-    )  # fmt: skip
-    other._init_latent_vars(corpus.n_words, dtype=np.float64)
-    topics = near_uniform(corpus.n_words, K, seed)
-    other.components_ = topics.T.copy()
-    other.exp_dirichlet_component_ = np.exp(objective.expected_log(other.components_))
-    other._em_step(corpus.counts.astype(np.float64), total_samples=total, batch_update=False)
-    share, size = total / corpus.n_documents, (1 + 3.0) ** -0.6
-    priors = Priors.even(K, a * K, eta)
-    new, _ = step(corpus, topics, priors, size, share, TO_THE_END, ONE)
-    # scikit-learn's local step starts at random, and a document has more than one optimum
-    assert np.corrcoef(new.T.ravel(), other.components_.ravel())[0, 1] > 0.99
-    np.testing.assert_allclose(new.sum(), other.components_.sum(), rtol=1e-9)
-
-
-@pytest.mark.parametrize("learn", [(), ("alpha",), ("eta",), ("alpha", "eta")])
-def test_bound_never_falls(corpus, learn, seed):
-    model = LDA(n_topics=5, learn=learn, n_laps=60, tolerance=None, random_state=seed)
-    objective_ = model.fit(corpus).trace_["objective"]
-    assert (np.diff(objective_) > -1e-10).all()
-    assert objective_[-1] > objective_[0]
-
-
 def test_priors_that_are_learned_maximise_the_bound(corpus, seed):
     topics, a = near_uniform(20, 3, seed) * np.random.default_rng(seed).uniform(0.1, 9, (20, 3)), np.full(3, 0.4)
     gamma = a + np.asarray(corpus.document_lengths)[:, None] / 3.0
@@ -128,19 +96,3 @@ def test_priors_that_are_learned_maximise_the_bound(corpus, seed):
             other[k] *= factor
             assert objective.divergence(gamma, a) < objective.divergence(gamma, other)
     assert learned(Priors(a, a.sum(), 0.1), (), topics, mean_log).eta == 0.1
-
-
-def test_inverse_of_digamma_inverts_it():
-    x = np.geomspace(1e-8, 1e6, 60)
-    np.testing.assert_allclose(inverse_digamma(psi(x)), x, rtol=1e-9)
-
-
-def test_threads_do_not_change_the_numbers(seed):
-    corpus, _ = planted_lda(300, 200, n_topics=3, mean_tokens=150, seed=seed)
-    found = []
-    for threads in (1, 3):
-        inference = Variational(corpus, 4, seed, Local(10, 1e-3), Online(100, 0.7, 1.0), ThreadExecutor(threads))
-        inference.begin()
-        inference.lap(1, Priors.even(4, 1.0, 0.1))
-        found.append(inference.counts())
-    np.testing.assert_array_equal(*found)

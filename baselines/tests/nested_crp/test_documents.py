@@ -32,16 +32,6 @@ def topics(seed):
     return np.vstack([drawn / drawn.sum(axis=1, keepdims=True), np.full(8, 1 / 8)])
 
 
-def test_routes_lead_to_leaves_and_to_new_nodes_and_are_all_that_there_are(routes):
-    ways = {tuple(row) for row in routes.nodes.tolist()}
-    assert ways == {(0, 1, 3), (0, 1, 4), (0, 2, 5), (0, 1, 6), (0, 2, 6), (0, 6, 6)}
-    p = dict(zip(map(tuple, routes.nodes.tolist()), np.exp(routes.log_prior), strict=True))
-    assert sum(p.values()) == pytest.approx(1.0)
-    assert p[0, 1, 3] == pytest.approx(4 / 6.7 * 3 / 4.7)
-    assert p[0, 2, 6] == pytest.approx(2 / 6.7 * 0.7 / 2.7)
-    assert p[0, 6, 6] == pytest.approx(0.7 / 6.7)
-
-
 def log_beta(a, b):
     return gammaln(a) + gammaln(b) - gammaln(a + b)
 

@@ -12,7 +12,6 @@ import stickbreak
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.numerics.streams import key_of
 from stickbreak_baselines import NestedCRP
-from stickbreak_baselines.nested_crp.documents import Routes
 from stickbreak_baselines.nested_crp.gibbs import Chain
 from stickbreak_baselines.nested_crp.state import Tree
 
@@ -72,15 +71,6 @@ def test_a_sweep_leaves_the_exact_posterior_as_it_is(counts: Any, n_levels: int,
         nodes[:, 1] -= 1  # node 1 is that of seed 0
         seen[place[reference.canonical(nodes, n_kept), tuple(found.tolist())]] += 1
     assert chi_square(seen, p) > ALARM
-
-
-def test_routes_have_the_prior_of_paths_beside_seeds() -> None:
-    parent, level = np.array([-1, 0, 0, 0, 1, 3]), np.array([0, 1, 1, 1, 2, 2])
-    routes = Routes.of(parent, level, np.array([5, 3, 0, 2, 3, 2]), 3, 0.7, n_kept=2)
-    assert np.exp(routes.log_prior).sum() == pytest.approx(1.0)
-    wanted = {4: 4 / 7.7 * 3 / 3.7, 5: 2 / 7.7 * 2 / 2.7, 0: 0.7 / 7.7, 2: 1 / 7.7}
-    for node, p in wanted.items():
-        assert np.exp(routes.log_prior[node]) == pytest.approx(p)
 
 
 def test_gamma_beside_seeds_maximises_the_probability_of_the_paths(seed: int) -> None:

@@ -1,7 +1,5 @@
 """Documents under a fixed tree: the weights of its nodes, and the probability of the next token."""
 
-from itertools import permutations, product
-
 import numpy as np
 import pytest
 
@@ -77,15 +75,6 @@ def test_weights_of_documents_are_those_of_the_slow_twin_for_any_number_of_threa
     prior = reference.weights(TREE, [], np.zeros(0), grown.g, *PRIORS)
     np.testing.assert_allclose(found[0][-1], prior, rtol=1e-12)
     assert 0.02 < prior[-1] < 0.5
-
-
-def test_next_node_has_a_distribution_and_the_order_of_the_tokens_is_of_no_consequence():
-    tree, g = Tree.truncated((2, 2)), np.array([0.6, 0.4, 0.3, 0.7, 0.5, 0.5])
-    for z in product(range(6), repeat=2):
-        assert reference.next_node(tree, z, g, *PRIORS).sum() == pytest.approx(1.0)
-    for z in ([0, 2, 3], [1, 1, 4], [2, 0, 5]):
-        values = [reference.log_nodes(tree, list(order), g, *PRIORS) for order in permutations(z)]
-        np.testing.assert_allclose(values, values[0], rtol=1e-12)
 
 
 @pytest.mark.parametrize("resample", [False, True])

@@ -9,7 +9,7 @@ from stickbreak_baselines.minibatch import Minibatch
 from stickbreak_baselines.nested_hdp.kernels.documents import visit
 from stickbreak_baselines.nested_hdp.local_step import Globals, LocalSettings, local_step
 from stickbreak_baselines.nested_hdp.state import Subtrees, TreeState
-from stickbreak_baselines.nested_hdp.steps import Rules, Steps, Tally
+from stickbreak_baselines.nested_hdp.steps import Rules, Steps
 from stickbreak_baselines.nested_hdp.sticks import expected_weights
 from stickbreak_baselines.nested_hdp.tree import Tree
 
@@ -59,17 +59,6 @@ def test_local_step_is_that_of_the_slow_twin(case, globals_):
     np.testing.assert_allclose(share[:, :n], zeta, atol=1e-12)
     np.testing.assert_allclose(found.tokens[0, :n], tokens, atol=1e-10)
     assert value[0] == pytest.approx(bounds[-1], rel=1e-12)
-
-
-def test_subtrees_of_the_cases_branch_and_go_down(globals_):
-    elog, log_g = globals_
-    documents, _ = draw(0, n=12)
-    found = Subtrees.none(12, 9)
-    run(documents, elog, log_g, found)
-    levels = [TREE.level[found.node[d, : found.n_slots[d]]] for d in range(12)]
-    assert max(level.max() for level in levels) == 3
-    assert max((level == 1).sum() for level in levels) >= 2
-    assert len({n for n in found.n_slots.tolist()}) > 2
 
 
 def test_bound_of_a_document_never_falls_from_sweep_to_sweep_and_begins_at_that_of_the_selection(globals_):
@@ -169,32 +158,6 @@ def test_whole_bound_is_below_the_exact_log_evidence_and_never_falls(gamma):
             assert before - 1e-9 <= objective < exact
             before = objective
         assert exact < before + 8.0
-
-
-@pytest.mark.parametrize("fresh", [False, True])
-def test_whole_bound_never_falls_and_is_the_sum_of_its_terms(fresh, seed):
-    rng = np.random.default_rng(seed)
-    corpus = Corpus.from_counts(np.array([rng.multinomial(25, rng.dirichlet(np.full(12, 0.2))) for _ in range(30)]))
-    rules = Rules(TREE, LocalSettings(*PRIORS, 0.0, 40), 1.5, 0.2, 8, 0.6, 1.0, 0)
-    steps, state = Steps(rules, SERIAL), TreeState.of(rng.gamma(0.5, 1.0, (12, TREE.n_nodes)), np.ones(TREE.n_nodes))
-    subtrees, found = Subtrees.none(30, 8), []
-    steps.whole(state, corpus, subtrees)
-    for _ in range(8):
-        was = subtrees.node.copy()
-        found.append(steps.whole(state, corpus, subtrees, fresh=fresh).objective)
-        if not fresh:
-            np.testing.assert_array_equal(subtrees.node, was)
-    assert (np.diff(found) >= -1e-10).all()
-    assert found[-1] > found[0] + 1e-3
-    before = state.copy()
-    documents = Minibatch.from_corpus(corpus)
-    own = steps.visit(before, documents, subtrees, fresh=False)
-    full = np.zeros(before.counts.shape)
-    full[documents.words] = own.S
-    tally = Tally(full, own.picks, own.own, documents.n_tokens, own.sweeps, documents.n_documents)
-    lap = steps._row(TreeState.of(full, own.picks), tally)
-    expected = reference.whole_bound(TREE, full, own.picks, own.own, 0.2, 1.5) / documents.n_tokens
-    assert lap.objective == pytest.approx(expected, rel=1e-10)
 
 
 def test_shares_are_right_where_their_products_underflow(globals_):

@@ -10,7 +10,6 @@ from tests.steered_problems import WORDS, documents, matched
 
 import stickbreak
 from stickbreak.corpus import Corpus
-from stickbreak.exceptions import InputError
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak_baselines import NestedHDP
 from stickbreak_baselines.minibatch import Minibatch
@@ -107,33 +106,3 @@ def test_a_table_says_what_seeds_say_and_fits_go_on(corpus: Corpus, batch_size: 
     uneven = np.random.default_rng(0).gamma(0.5, 0.3, len(WORDS)) + 0.02
     for label, given in {"row": {"eta": uneven}, "seeds": {"seeds": SEEDS}}.items():
         check_fits_go_on(model, corpus, given, 2, tmp_path / label)
-
-
-def test_a_stream_begins_with_seeds_and_keeps_them(corpus: Corpus) -> None:
-    model = NestedHDP(branching=(6, 2), seeds={**SEEDS, "none": ["f0", "f1"]}, random_state=0)
-    for begin in range(0, 300, 60):
-        model.partial_fit(corpus[begin : begin + 60])
-    assert model.labels_ == {0: "law", 1: "war", 2: "none"}
-    assert matched(model, 5)[:2] == [3, 2]
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"branching": (1, 2), "seeds": SEEDS}, "seeds are 2, but the root has 1 child, with theirs"),
-        ({"eta": np.full(5, 0.1)}, "the documents have 96 words"),
-        ({"eta": np.full((1, 96), 0.1), "seeds": SEEDS}, "seeds and eta of shape"),
-        ({"seeds": {"space": ["orbit"]}}, "none of its words"),
-    ],
-)
-def test_what_cannot_be_is_refused(corpus: Corpus, parameters: dict[str, Any], message: str) -> None:
-    for call in ("fit", "partial_fit"):
-        with pytest.raises(InputError, match=message):
-            getattr(NestedHDP(**{"branching": (4, 2), **parameters}), call)(corpus)
-
-
-def test_a_row_of_eta_that_is_the_same_for_all_words_begins_at_the_mean_of_the_documents(corpus: Corpus) -> None:
-    eta = np.full((3, corpus.n_words), 0.1)
-    eta[0, :2] = 3.0
-    model = NestedHDP(branching=(3, 2), eta=eta, n_laps=2, random_state=0).fit(corpus)
-    assert np.isfinite(model.topic_word_).all()

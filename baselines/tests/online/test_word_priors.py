@@ -26,7 +26,6 @@ from stickbreak_baselines.online.franchise.sticks import order_of_sticks
 from stickbreak_baselines.online.laps import Rules
 from stickbreak_baselines.online.state import OnlineState
 from stickbreak_baselines.topics import objective_of_topics, words_of_topics
-from stickbreak_baselines.word_prior import expected_near_seeds
 
 SEEDS = {"law": ["d0", "d1"], "war": ["c0", "c1"]}
 FAMILIES = {
@@ -180,13 +179,6 @@ def test_moves_leave_known_topics_where_they_are() -> None:
     assert (state.n_topics, state.tables.sum()) == (3, 10.0)
     assert state.tokens[:2].sum() == pytest.approx(20 + 15.1)
     assert objective_of_weights(state.tables, 2.0, 2) != objective_of_weights(state.tables, 2.0)
-
-
-def test_a_start_near_seeds_shares_words_among_theirs_and_documents_by_their_words() -> None:
-    counts = np.array([[3, 0, 4, 0], [1, 2, 0, 5], [0, 0, 2, 2]])
-    pseudo = sparse.csr_array(np.array([[50.0, 50.0], [0.0, 7.0], [0, 0], [0, 0]]))
-    near = expected_near_seeds(Corpus.from_counts(counts), pseudo)
-    np.testing.assert_allclose(near, [[2.0, 2.0], [0.0, 2.0], [4 * 3 / 7, 4 * 3 / 7], [5 * 1 / 5, 5 * 3 / 5]])
 
 
 def test_batch_laps_never_lower_the_bound(corpus: Corpus) -> None:

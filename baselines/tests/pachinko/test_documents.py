@@ -5,10 +5,8 @@ import pytest
 from tests.prediction import sequences as slow
 
 from stickbreak.corpus import Corpus
-from stickbreak.evaluation import left_to_right
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.prediction.document_weights import collapsed_weights
 from stickbreak.prediction.left_to_right import score_sequences
 from stickbreak_baselines.pachinko.documents import PathRule, weights_of
 from stickbreak_baselines.pachinko.state import Paths, Priors, path_weights
@@ -71,14 +69,6 @@ def test_weights_are_a_fixed_point_and_a_mode(model, corpus):
             assert value(n, phi, other, elsewhere, a, b) < best + 1e-9
 
 
-def test_with_one_super_topic_the_weights_are_those_of_lda(corpus, seed):
-    rng = np.random.default_rng(seed)
-    phi, a = rng.dirichlet(np.full(12, 0.3), size=4) + 1e-4, rng.uniform(0.2, 1.0, 4)
-    with ThreadExecutor(1) as executor:
-        found = weights_of(corpus, phi, np.array([0.6]), a[None], executor)[1]
-        np.testing.assert_allclose(found, collapsed_weights(corpus, phi, a, executor), atol=2e-3)
-
-
 def flat(paths, phi, a, b):
     """Return the rule of (P6) over all paths as topics, and the words of each path."""
 
@@ -106,12 +96,3 @@ def test_left_to_right_has_the_exact_expectation(resample, seed):
         assert np.exp(found.printed_log_p[d]) == pytest.approx(
             slow.propagate(words, rule, words_of, resample)[1], rel=0.01
         )
-
-
-def test_with_one_super_topic_left_to_right_is_that_of_lda(corpus, seed):
-    rng = np.random.default_rng(seed)
-    phi, a = rng.dirichlet(np.full(12, 0.5), size=4), rng.uniform(0.2, 1.0, 4)
-    with ThreadExecutor(1) as executor:
-        found = score_sequences(PathRule(phi, np.array([2.0]), a[None]), corpus, 2000, True, 3, Engine(executor))
-    expected = left_to_right(phi, a, corpus, n_particles=2000, random_state=3)
-    np.testing.assert_allclose(found.unbiased_log_p, expected.unbiased_log_p, atol=0.05)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from baselines.tests.lda.test_estimator import distance
 
-from stickbreak.corpus import Corpus, planted_lda
+from stickbreak.corpus import planted_lda
 from stickbreak.exceptions import InputError
 from stickbreak_baselines import HierarchicalPachinko, Pachinko
 
@@ -67,19 +67,6 @@ def test_words_of_all_documents_are_found_at_the_root_and_others_below():
     assert distance(model.topic_word_[1:], np.vstack([fields, below])) < 0.1
 
 
-def test_shapes_shares_and_weights_belong_together(kind, small):
-    model = kind(n_super=3, n_topics=5, n_laps=15, random_state=0).fit(small)
-    assert model.super_topics_.shape == model.path_tokens_.shape == model.sub_prior_.shape
-    assert model.path_tokens_.sum() == pytest.approx(small.n_tokens)
-    np.testing.assert_allclose(model.super_weights_ @ model.super_topics_, model.topic_weights_)
-    np.testing.assert_allclose(
-        model.topic_shares_ * small.n_tokens, model.components_.sum(axis=1) - 30 * model.eta_, rtol=1e-9
-    )
-    weights = model.expected_super_weights(small)
-    assert weights.shape == (50, model.super_prior_.size)
-    np.testing.assert_allclose(weights.sum(axis=1), 1, rtol=1e-12)
-
-
 def test_tree_has_the_super_topics_and_the_topics_below_them(kind, small):
     model = kind(n_super=3, n_topics=5, n_laps=15, random_state=0).fit(small)
     root, first = model.tree_, int(kind is HierarchicalPachinko)
@@ -104,21 +91,3 @@ def test_tree_has_the_super_topics_and_the_topics_below_them(kind, small):
         root.leaf(99)
     with pytest.raises(InputError, match=r"there is no node 9: there are 3 children"):
         root.descend((9,))
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"learn": ("gamma",)}, "learn names 'gamma'"),
-        ({"n_super": 0}, "n_super"),
-        ({"n_super": 4000, "n_topics": 40_000}, "paths from super-topics to topics"),
-        ({"eta": np.full(29, 0.1)}, "the documents have 30 words"),
-        ({"eta": np.full(30, 0.1), "learn": ("eta",)}, "not learned"),
-        ({"n_topics": 1, "eta": np.full((2, 30), 0.1)}, "rows of eta are 2, but the fit has 1 topic, with theirs"),
-        ({"seeds": {"space": ["orbit"]}}, "none of its words"),
-    ],
-)
-def test_parameters_that_make_no_sense_are_refused(kind, parameters, message):
-    corpus = Corpus.from_counts(np.full((4, 30), 1000))
-    with pytest.raises((InputError, ValueError), match=message):
-        kind(**parameters).fit(corpus)

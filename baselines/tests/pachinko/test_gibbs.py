@@ -3,13 +3,11 @@
 import numpy as np
 import pytest
 from scipy.special import gammaln
-from tests.sampling.laws import ALARM, chi_square, largest_z, z_scores
-from tests.topics import reference as lda
+from tests.sampling.laws import largest_z, z_scores
 from tests.topics.reference import by_word
 from tests.topics.test_chain import drawn, of_lengths
 
 from stickbreak.corpus import Corpus, planted_lda
-from stickbreak.numerics.streams import key_of
 from stickbreak_baselines.pachinko.gibbs import Gibbs
 from stickbreak_baselines.pachinko.state import Paths, Priors
 
@@ -46,95 +44,12 @@ def uneven(paths, seed, low=0.05, high=1.0):
     return Priors(rng.uniform(low, high, paths.n_super), b, 0.2)
 
 
-@pytest.mark.parametrize(("sizes", "mean_tokens"), [((2, 3), 8), ((3, 20), 60), ((9, 40), 100)])
-def test_sweeps_draw_what_the_twin_draws(kind, sizes, mean_tokens, seed):
-    corpus, _ = planted_lda(20, 30, n_topics=5, mean_tokens=mean_tokens, seed=seed)
-    word, document = by_word(corpus)
-    paths = kind(*sizes)
-    priors, chain = uneven(paths, seed), Gibbs(corpus, paths, seed, "last")
-    chain.begin()
-    z = numbers(chain)
-    for number in (1, 2):
-        key = key_of(seed, number, "sweep of Pachinko")
-        z, log_p = reference.sweep(word, document, z, paths, shape_of(corpus, paths), priors, key)
-        before, key = z, key_of(seed, number, "exchange of Pachinko")
-        z = reference.exchange(document, z, paths, shape_of(corpus, paths), priors, key)
-        assert (z != before).any()
-        assert chain.lap(number, priors) == pytest.approx(log_p, rel=1e-5)
-        np.testing.assert_array_equal(numbers(chain), z)
-
-
-def test_counts_are_those_of_the_paths_of_the_tokens_after_many_sweeps(kind, seed):
-    corpus, _ = planted_lda(30, 20, n_topics=4, mean_tokens=40, seed=seed)
-    word, document = by_word(corpus)
-    paths = kind(3, 8)
-    priors, chain = Priors.even(paths, 1.0, 2.0, 0.1), Gibbs(corpus, paths, seed, "last")
-    chain.begin()
-    for number in range(1, 30):
-        chain.lap(number, priors)
-    n_dsk, n_wk = reference.counts_of(word, document, paths.split(numbers(chain)), shape_of(corpus, paths))
-    words, of_paths = chain.counts()
-    np.testing.assert_array_equal(words, n_wk)
-    np.testing.assert_array_equal(of_paths, n_dsk.sum(axis=0))
-    np.testing.assert_array_equal(chain._n_super, n_dsk.sum(axis=2))
-    np.testing.assert_array_equal(chain._n, n_wk.sum(axis=0))
-    number, n, times = chain._tokens.pairs([chain._lists])
-    found = {(int(x), int(y)): int(t) for x, y, t in zip(number, n, times, strict=True)}
-    s, k = np.nonzero(paths.is_open)
-    expected = {}
-    for path, column in zip(paths.numbers(), n_dsk[:, s, k].T, strict=True):
-        for count in column[column > 0]:
-            expected[int(path), int(count)] = expected.get((int(path), int(count)), 0) + 1
-    assert found == expected
-
-
-def test_with_one_super_topic_a_draw_is_that_of_lda(seed):
-    """(P3) becomes (L2)."""
-    corpus, _ = planted_lda(20, 15, n_topics=3, mean_tokens=30, seed=seed)
-    word, document = by_word(corpus)
-    paths, a = Paths.pachinko(1, 6), np.random.default_rng(seed).uniform(0.1, 1.0, 6)
-    z = np.random.default_rng(seed).integers(6, size=word.size)
-    n_dsk, n_wk = reference.counts_of(word, document, (np.zeros(z.size, int), z), shape_of(corpus, paths))
-    w, d = word[0], document[0]
-    reference.move((n_dsk, n_wk), d, w, (0, z[0]), -1)
-    found = reference.conditional(d, w, (n_dsk, n_wk), np.array([0.7]), a[None], 0.1)[0]
-    of_lda = lda.conditional(d, w, (n_dsk[:, 0], n_wk, n_wk.sum(axis=0)), a, 0.1)
-    np.testing.assert_allclose(found / found.sum(), of_lda / of_lda.sum(), rtol=1e-12)
-
-
-def test_exchanges_leave_the_exact_posterior_as_it_is(kind):
-    """They alone, without a sweep."""
-    corpus, paths = Corpus.from_counts(np.array([[2, 2]])), kind(2, 2)
-    priors = uneven(paths, 4)
-    states, p = reference.posterior(*by_word(corpus), paths, shape_of(corpus, paths), priors)
-    rng, seen, place = np.random.default_rng(1), np.zeros(len(states)), {z.tobytes(): i for i, z in enumerate(states)}
-    chain = chain_at(corpus, paths, states[0])
-    for number, start in enumerate(rng.choice(len(states), p=p, size=15_000)):
-        chain._take(states[start].astype(np.uint32))
-        chain._exchange(number + 1, priors)
-        seen[place[numbers(chain).astype(states.dtype).tobytes()]] += 1
-    assert chi_square(seen, p) > ALARM
-
-
 TINY = [
     ([[2, 1], [0, 1]], Paths.pachinko(2, 2)),
     ([[1, 1, 0], [1, 0, 1]], Paths.pachinko(2, 2)),
     ([[1, 1], [0, 2]], Paths.hierarchical(1, 2)),
     ([[1, 2], [0, 1]], Paths.hierarchical(2, 1)),
 ]
-
-
-@pytest.mark.parametrize(("counts", "paths"), TINY)
-def test_sweep_leaves_the_exact_posterior_as_it_is(counts, paths):
-    corpus, priors = Corpus.from_counts(np.array(counts)), uneven(paths, 4)
-    states, p = reference.posterior(*by_word(corpus), paths, shape_of(corpus, paths), priors)
-    rng, seen, place = np.random.default_rng(1), np.zeros(len(states)), {z.tobytes(): i for i, z in enumerate(states)}
-    chain = chain_at(corpus, paths, states[0])
-    for number, start in enumerate(rng.choice(len(states), p=p, size=10_000)):
-        chain._take(states[start].astype(np.uint32))
-        chain.lap(number + 1, priors)
-        seen[place[numbers(chain).astype(states.dtype).tobytes()]] += 1
-    assert chi_square(seen, p) > ALARM
 
 
 @pytest.mark.parametrize(("counts", "paths"), [TINY[0], TINY[2]])

@@ -12,7 +12,7 @@ from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.numerics.streams import key_of
 from stickbreak_baselines import HierarchicalPachinko, Pachinko
 from stickbreak_baselines.pachinko.gibbs import Gibbs
-from stickbreak_baselines.pachinko.state import Paths, Priors
+from stickbreak_baselines.pachinko.state import Priors
 
 from . import reference
 from .test_gibbs import KINDS, chain_at, numbers, shape_of, uneven
@@ -104,11 +104,3 @@ def test_a_table_says_what_seeds_say_and_a_row_what_a_number_says(corpus, tmp_pa
     array.save(tmp_path / "model")
     loaded = stickbreak.load(tmp_path / "model").continue_fit(corpus, n_laps=2)
     np.testing.assert_array_equal(loaded.components_, fitted(6, eta=by_word_).components_)
-
-
-def test_eta_is_learned_from_topics_without_pseudo_counts(seed):
-    S = np.random.default_rng(seed).poisson(1.0, (20, 4)).astype(float)
-    priors = Priors.even(Paths.pachinko(1, 4), 1.0, 1.0, 0.1, sparse.csr_array(np.eye(20, 2)))
-    assert priors.with_eta_of(S).eta == Priors.even(Paths.pachinko(1, 2), 1.0, 1.0, 0.1).with_eta_of(S[:, 2:]).eta
-    every = Priors.even(Paths.pachinko(1, 4), 1.0, 1.0, 0.1, sparse.csr_array(np.eye(20, 4)))
-    assert every.with_eta_of(S) is every

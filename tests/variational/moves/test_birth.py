@@ -5,43 +5,15 @@ import pytest
 
 import stickbreak
 from stickbreak.corpus import Corpus, toy_bars
-from stickbreak.initialization import StartSettings, make_start
 from stickbreak.variational import VariationalHDP
 from stickbreak.variational.memoized import first_lap, laps
-from stickbreak.variational.moves import Birth, Delete, base, births, run_move
-from stickbreak.variational.words import WordBirths, starting_parameters
+from stickbreak.variational.moves import Birth, Delete, base, run_move
+from stickbreak.variational.words import WordBirths
 
 from ..following import Holding
-from ..problems import ALPHA, ETA, GAMMA, begin, made_move, schedule
+from ..problems import ETA, begin, made_move, schedule
 from ..test_planted import distances
 from .trials import before_trial, small_bars
-
-
-def test_first_birth_is_a_collapsed_start_with_the_hyperparameters_of_the_beginning():
-    """Whatever eta has become: one that was learned for a single topic would smooth all others away."""
-    corpus = small_bars(1)
-    move = made_move(Birth, fresh=6)
-    made, state, _ = before_trial(move, corpus, 2, 1, learned=("eta",))
-    assert state.model.likelihood.eta != ETA
-    found = move.propose(state, made)
-    start = make_start("lda", corpus, StartSettings(6, ALPHA, GAMMA, ETA, 0, 20))
-    expected = starting_parameters(start, made.model.likelihood, GAMMA, corpus.n_documents)
-    assert found.model is made.model
-    np.testing.assert_allclose(found.parameters.tau, expected.tau, rtol=1e-12)
-    np.testing.assert_allclose(found.parameters.rho, expected.rho, rtol=1e-12)
-    np.testing.assert_array_equal(found.names, np.arange(2, 8))  # none of them is a topic that was there
-
-
-def test_topics_are_found_from_the_start_once_and_their_halves_wait_for_laps_without_a_gain():
-    move, given = made_move(Birth, fresh=6), made_move(Birth)
-    made, state, _ = before_trial(move, small_bars(1), 2)
-    assert (move.settled, given.settled) == (births.SETTLED, births.STILL)
-    first, second = move.propose(state, made), move.propose(state, made)
-    assert not set(first.names) & set(state.topic_ids)
-    assert set(state.topic_ids) <= set(second.names)
-    assert second.model is state.model
-    assert move.settled == births.STILL
-    np.testing.assert_array_equal(given.propose(state, made).names[:2], state.topic_ids)
 
 
 def test_halves_keep_the_names_and_add_new_ones_for_all_tokens():

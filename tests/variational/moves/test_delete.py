@@ -10,7 +10,6 @@ from stickbreak.corpus import Corpus
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.moves import Delete, Merge, Reorder, base, merge, run_move
 from stickbreak.variational.moves import delete as deletes
-from stickbreak.variational.moves.delete import cleaned
 from stickbreak.variational.state import GlobalParameters
 
 from ..problems import begin, ragged_corpus
@@ -116,11 +115,6 @@ def test_delete_finds_the_documents_that_only_now_hold_its_topic():
             came += bool(then - held)
     assert came > 0
     assert following.names == state.topic_ids.tolist()
-
-
-def test_cleaned_drops_only_rounding():
-    before = np.array([1.0, 2.0, 3.0, 0.0])
-    np.testing.assert_array_equal(cleaned(np.array([1e-13, -1e-16, 1e-9, 0.0]), before), [0.0, 0.0, 1e-9, 0.0])
 
 
 def test_delete_never_removes_the_last_topic(monkeypatch):

@@ -27,22 +27,6 @@ def test_each_pass_has_as_many_moves_as_the_trace_counts(model: VariationalHDP) 
         assert counts.tolist() == model.trace_[f"{name}_accepted"].tolist()
 
 
-def test_the_last_move_of_a_pass_leaves_the_topics_of_the_trace(model: VariationalHDP) -> None:
-    last = {move["pass"]: move["n_topics"] for move in model.moves_}
-    assert all(model.trace_["n_topics"][lap - 1] == K for lap, K in last.items())
-
-
-def test_every_move_gains_and_names_the_topics_that_end(model: VariationalHDP) -> None:
-    assert all(move["gain"] > 0.0 for move in model.moves_)
-    ended = {"merge": 2, "delete": 1}
-    for move in model.moves_:
-        if move["move"] in ended:
-            assert len(move["topics"]) == ended[move["move"]]
-            assert all(
-                len(words) <= 8 for words in move["topics"]
-            )  # a topic that lost its tokens has few words or none
-
-
 def test_the_first_merges_are_of_parts_of_one_planted_topic(model: VariationalHDP) -> None:
     corpus, truth = toy_bars(n_documents=150, seed=1)
 

@@ -3,13 +3,9 @@
 import numpy as np
 import pytest
 
-from stickbreak.corpus import toy_bars
-from stickbreak.likelihoods import DirichletMultinomial
-from stickbreak.variational.memoized import laps
 from stickbreak.variational.moves import Merge, Reorder, merge, run_move
-from stickbreak.variational.moves.merge import EMPTY
 
-from ..problems import begin, ragged_corpus, run_laps, schedule
+from ..problems import ragged_corpus
 from .deletes import gathered_lap
 
 
@@ -33,65 +29,8 @@ def test_merge_predicts_the_objective_that_is_found(monkeypatch, n_batches):
     assert len(seen) == 6
 
 
-def test_merge_lets_a_rejected_pair_rest(monkeypatch):
-    """A rejected pair is not tracked again for REST_LAPS laps, then it is."""
-    monkeypatch.setattr(merge, "SMALLEST_CORRELATION", -2.0)
-    monkeypatch.setattr(merge, "REST_LAPS", 2)
-    corpus, _ = toy_bars(60, size=6, n_bars=4, tokens=50, topics_per_document=(1, 1), seed=1)
-    made, _ = schedule(corpus)
-    state, _ = run_laps(made, begin(corpus, 4, 1), [Merge(), Reorder()], 12)  # the optimum: no merge helps
-    move, tried = Merge(), []
-    further = laps(made, state, [move], 13)
-    for _ in range(6):
-        counts = next(further)[1].moves["merge"]
-        assert counts[1] == 0
-        tried.append(counts[0])
-    pairs = state.topic_ids.size * (state.topic_ids.size - 1) // 2
-    assert tried == [pairs, 0, 0, pairs, 0, 0]
-
-
 def merge_scores(state):
     return state.model.likelihood.merge_scores(state.totals.S, state.totals.N, state.data)
-
-
-def chosen(state, resting=()):
-    return [tuple(pair) for pair in merge.choose_pairs(state, set(resting)).tolist()]
-
-
-def test_choose_pairs_takes_the_best_by_documents_and_by_words(monkeypatch):
-    """Pairs that correlate over documents and pairs with similar words, the best of each first."""
-    _, state, _ = gathered_lap(ragged_corpus(1, n_documents=40), 6, 3, Merge(), n_laps=2)
-    state.totals.N += EMPTY  # no topic counts as empty here
-    together, alike = merge.correlations(state), merge_scores(state)
-    above = [(a, b) for a in range(6) for b in range(a + 1, 6)]
-    by_documents = {pair: together[pair] for pair in above if together[pair] > merge.SMALLEST_CORRELATION}
-    by_words = {pair: alike[pair] for pair in above if alike[pair] > DirichletMultinomial.least_merge_score}
-    pairs = chosen(state)
-    assert len(by_documents) > 2
-    assert set(by_documents) | set(by_words) <= set(pairs) <= set(above)
-    assert len(set(pairs)) == len(pairs)
-    assert pairs[0] == max(by_documents, key=by_documents.get)
-    if by_words:
-        assert max(by_words, key=by_words.get) in pairs[:2]
-    for resting in (pairs[0], pairs[0][::-1]):
-        assert chosen(state, [resting])[0] != pairs[0]
-        assert pairs[0] not in chosen(state, [resting])
-    for score, correlation, by_statistics in ((together, -2.0, 2.0), (alike, 2.0, -2.0)):
-        with monkeypatch.context() as patch:  # either rule brings its pairs by itself
-            patch.setattr(merge, "SMALLEST_CORRELATION", correlation)
-            patch.setattr(DirichletMultinomial, "least_merge_score", by_statistics)
-            assert {pair for pair in above if np.isfinite(score[pair])} <= set(chosen(state))
-    monkeypatch.setattr(merge, "MAX_PAIRS", 2)
-    assert chosen(state) == pairs[:2]
-
-
-def test_choose_pairs_begins_with_the_empty_topics_each_with_a_topic_of_its_own():
-    """So that all of them can go in one lap: merges of a lap must not share a topic."""
-    _, state, _ = gathered_lap(ragged_corpus(1, n_documents=40), 6, 3, Merge(), n_laps=2)
-    state.totals.N[:] = [5.0, 0.0, 90.0, 1.0, 0.0, 3.0]
-    first = chosen(state)[:2]
-    assert {frozenset({1, 4} & set(pair)) for pair in first} == {frozenset({1}), frozenset({4})}
-    assert len({k for pair in first for k in pair}) == 4
 
 
 def test_correlations_and_merge_scores_equal_direct_ones():

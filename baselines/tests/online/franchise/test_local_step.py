@@ -79,26 +79,3 @@ def test_sweeps_never_lower_the_bound(start):
     values = [bound(run(minibatch, seen, sweeps=n, start=start), seen) for n in range(4 if start == EVEN else 1, 30)]
     assert (np.diff(values) >= -1e-10).all()
     assert values[-1] > values[0] + 1e-3
-
-
-def test_start_at_the_largest_topics_finds_a_better_bound():
-    minibatch, seen = case("counts")
-    even, topics = (bound(run(minibatch, seen, sweeps=100, start=start), seen) for start in (EVEN, TOPICS))
-    assert topics > even + 0.5
-
-
-def test_tokens_and_tables_are_all_shared_out():
-    minibatch, seen = case("counts")
-    found = run(minibatch, seen, sweeps=100, start=TOPICS, tolerance=1e-4, n_tables=7)  # more tables than topics
-    assert found.S.sum() == pytest.approx(minibatch.n_tokens)
-    assert found.tables.sum() == pytest.approx(7 * (np.diff(minibatch.indptr) > 0).sum())
-
-
-def test_numbers_do_not_depend_on_the_number_of_threads(monkeypatch):
-    monkeypatch.setattr("stickbreak_baselines.minibatch.SHARD_COUNTS", 5)
-    minibatch, seen = case("counts")
-    assert len(minibatch.shards()) > 3
-    one, four = (run(minibatch, seen, sweeps=50, start=TOPICS, threads=n) for n in (1, 4))
-    assert (one.S == four.S).all()
-    assert (one.tables == four.tables).all()
-    assert one.own == four.own
