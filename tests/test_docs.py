@@ -89,28 +89,6 @@ def test_links_of_the_pages_at_the_top_lead_to_files_and_headings(name):
             assert not anchor or anchor in anchors(file), f"{target}#{anchor}"
 
 
-def test_every_drawing_is_made_by_the_script_and_shown_on_a_page():
-    made = set(re.findall(r'^    "(.+\.svg)": ', (DOCS / "pictures.py").read_text(encoding="utf-8"), re.MULTILINE))
-    of_papers = set(DOCS.glob("benchmarks/pictures/*.svg"))
-    assert made == {file.relative_to(DOCS).as_posix() for file in set(DOCS.rglob("*.svg")) - of_papers}
-    shown = {
-        name for file in DOCS.rglob("*.md") for name in re.findall(r"\]\(([\w-]+\.svg)\)", file.read_text("utf-8"))
-    }
-    assert {Path(name).name for name in made} == shown
-
-
-def test_every_figure_of_the_papers_is_drawn_by_its_script_and_shown_on_the_page_of_claims():
-    drawn = {file.stem for file in DOCS.glob("benchmarks/pictures/*.svg")}
-    assert drawn <= {file.stem for file in (ROOT / "examples/papers").glob("*.py")}
-    claims = "".join(file.read_text("utf-8") for file in DOCS.glob("benchmarks/**/*claims*.md"))
-    assert drawn == set(re.findall(r"pictures/(\w+)\.svg", claims))
-
-
-def test_the_home_page_leads_to_every_page_on_how_to():
-    linked = set(re.findall(r"\]\((howto/[\w-]+\.md)\)", page("index.md")))
-    assert linked == {file.relative_to(DOCS).as_posix() for file in DOCS.glob("howto/*.md")}
-
-
 @pytest.mark.parametrize("name", methods())
 def test_docstrings_name_the_defaults_of_the_signature(name):
     kind = methods()[name].load()

@@ -26,12 +26,6 @@ def test_load_refuses_a_model_of_another_kind(saved):
         stickbreak.load(saved, stickbreak.GibbsHDP)
 
 
-@pytest.mark.parametrize("kind", ["TopicModel", dict, 3])
-def test_load_refuses_a_kind_that_is_not_an_estimator(saved, kind):
-    with pytest.raises(InputError, match="give the class of the model, for example stickbreak"):
-        stickbreak.load(saved, kind)
-
-
 def test_load_asks_for_the_kind_before_it_reads(tmp_path):
     with pytest.raises(InputError, match="kind is"):
         stickbreak.load(tmp_path / "nothing", dict)

@@ -46,12 +46,3 @@ def test_nips_objective_never_falls_with_merges_and_batches(data_folder, seed):
     model = VariationalHDP(n_topics=60, n_laps=6, n_batches=4, init_sweeps=5, random_state=seed, n_jobs=-1)
     assert_never_falls(model.fit(train).trace_)
     assert model.trace_["merge_tried"].sum() > 0
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("init", ["near-uniform", "documents", "anchors"])
-def test_kos_objective_never_falls_from_poor_starts_that_merge_much(data_folder, seed, init):
-    train = part(data_folder, "kos", "train")
-    model = VariationalHDP(n_topics=100, n_laps=12, n_batches=5, init=init, random_state=seed, n_jobs=-1).fit(train)
-    assert_never_falls(model.trace_)
-    assert model.trace_["merge_accepted"].sum() >= 3

@@ -40,7 +40,3 @@ def test_mypy_sees_a_wrong_type(mypy, tmp_path):
     wrong = tmp_path / "wrong.py"
     wrong.write_text("import stickbreak\nmodel: stickbreak.GibbsHDP = stickbreak.TopicModel().fit([[1]])\n")
     assert "Incompatible types in assignment" in mypy(wrong)
-
-
-def test_the_marker_of_types_is_in_the_package():
-    assert (Path(stickbreak.__file__).parent / "py.typed").is_file()

@@ -9,7 +9,6 @@ from benchmarks.harness import corpora, scores
 from benchmarks.harness.fold_in import FoldIn
 
 from stickbreak.corpus import Corpus
-from stickbreak.evaluation import coherence
 
 
 @pytest.fixture
@@ -39,25 +38,6 @@ def test_npmi_is_its_definition(rng):
     np.testing.assert_allclose(found, [slow_npmi(words, counts) for words in top], rtol=1e-12)
 
 
-def test_coherences_are_means_over_topics(split, rng):
-    topic_word = rng.dirichlet(np.ones(split.train.n_words), size=4)
-    found = scores.coherences(split, topic_word)
-    assert found["umass"] == pytest.approx(coherence(topic_word, split.train, eps=1.0).mean())
-    assert set(found) == {"umass", "umass_held_out", "npmi", "npmi_held_out"}
-    assert found["npmi"] != found["npmi_held_out"]
-
-
-def test_topics_in_use_are_the_largest(split, rng):
-    topic_word = np.full((3, split.train.n_words), 1 / split.train.n_words)
-    topic_word[2] = split.train.counts.sum(axis=0) / split.train.n_tokens
-    used = scores.topics_in_use(split, topic_word, np.array([1e-9, 1e-9, 50.0]))
-    assert used.tolist() == [2]
-    order, tokens = scores.topics_by_size(split, topic_word, np.ones(3))
-    assert order[0] == 2
-    assert tokens.sum() == pytest.approx(split.train.n_tokens)
-    assert scores.topics_in_use(split, topic_word, np.ones(3)).size == 3
-
-
 def test_planted_topics_score_higher_than_one_topic(split):
     from stickbreak.corpus import planted_lda
 
@@ -75,21 +55,3 @@ def test_completion_is_that_of_the_common_fold_in(rng):
     topic_word[:, split.seen] = rng.dirichlet(np.ones(split.seen.sum()), size=4)
     judge = FoldIn(split, 2.0)
     assert scores.completion(split, topic_word, prior) == pytest.approx(judge.completion(topic_word, prior), rel=1e-12)
-
-
-def test_words_not_seen_in_training_do_not_count(rng):
-    split = corpora.load("planted:200:30:3:60")
-    topic_word, prior = rng.dirichlet(np.ones(30), size=4), np.ones(4)
-    wider = [sp.hstack([part.counts, sp.csr_array(np.full((part.n_documents, 1), n))])
-             for part, n in ((split.train, 0), (split.observed, 1), (split.held_out, 1))]  # fmt: skip
-    other = type(split)("wider", *(Corpus.from_counts(counts) for counts in wider))
-    with_more = np.hstack([0.9 * topic_word, np.full((4, 1), 0.1)])
-    for score in (scores.completion, lambda *a: scores.sequential(*a)["left_to_right"]):
-        assert score(other, with_more, prior) == pytest.approx(score(split, topic_word, prior), rel=1e-12)
-
-
-def test_left_to_right_takes_fewer_long_documents(split, monkeypatch):
-    answer = np.full((1, 40), 1 / 40), np.ones(1)
-    assert scores.sequential(split, *answer)["left_to_right_documents"] == 20
-    monkeypatch.setattr(scores, "MOST_DRAWS", 5 * 20 * 30**2 / 2)
-    assert 3 <= scores.sequential(split, *answer)["left_to_right_documents"] <= 7

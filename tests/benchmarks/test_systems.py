@@ -114,32 +114,6 @@ def test_units_of_work_add_up_to_one_fit(name, kind, settings, make, corpus):
     np.testing.assert_array_equal(system.answer()[1], alpha * model.topic_weights_)
 
 
-@pytest.mark.parametrize("name", ["variational", "hybrid"])
-def test_no_lap_is_made_twice(name, make, monkeypatch):
-    system, laps = make(name, n_laps=8), []
-    kind, fit = type(system).kind, type(system).kind.fit
-
-    def noted(self, *arguments, **options):
-        return fit(self, *arguments, callback=lambda event: laps.append(event.get("lap")), **options)
-
-    monkeypatch.setattr(kind, "fit", noted)
-    assert len(list(system.work())) == 3
-    assert [lap for lap in laps if lap] == list(range(1, 9))
-
-
-def test_batch_passes_are_those_of_one_fit(make, corpus):
-    from sklearn.decomposition import LatentDirichletAllocation
-
-    system = make("sklearn-batch")
-    for _, _ in zip(range(3), system.work(), strict=False):
-        pass
-    alone = LatentDirichletAllocation(
-        K, doc_topic_prior=5.0 / K, topic_word_prior=0.1, max_iter=3, learning_method="batch", random_state=3
-    ).fit(corpus.counts)
-    topics = alone.components_ / alone.components_.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(system.answer()[0], topics, rtol=1e-10)
-
-
 def test_processes_of_a_peer_end_with_its_work(corpus):
     from joblib.externals.loky import reusable_executor
 
@@ -150,11 +124,3 @@ def test_processes_of_a_peer_end_with_its_work(corpus):
     assert len(workers) == 2
     units.close()
     assert not any(worker.is_alive() for worker in workers)
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_gensim_does_not_take_a_further_pass_for_further_documents(make, corpus):
-    system = make("gensim-lda")
-    for _, _ in zip(range(3), system.work(), strict=False):
-        assert system._model.state.numdocs == corpus.n_documents
-    assert np.ptp(system.answer()[1]) > 0  # alpha is learned

@@ -1,10 +1,8 @@
 import numpy as np
 import pandas as pd
-import pytest
 
 import stickbreak
 from stickbreak.comparison import align, found_again, stability
-from stickbreak.exceptions import InputError
 
 CORPUS, _ = stickbreak.corpus.toy_bars(n_documents=150, seed=0)
 
@@ -25,18 +23,6 @@ def test_the_typical_run_agrees_most_with_the_others():
     assert not hasattr(given, "vocabulary_")
 
 
-def test_a_class_is_taken_with_its_defaults():
-    small, _ = stickbreak.corpus.toy_bars(n_documents=30, seed=0)
-    found = stability(stickbreak.HybridHDP, small, seeds=[0, 1])
-    assert type(found.model) is stickbreak.HybridHDP
-
-
-@pytest.mark.parametrize("seeds", [[1], [1, 1], []])
-def test_two_different_seeds_are_needed(seeds):
-    with pytest.raises(InputError, match="at least two different seeds"):
-        stability(stickbreak.TopicModel, CORPUS, seeds)
-
-
 def test_topics_are_found_again_in_given_fits_as_in_those_that_stability_makes():
     models = [stickbreak.TopicModel(n_laps=10, random_state=seed).fit(CORPUS) for seed in (3, 1, 2)]
     found = stability(stickbreak.TopicModel(n_laps=10), CORPUS, seeds=[3, 1, 2])
@@ -44,22 +30,6 @@ def test_topics_are_found_again_in_given_fits_as_in_those_that_stability_makes()
     pd.testing.assert_frame_equal(found_again(found.model, others, CORPUS), found.table)
     by_words = found_again(found.model, [found.model])
     assert by_words["found"].tolist() == [1.0] * found.model.n_topics_
-
-
-def test_the_found_topics_of_a_tree_are_those_that_were_compared():
-    trees = [stickbreak.BackoffTreeTopics(branching=(4, 50), n_laps=2, random_state=s).fit(CORPUS) for s in (0, 1)]
-    table = found_again(trees[0], trees[1:])
-    compared = align(*trees).table
-    compared = compared[compared["topic_a"] >= 0].set_index("topic_a")["similarity"]
-    assert table["found"].notna().sum() == len(compared) < trees[0].n_topics_
-    known = table[table["found"].notna()].set_index("topic")["similarity"]
-    np.testing.assert_array_equal(known, compared[known.index])
-
-
-def test_another_model_is_needed():
-    model = stickbreak.TopicModel(n_laps=2, random_state=0).fit(CORPUS)
-    with pytest.raises(InputError, match="there is no other model"):
-        found_again(model, [])
 
 
 def test_fits_from_other_seeds_are_those_with_the_seeds_that_follow():
@@ -83,15 +53,3 @@ def test_topics_of_noise_do_not_come_again_and_planted_ones_do():
     of_noise = np.array([int(words.split()[0].removeprefix("w")) for words in table["words"]]) >= 30
     assert table.loc[~of_noise, "found"].min() == 1
     assert table.loc[of_noise, "found"].mean() < 0.5
-
-
-def test_fits_from_other_seeds_need_documents_without_labels():
-    model = stickbreak.TopicModel(n_laps=2, random_state=0).fit(CORPUS)
-    with pytest.raises(InputError, match="need X, the documents of the fit"):
-        found_again(model, 3)
-    with pytest.raises(InputError, match="others"):
-        found_again(model, 0, CORPUS)
-    labels = ["even" if d % 2 == 0 else "odd" for d in range(len(CORPUS))]
-    labelled = stickbreak.TopicModel(n_laps=2, random_state=0).fit(CORPUS, labels=labels)
-    with pytest.raises(InputError, match="documents with labels"):
-        found_again(labelled, 3, CORPUS)

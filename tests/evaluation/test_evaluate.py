@@ -34,13 +34,6 @@ def test_evaluate_takes_the_coherence_from_the_reference(model, corpus):
     assert evaluate(model, corpus, n_words=2).coherence == pytest.approx(coherence(PHI, corpus, 2))
 
 
-def test_evaluate_has_no_mean_coherence_over_a_single_word(make_model):
-    model = make_model([[1.0]], lambda corpus: np.tile([0.9, 0.1], (corpus.n_documents, 1)))
-    found = evaluate(model, Corpus.from_counts([[4], [6]]))
-    assert np.isnan(found.mean_coherence)
-    assert found.completion.active == 0.0
-
-
 @pytest.fixture(scope="module")
 def documents():
     return planted_lda(30, 20, n_topics=3, mean_tokens=12, seed=0)[0]
@@ -73,11 +66,6 @@ def test_evaluate_leaves_words_that_are_not_scored_out_of_documents(gibbs, docum
     assert found.n_tokens == documents.counts.toarray()[:, seen].sum() < documents.n_tokens
 
 
-def test_evaluate_says_what_a_model_without_the_method_can_do(model, corpus):
-    with pytest.raises(InputError, match="FixedModel has no left_to_right; give its topics"):
-        evaluate(model, corpus, n_particles=5)
-
-
 def test_evaluate_scores_a_tree_without_a_table_of_its_topics(tree, documents, monkeypatch):
     expected = coherence(tree.topic_word_, documents, 5)
     monkeypatch.setattr("stickbreak.backoff_tree.estimator._MOST_NUMBERS", 20)
@@ -88,10 +76,3 @@ def test_evaluate_scores_a_tree_without_a_table_of_its_topics(tree, documents, m
     assert found.mean_coherence == pytest.approx(expected.mean())
     assert found.completion.active == document_completion(tree, *documents.halves(seed=0)).active
     assert found.left_to_right.unbiased == tree.left_to_right(documents, n_particles=2).unbiased
-
-
-def test_evaluate_refuses_coherence_of_single_words_and_other_references(tree, documents):
-    with pytest.raises(InputError, match="n_words >= 2"):
-        evaluate(tree, documents, n_words=1)
-    with pytest.raises(InputError, match="the model was fitted on 20"):
-        evaluate(tree, documents, reference=Corpus.from_counts(documents.counts[:, :9]))

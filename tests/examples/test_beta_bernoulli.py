@@ -1,23 +1,10 @@
 """The example of a likelihood of one's own."""
 
-from itertools import product
-
 import numpy as np
-import pytest
 
 
 def statistics(family, X, R):
     return family.statistics(X, R), R.sum(axis=0)
-
-
-def test_evidence_is_a_probability(example):
-    """Over all sets of two binary vectors of two coordinates it sums to one."""
-    family = example.BetaBernoulli(2, 0.7, 1.3)
-    total = 0.0
-    for bits in product([0.0, 1.0], repeat=4):
-        S, N = statistics(family, np.reshape(bits, (2, 2)), np.ones((2, 1)))
-        total += np.exp(family.evidence(S, N)[0])
-    assert total == pytest.approx(1.0, rel=1e-12)
 
 
 def test_objective_is_largest_at_the_posterior(example):

@@ -7,8 +7,6 @@ import pytest
 from PIL import Image
 from scipy.stats import multivariate_normal
 
-from stickbreak.corpus import patches_of
-
 
 def picture(height=40, width=44):
     """A ramp with a bright disc."""
@@ -47,23 +45,6 @@ def test_patches_are_filtered_by_wiener(prior):
     for patch, filtered, k in zip(x, ours.filtered(x, 0.01), best, strict=True):
         C = model.covariances_[k]
         np.testing.assert_allclose(filtered, C @ np.linalg.solve(C + 0.01 * np.eye(15), patch), rtol=1e-3, atol=1e-3)
-
-
-def test_patches_are_put_back_where_they_were(example):
-    image = picture()
-    total, cover = example.averaged(patches_of(image, 4, mean="keep"), image.shape, 4)
-    assert cover.min() == 1
-    assert cover.max() == 16
-    np.testing.assert_allclose(total / cover, image, rtol=1e-6)
-
-
-def test_an_image_almost_without_noise_stays(example, prior):
-    image = picture()
-    np.testing.assert_allclose(example.denoised(image, 1e-4, prior[0]), image, atol=1e-3)
-
-
-def test_psnr(example):
-    assert example.psnr(np.full((4, 4), 0.6), np.full((4, 4), 0.5)) == pytest.approx(20.0)
 
 
 def test_a_fitted_prior_removes_noise(example, tmp_path):

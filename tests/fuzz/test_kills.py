@@ -4,10 +4,9 @@ import os
 import random
 import signal
 import sys
-from pathlib import Path
 
 import pytest
-from fuzz.forks import Ended, child, together
+from fuzz.forks import Ended, child
 from fuzz.injection import Calls, watched
 from fuzz.models import FITS, digest
 
@@ -59,10 +58,6 @@ def ctrl_c():
 STARTS = [name for name in FITS if getattr(FITS[name].model(), "init", None) in ("lda", "topic-model", "anchors")]
 
 
-def test_starts_that_can_be_cut_are_tried():
-    assert {name.split()[0] for name in STARTS} == {"variational", "hybrid", "gibbs"}
-
-
 @pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize("name", STARTS)
 def test_start_cut_short_is_not_resumed(name, tmp_path):
@@ -71,28 +66,6 @@ def test_start_cut_short_is_not_resumed(name, tmp_path):
     assert "No checkpoint was written: a resumed fit begins again." in cut.stop_reason_
     assert cut.n_laps_ == 1
     assert os.listdir(tmp_path) == []
-    assert resumed(name, tmp_path) == uncut(name)
-
-
-@pytest.mark.usefixtures("ctrl_c")
-@pytest.mark.parametrize("name", STARTS)
-def test_start_cut_short_leaves_the_checkpoint_that_is_there(name, tmp_path):
-    fit(name, tmp_path, callback=at("lap", 2, [signal.SIGINT]))
-    fit(name, tmp_path, callback=at("init", 1, [signal.SIGINT]))
-    assert [entry for entry in os.listdir(tmp_path) if not entry.endswith(".tmp")] == LEFT
-    assert resumed(name, tmp_path) == uncut(name)
-
-
-@pytest.mark.usefixtures("ctrl_c")
-@pytest.mark.parametrize("name", STARTS)
-def test_ctrl_c_at_the_end_of_the_start_cuts_nothing(name, tmp_path):
-    def callback(event):
-        if event.get("stage") == "init" and event["done"] == event["total"]:
-            os.kill(os.getpid(), signal.SIGINT)
-
-    cut = fit(name, tmp_path, callback=callback)
-    assert "interrupted: stopped after" in cut.stop_reason_
-    assert [entry for entry in os.listdir(tmp_path) if not entry.endswith(".tmp")] == LEFT
     assert resumed(name, tmp_path) == uncut(name)
 
 
@@ -147,13 +120,3 @@ def test_trial_of_kills_counts_what_differs(tmp_path):
     table = kills.Table()
     table.add("x", "KILL", found, "repeat")
     assert table.show() == 1
-
-
-def test_children_tell_how_they_ended():
-    def die():
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    assert together(lambda: 3, die, lambda: Path("/missing").read_text())[:2] == [
-        Ended("done", 3), Ended("killed", "signal 9"),
-    ]  # fmt: skip
-    assert child(lambda: 1 // 0) == Ended("error", "ZeroDivisionError: integer division or modulo by zero")

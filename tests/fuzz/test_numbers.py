@@ -1,13 +1,12 @@
 """A small share of the odd numbers of `python -m fuzz numbers`, and the cases that once killed the process."""
 
-import argparse
 import random
 
 import numpy as np
 import pytest
 from fuzz.models import FITS
 from fuzz.numbers import outcomes
-from fuzz.odd_values import NONSENSE, SMALL, ends, of_arguments, of_parameters
+from fuzz.odd_values import SMALL, ends, of_arguments, of_parameters
 
 import stickbreak
 from fuzz import numbers
@@ -20,12 +19,6 @@ def check_outcomes(cases):
     found = list(outcomes(cases, batch=20))  # a child is a copy of this whole process
     assert len(found) == len(cases)
     assert not [(case.name, outcome) for case, outcome in found if outcome.failed]
-
-
-def parsed(*words):
-    parser = argparse.ArgumentParser()
-    numbers.add_arguments(parser)
-    return parser.parse_args(words)
 
 
 @pytest.mark.parametrize("estimator", SMALL)
@@ -88,58 +81,3 @@ def test_refusals_of_scikit_learn_are_told_from_raw_errors():
     assert kind(lambda: np.float64(1.0) / np.float64(0.0)) == "warning"
     assert kind(lambda: stickbreak.TopicModel(alpha=-1).fit(np.ones((2, 2), int))) == "Refused"
     assert kind(lambda: stickbreak.TopicModel().fit([["bread", "jam"], [1]])) != "raw error"
-
-
-def test_the_mode_counts_failures_and_shows_the_slowest(capsys):
-    assert numbers.run(parsed("--only", "TopicModel(max_topics=n")) == 0
-    shown = capsys.readouterr().out
-    assert "parameters   Refused" in shown
-    assert "slowest accepted" in shown
-    assert "nan" in NONSENSE
-
-
-@pytest.fixture
-def three_groups(monkeypatch):
-    """Two cases of each of three groups."""
-    groups = ("parameters", "arguments", "ends")
-    monkeypatch.setattr(
-        numbers,
-        "cases",
-        lambda: (numbers.Case(group, f"{group} {i}", lambda: None) for group in groups for i in (1, 2)),
-    )
-
-
-def test_counts_of_a_group_are_shown_when_it_ends(three_groups, capsys, monkeypatch):
-    tried = numbers.outcomes
-
-    def watched(*given):
-        for case, outcome in tried(*given):
-            if case.name == "ends 1":
-                assert capsys.readouterr().out == "parameters   result          2\n"
-            yield case, outcome
-
-    monkeypatch.setattr(numbers, "outcomes", watched)
-    assert numbers.run(parsed()) == 0
-    assert capsys.readouterr().out.startswith("arguments    result          2\nends         result          2\nslowest")
-
-
-def test_run_that_is_interrupted_says_what_it_did(three_groups, capsys, monkeypatch):
-    tried = numbers.outcomes
-
-    def interrupted(*given):
-        for case, outcome in tried(*given):
-            if case.name == "arguments 2":
-                raise KeyboardInterrupt
-            yield case, outcome
-
-    monkeypatch.setattr(numbers, "outcomes", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        numbers.run(parsed())
-    shown = capsys.readouterr().out
-    assert "arguments    result          1" in shown
-    assert "\n3 of 6 cases in " in shown
-
-
-def test_run_ends_after_the_seconds_that_it_has(three_groups, capsys):
-    assert numbers.run(parsed("--seconds", "0")) == 0
-    assert "\n1 of 6 cases in " in capsys.readouterr().out

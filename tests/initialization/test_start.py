@@ -5,7 +5,6 @@ import pytest
 
 from stickbreak.corpus import Corpus, planted_lda, toy_bars
 from stickbreak.corpus.tokens import rounded
-from stickbreak.exceptions import InputError
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.initialization import (
@@ -62,16 +61,6 @@ def test_lda_finds_planted_topics_the_largest_first():
     assert apart.min(axis=1).max() < 0.25
 
 
-def test_topic_model_finds_their_number():
-    corpus, _ = planted_lda(600, 200, n_topics=6, mean_tokens=50, seed=0)
-    made = topic_model(corpus, settings_of(n_topics=1, sweeps=50, eta=0.05))
-    shares = made.counts.sum(axis=0) / corpus.n_tokens
-    assert (shares > 0.05).sum() == 6
-    assert shares[:6].sum() > 0.97
-    few = topic_model(corpus, settings_of(n_topics=1, sweeps=5, eta=0.05, max_topics=4))
-    assert few.weights.size <= 4
-
-
 @pytest.mark.parametrize("make", [STARTS["lda"], topic_model])
 def test_threads_that_make_a_start_change_no_number(make, corpus, monkeypatch):
     """What goes to an engine goes to that of the fit."""
@@ -81,16 +70,6 @@ def test_threads_that_make_a_start_change_no_number(make, corpus, monkeypatch):
         shared = make(corpus, settings_of(engine=Engine(threads)))
     np.testing.assert_array_equal(shared.counts, alone.counts)
     np.testing.assert_array_equal(shared.weights, alone.weights)
-
-
-def test_lda_reports_every_sweep_and_ends_when_asked(corpus):
-    seen = []
-    make_start("lda", corpus, settings_of(progress=lambda done, total: seen.append((done, total))))
-    assert seen == [(1, 5), (2, 5), (3, 5), (4, 5), (5, 5)]
-    done = []
-    settings = settings_of(sweeps=30, progress=lambda at, of: done.append(at), stop=lambda: len(done) == 4)
-    make_start("lda", corpus, settings)
-    assert done == [1, 2, 3, 4]
 
 
 def test_lda_takes_whole_documents_that_fit_at_random_and_scales_up(corpus, monkeypatch):
@@ -103,13 +82,6 @@ def test_lda_takes_whole_documents_that_fit_at_random_and_scales_up(corpus, monk
     np.testing.assert_allclose(make_start("lda", corpus, settings_of()).counts.sum(), corpus.n_tokens)
     monkeypatch.setattr(start, "MOST_TOKENS", 1)
     assert start.documents_that_fit(corpus, 3)[0].n_documents == 1
-
-
-@pytest.mark.parametrize("factor", [0.7, 1e-9])
-def test_lda_of_weights_has_their_sum(corpus, factor):
-    weights = Corpus.from_counts(corpus.counts * factor)
-    made = make_start("lda", weights, settings_of())
-    assert made.counts.sum() == pytest.approx(weights.n_tokens)
 
 
 def test_weights_are_rounded_without_a_bias(corpus):
@@ -131,13 +103,6 @@ def test_topics_are_found_again_in_their_order_and_in_halves(seed):
     assert (np.minimum(tokens[:4], tokens[4:]) > 0.25 * (tokens[:4] + tokens[4:])).all()
 
 
-def test_near_uniform_start_is_near_uniform(corpus):
-    made = make_start("near-uniform", corpus, settings_of(n_topics=50))
-    assert abs(made.counts.mean() - 1.0) < 0.01
-    assert abs(made.counts.std() - 0.1) < 0.01
-    np.testing.assert_allclose(made.weights, 1 / 51)
-
-
 def test_documents_start_takes_filled_documents_and_none_twice_while_there_are_enough(corpus):
     rows = {tuple(row) for row in corpus.counts.toarray()}
     made = make_start("documents", corpus, settings_of(n_topics=38))
@@ -150,43 +115,9 @@ def test_documents_start_takes_filled_documents_and_none_twice_while_there_are_e
     assert len({tuple(column) for column in again.counts.T}) == 38
 
 
-def test_make_start_refuses_an_unknown_name(corpus):
-    with pytest.raises(InputError, match=r"init is 'zufall'; give one of 'lda', 'near-uniform', 'documents'"):
-        make_start("zufall", corpus, settings_of())
-
-
-def test_start_from_distributions_shares_the_tokens_evenly(corpus):
-    phi = np.random.default_rng(0).dirichlet(np.ones(corpus.n_words), size=4)
-    made = start_from_topics(phi, corpus)
-    np.testing.assert_allclose(made.counts.sum(axis=0), corpus.n_tokens / 4)
-    np.testing.assert_allclose(made.weights, 0.2)
-    np.testing.assert_allclose(made.counts / made.counts.sum(axis=0), phi.T)
-
-
 def test_start_from_counts_keeps_them_the_largest_first(corpus):
     counts = np.zeros((3, corpus.n_words))
     counts[0, :3], counts[1, 3:9], counts[2, 0] = 2, 5, 30  # 6, 30 and 30 counts
     made = start_from_topics(counts, corpus)
     np.testing.assert_array_equal(made.counts, counts[[1, 2, 0]].T)
     np.testing.assert_allclose(made.weights, np.array([30, 30, 6]) / 66 * 0.75)
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -0.1])
-def test_start_from_topics_refuses_bad_values(corpus, bad):
-    topics = np.ones((2, corpus.n_words))
-    topics[1, 4] = bad
-    with pytest.raises(InputError, match="negative, infinite or missing value or an empty row"):
-        start_from_topics(topics, corpus)
-
-
-def test_start_from_topics_refuses_an_empty_row(corpus):
-    topics = np.ones((2, corpus.n_words))
-    topics[0] = 0
-    with pytest.raises(InputError, match="empty row"):
-        start_from_topics(topics, corpus)
-
-
-@pytest.mark.parametrize("shape", [(36,), (2, 35), (1, 2, 36)])
-def test_start_from_topics_refuses_a_shape_that_does_not_fit(corpus, shape):
-    with pytest.raises(InputError, match=r"give a row for each topic and 36 columns"):
-        start_from_topics(np.ones(shape), corpus)

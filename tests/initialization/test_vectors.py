@@ -35,37 +35,6 @@ def test_there_are_no_more_components_than_vectors_and_given_seeds_stay():
     np.testing.assert_array_equal(N, [400, 2, 2])
 
 
-def test_only_the_last_seeds_are_drawn_by_gain():
-    """The vectors that gain most are the tails of a crowd, for which few seeds should stand."""
-    rng = np.random.default_rng(0)
-    X = np.concatenate([rng.normal(size=(1900, 2)), 50 * rng.normal(size=(100, 2))])
-    likelihood = Gaussian(4.0, np.eye(2), np.zeros(2), 0.01)
-    for n, n_far in ((40, 10), (120, 12), (60, 10), (1, 0)):
-        seeds = _seeds(likelihood, X, n, np.random.default_rng(1))
-        in_crowd = np.array(seeds) < 1900
-        assert in_crowd[: n - n_far].mean() > 0.8  # 0.95 are expected
-        assert n_far == 0 or in_crowd[n - n_far :].mean() < 0.3
-        assert len(set(seeds)) == n
-
-
-class Counting:
-    """A generator that counts what is not drawn evenly."""
-
-    def __init__(self):
-        self.rng, self.weighted = np.random.default_rng(0), 0
-
-    def choice(self, *given, p=None, **options):
-        self.weighted += p is not None
-        return self.rng.choice(*given, p=p, **options)
-
-
-@pytest.mark.parametrize(("n", "by_gain"), [(1, 0), (2, 1), (8, 7), (11, 10), (40, 10), (120, 12)])
-def test_ten_seeds_or_a_tenth_are_drawn_by_gain_and_never_the_first(n, by_gain):
-    X, rng = np.random.default_rng(1).normal(size=(300, 2)), Counting()
-    assert len(_seeds(Gaussian(4.0, np.eye(2), np.zeros(2), 0.01), X, n, rng)) == n
-    assert rng.weighted == by_gain
-
-
 def test_vectors_are_assigned_as_often_as_they_can_bear(monkeypatch):
     X, rounds = np.random.default_rng(0).normal(size=(700, 2)), []
     likelihood = Gaussian(4.0, np.eye(2), np.zeros(2), 0.01)

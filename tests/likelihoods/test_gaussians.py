@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
-from scipy.stats import gamma, multivariate_t, norm
+from scipy.stats import gamma, norm
 
 from stickbreak.exceptions import InputError
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, ZeroMeanGaussian
@@ -101,15 +101,6 @@ def test_evidence_in_one_dimension_is_the_integral():
     assert L[0] == pytest.approx(np.log(quad(integrand, 0, 60, epsabs=1e-13, limit=300)[0]), abs=1e-8)
 
 
-def test_evidence_of_one_vector_is_the_multivariate_t():
-    x = np.array([[0.2, -0.4, 1.1]])
-    for family, wide, centre in ((FAMILIES["zero_mean"], 1.0, np.zeros(3)), (FAMILIES["full"], 1.7 / 0.7, M)):
-        freedom = 5.5 - DIM + 1
-        closed = multivariate_t.logpdf(x[0], centre, B * wide / freedom, freedom)
-        assert family.evidence(family.statistics(x, one(x)), np.ones(1))[0] == pytest.approx(closed, rel=1e-12)
-        assert family.predictive_log(family.prior, x)[0, 0] == pytest.approx(closed, rel=1e-12)
-
-
 def test_diagonal_is_the_product_of_one_dimensional_gaussians():
     X, R = data()
     family = FAMILIES["diagonal"]
@@ -144,15 +135,6 @@ def test_evidence_is_the_objective_at_the_posterior_and_its_largest_value(family
     for name in names:
         for factor in (0.97, 1.03):
             assert (family.objective(S, N, replace(q, **{name: getattr(q, name) * factor})) < best).all(), name
-
-
-@every_family
-def test_an_empty_component_has_the_prior_and_evidence_zero(family):
-    S, N = np.zeros((family.n_rows, 2)), np.zeros(2)
-    np.testing.assert_allclose(family.evidence(S, N), 0.0, atol=1e-12)
-    q = family.posterior(S, N)
-    np.testing.assert_array_equal(q.nu, 5.5)
-    np.testing.assert_allclose(family.covariance(q)[0], family.covariance(family.prior)[0])
 
 
 @every_family
@@ -194,13 +176,6 @@ def test_expected_log_equals_the_slow_twin(family, seed, n):
     np.testing.assert_allclose(single, slow_expected_log(q, X), rtol=1e-4, atol=1e-4)
 
 
-@every_family
-def test_jensen_expected_log_is_below_the_log_of_the_expectation(family):
-    X, R = data()
-    _, _, q = fitted(family, X, R)
-    assert (family.expected_log(q, X) < family.predictive_log(q, X)).all()
-
-
 @pytest.mark.parametrize("name", ["full", "diagonal"])
 def test_data_far_from_zero_lose_no_digits(name):
     X, R = data()
@@ -211,22 +186,6 @@ def test_data_far_from_zero_lose_no_digits(name):
     S_far, _, q_far = fitted(moved, X_far, R)
     np.testing.assert_allclose(moved.evidence(S_far, N), family.evidence(S, N), rtol=1e-6)
     np.testing.assert_allclose(moved.expected_log(q_far, X_far), family.expected_log(q, X), rtol=1e-5, atol=1e-5)
-
-
-@every_family
-def test_samples_have_the_moments_of_the_prediction(family):
-    X, R = data(20)  # few: the prediction is wider than the expected covariance
-    _, _, q = fitted(family, X, R)
-    drawn = family.sample(q, 1, 100_000, np.random.default_rng(3))
-    assert drawn.shape == (100_000, DIM)
-    np.testing.assert_allclose(family.mean(q)[1], np.zeros(DIM) + mean_of(q, 1))
-    freedom = q.nu[1] - (0 if isinstance(q, NormalGammaPosterior) else DIM - 1)
-    wide = (q.kappa[1] + 1) / q.kappa[1] if hasattr(q, "kappa") else 1.0
-    expected = family.covariance(q)[1] * q.nu[1] * wide / (freedom - 2)
-    np.testing.assert_allclose(drawn.mean(axis=0), family.mean(q)[1], atol=0.02 * np.diag(expected).max() ** 0.5)
-    np.testing.assert_allclose(np.cov(drawn.T), expected, atol=0.06 * np.diag(expected).max())
-    again = family.sample(q, 1, 5, np.random.default_rng(3))
-    np.testing.assert_array_equal(again, family.sample(q, 1, 5, np.random.default_rng(3)))
 
 
 @every_family
@@ -241,21 +200,6 @@ def test_learned_scale_has_the_largest_evidence(family):
     nothing = family.learned(S * 0.0, N * 0.0)  # no data, no slope: it stays
     assert nothing.scale == 1.0
     assert SCALE_LIMITS[0] < found.scale < SCALE_LIMITS[1]
-
-
-@every_family
-def test_prior_from_data_expects_their_covariance(family):
-    X, _ = data(500)
-    found = type(family).from_data(X, scale=0.5)
-    centre = 0.0 if isinstance(found, ZeroMeanGaussian) else X.mean(axis=0)
-    covariance = (X - centre).T @ (X - centre) / 500
-    if isinstance(found, DiagonalGaussian):
-        np.testing.assert_allclose(found.scale * found.b / (found.nu - 2), 0.5 * np.diag(covariance))
-    else:
-        assert found.nu == DIM + 2
-        np.testing.assert_allclose(found.scale * found.B / (found.nu - DIM - 1), 0.5 * covariance)
-    if not isinstance(found, ZeroMeanGaussian):
-        np.testing.assert_allclose(found.m, X.mean(axis=0))
 
 
 @every_family
@@ -288,35 +232,6 @@ def test_scatter_that_rounding_made_negative_is_repaired():
     np.testing.assert_allclose(q.B[1][0, 0], 1.0, rtol=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("make", "says"),
-    [
-        (
-            lambda: ZeroMeanGaussian(1.9, B),
-            "nu is 1.9, so the prior is not a distribution; give a number above 2",
-        ),
-        (lambda: ZeroMeanGaussian(True, B), "nu is True; give a positive number"),
-        (lambda: ZeroMeanGaussian(5, -B), "B is not positive definite"),
-        (lambda: ZeroMeanGaussian(5, B + np.triu(B)), "B is not symmetric"),
-        (lambda: ZeroMeanGaussian(5, B[:2]), r"B is of shape \(2, 3\); give a square matrix"),
-        (lambda: ZeroMeanGaussian(5, B * np.nan), "B holds NaN or infinity"),
-        (lambda: ZeroMeanGaussian(5, "x"), "B is not an array of numbers"),
-        (lambda: ZeroMeanGaussian(5, B, scale=0.0), "scale is 0.0; give a positive number"),
-        (lambda: Gaussian(5, B, M[:2], 1.0), "m is of shape .*; give 3 numbers"),
-        (lambda: Gaussian(5, B, M, -1.0), "kappa is -1.0"),
-        (lambda: DiagonalGaussian(5, [1.0, 0.0], [0, 0], 1.0), "b holds 0; give positive numbers"),
-        (lambda: ZeroMeanGaussian.from_data(np.zeros((5, 2))), "all 5 vectors are zero"),
-        (lambda: Gaussian.from_data(np.ones((5, 2))), "all 5 vectors are the same"),
-        (lambda: Gaussian.from_data(np.full((5, 2), np.nan)), "NaN or infinite"),
-        (lambda: Gaussian.from_data(np.zeros((0, 2))), r"shape \(0, 2\); give at least one vector"),
-        (lambda: DiagonalGaussian.from_data(B, floor=-1), "floor is -1"),
-    ],
-)
-def test_bad_hyperparameters_are_refused_in_one_sentence(make, says):
-    with pytest.raises(InputError, match=says):
-        make()
-
-
 @every_family
 def test_statistics_move_to_another_origin(family):
     """The moments of vectors about another prior mean; and those of vectors minus the origin are the same."""
@@ -332,10 +247,3 @@ def test_statistics_move_to_another_origin(family):
 def test_a_spread_of_rounding_alone_is_none(value, n):
     with pytest.raises(InputError, match="are the same, so they do not determine"):
         mean_and_covariance(np.full((n, 3), value), zero_mean=False)
-
-
-def test_a_small_spread_is_one():
-    X = 1.0 + 1e-10 * np.random.default_rng(0).normal(size=(1000, 3))
-    mean, covariance = mean_and_covariance(X, zero_mean=False)
-    np.testing.assert_allclose(mean, 1.0, rtol=1e-9)
-    np.testing.assert_allclose(np.diag(covariance), 1e-20, rtol=0.2)

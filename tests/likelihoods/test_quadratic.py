@@ -10,7 +10,6 @@ from stickbreak.likelihoods.quadratic_forms import (
     WhitenedForms,
     moments,
     packed,
-    packed_size,
     unpacked,
 )
 
@@ -40,19 +39,6 @@ def test_forms_equal_loops(dim, n):
         moved = (x + origin).astype(x.dtype)
         exact = slow_forms(moved - origin, roots, offsets)
         np.testing.assert_allclose(way.of(roots, offsets, origin)(moved), exact, rtol=10 * rtol, atol=1e-9)
-
-
-def test_each_precision_has_the_way_that_suits_it():
-    """The table of the module: features are exact enough in float64 only, at a condition number of 1e5."""
-    X, roots = patches(500, 64, 1e5)
-    single = X.astype(np.float32)
-    exact = slow_forms(single, roots, np.zeros((3, 64))).astype(np.float64)
-    assert np.abs(FeatureForms.of(roots)(X) - slow_forms(X, roots, np.zeros((3, 64)))).max() < 1e-9
-    assert np.abs(WhitenedForms.of(roots)(single) - exact).max() < 1e-3
-    rounded = FeatureForms.of(roots)
-    i, j = np.triu_indices(64)
-    features_32 = (single[:, i] * single[:, j]) @ rounded.coefficients.astype(np.float32)
-    assert np.abs(features_32 - exact).max() > 1e-2
 
 
 def test_forms_are_never_negative():
@@ -88,11 +74,3 @@ def test_moments_of_float32_keep_the_least_eigenvalue(density):
     R = (rng.random((len(X), 2)) < density).astype(np.float32)
     values = np.linalg.eigvalsh(unpacked(moments(X, R), 8))
     assert (np.abs(values[:, 0]) < 1e-13 * values[:, -1]).all()
-
-
-def test_packing_is_undone():
-    A = np.random.default_rng(0).standard_normal((4, 6, 6))
-    A = A + A.transpose(0, 2, 1)
-    assert packed(A).shape == (packed_size(6), 4)
-    np.testing.assert_array_equal(unpacked(packed(A), 6), A)
-    np.testing.assert_array_equal(packed(A)[:7, 0], [*A[0, 0], A[0, 1, 1]])  # the upper triangle, row by row

@@ -1,8 +1,6 @@
 """Names from a language model: what is sent, and that nothing a server does is worse than no name."""
 
-import json
 import logging
-import socket
 import threading
 
 import pytest
@@ -10,7 +8,7 @@ from tests.chat_server import ChatServer, status
 from tests.contract.small import data_of, fitted
 
 import stickbreak
-from stickbreak.exceptions import InputError, NoAnswer, ServerError
+from stickbreak.exceptions import InputError, NoAnswer
 from stickbreak.model.labels import ask_for_names, unnamed
 from stickbreak.model.naming import name_in
 
@@ -142,31 +140,6 @@ def test_a_hostile_answer_ends_in_time_with_a_sentence(case):
     assert len(server.prompts) <= 1  # none where the time was over before it came
 
 
-def test_thoughts_before_an_answer_are_left_out():
-    with ChatServer(lambda prompt: "<think>\nlong thoughts\n</think>\n\nEncryption") as server:
-        assert stickbreak.ChatModel(server.url, "small")(WORDS, []) == "Encryption"
-
-
-def test_parameters_that_a_server_refuses_by_name_are_left_out():
-    server = ChatServer(
-        lambda prompt: (
-            status(400, "Unsupported parameter: 'max_tokens'") if "max_tokens" in server.bodies[-1] else "Encryption"
-        )
-    )
-    with server:
-        asked = stickbreak.ChatModel(server.url, "small")
-        assert [asked(WORDS, []), asked(WORDS, [])] == ["Encryption"] * 2
-    assert ["max_tokens" in body for body in server.bodies] == [True, False, False]
-
-
-def test_a_server_that_is_not_there_is_one_sentence():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{free.getsockname()[1]}"
-    with pytest.raises(ServerError, match=r"does not answer .*; start the server"):
-        stickbreak.ChatModel(url, "small")(WORDS, [])
-
-
 @pytest.mark.parametrize(
     "url", ["localhost:11434", "ftp://x", "http://", "http://x:99999", "file:///etc/passwd", "http://a b", 3, None]
 )
@@ -176,17 +149,6 @@ def test_what_is_not_the_address_of_a_server_is_refused(url):
     with pytest.raises(InputError, match="STICKBREAK_API_KEY") as refused:
         stickbreak.ChatModel("http://me:secret@host", "small")
     assert "secret" not in str(refused.value)
-
-
-def test_addresses_lead_to_the_protocol_and_say_where_they_are():
-    for given, path in (("", "/v1"), ("/", "/v1"), ("/v1/", "/v1"), ("/api/v3", "/api/v3")):
-        assert (
-            stickbreak.ChatModel(f"http://localhost:1{given}", "m").url == f"http://localhost:1{path}/chat/completions"
-        )
-    whole = "https://x.org/v1/chat/completions?version=2"
-    assert stickbreak.ChatModel(whole, "m").url == whole
-    told = {url: stickbreak.ChatModel(url, "m").told for url in ("http://127.0.0.9", "http://x.org", "https://x.org")}
-    assert ["not encrypted" in text for text in told.values()] == [False, True, False]
 
 
 @pytest.fixture
@@ -264,14 +226,3 @@ def test_nothing_is_asked_after_three_failures_in_a_row_or_ctrl_c(model):
     rows = ask_for_names(model, interrupted, unnamed(model, groups=False, known={}))
     assert [row.name for row in rows][:2] == ["first", None]
     assert len(calls) == 2
-
-
-def test_a_damaged_label_of_a_group_is_told(model, tmp_path):
-    model.label({model.n_topics_: "a group"}).save(tmp_path / "m")
-    file = tmp_path / "m" / "model.json"
-    head = json.loads(file.read_text())
-    for wrong in ({"0": "a\nb"}, {"999": "x"}, {"x": "y"}, ["x"], {"0": 3}):
-        head["meta"]["path"]["labels"] = wrong
-        file.write_text(json.dumps(head))
-        with pytest.raises(stickbreak.exceptions.ModelFormatError):
-            stickbreak.load(tmp_path / "m")

@@ -50,11 +50,6 @@ def test_a_seeded_topic_of_other_words_is_named_with_them(corpus, caplog):
     assert "seed_tokens" in note
 
 
-def test_a_topic_of_nearly_its_pseudo_tokens_alone_is_named(corpus, caplog):
-    model = TopicModel(seeds={"a": KEPT}, seed_tokens=50_000, n_laps=12, random_state=0)
-    assert told(model, corpus, caplog).startswith("Seeded topics that hold little but their seeds: 0 (a).")
-
-
 @pytest.mark.parametrize(
     "model",
     [
@@ -66,12 +61,3 @@ def test_a_topic_of_nearly_its_pseudo_tokens_alone_is_named(corpus, caplog):
 )
 def test_topics_that_kept_their_seeds_are_not_named(model, corpus, caplog):
     assert told(model, corpus, caplog) == ""
-
-
-def test_a_seed_with_the_name_of_a_label_is_judged_at_its_topic(corpus, caplog):
-    labels = [["x"] if row % 2 else ["y"] for row in range(len(corpus))]
-    model = TopicModel(seeds={"odd": RARE, "y": KEPT}, n_laps=12, random_state=0)
-    with caplog.at_level(logging.WARNING):
-        model.fit(corpus, labels=labels)
-    assert model.labels_ == {0: "x", 1: "y", 2: "odd"}
-    assert "2 (odd" in caplog.messages[-1]

@@ -41,15 +41,6 @@ def near(counts, weights, i):
 
 
 @njit(cache=False, nogil=True)
-def counting(pair, rest):
-    """Hand arrays on as they come."""
-    total = 0.0
-    for i in range(pair.n):
-        total += near(pair.counts, pair.weights, i) + near(rest, pair.weights, i)
-    return total
-
-
-@njit(cache=False, nogil=True)
 def borrowing(pair, rest):
     """Hand borrowed arrays on."""
     pair, (rest, n) = borrowed(pair), borrowed((rest, pair.n))
@@ -63,13 +54,6 @@ def arguments() -> tuple[Pair, np.ndarray]:
     """Return arrays of three kinds."""
     weights = np.asfortranarray(np.arange(12.0).reshape(6, 2))
     return Pair(np.zeros(6, np.int32), weights, 6), np.zeros(12, np.int64)[::2]
-
-
-def test_borrowed_arrays_are_the_same_memory() -> None:
-    (pair, rest), (twin, other) = arguments(), arguments()
-    assert borrowing(pair, rest) == counting(twin, other) == 60.0
-    assert pair.counts.tolist() == twin.counts.tolist() == [1] * 6
-    assert rest.tolist() == other.tolist() == [1] * 6
 
 
 def test_borrowed_arrays_stay_with_their_owners() -> None:

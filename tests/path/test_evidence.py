@@ -8,7 +8,6 @@ from scipy import sparse
 from tests.path.reference import shares, swept
 
 from stickbreak.corpus import Corpus, planted_lda
-from stickbreak.corpus.tokens import rounded
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.path import evidence
@@ -46,12 +45,6 @@ def test_topics_have_the_tokens_of_the_other_documents(missing, executor):
             assert each.mass.sum() == pytest.approx(others.sum() + 4 * 25 * ETA)
             np.testing.assert_allclose((each.tau - ETA).sum(axis=0), others[each.tokens.words])
             np.testing.assert_allclose(each.theta.sum(axis=1), 1.0)
-
-
-def test_fractions_of_counts_become_tokens_as_often_as_they_are_large():
-    whole = rounded(Corpus.from_counts(np.full((500, 20), 1.3)), 0).counts
-    assert set(whole.data) == {1.0, 2.0}
-    assert whole.sum() == pytest.approx(13_000, rel=0.02)
 
 
 def test_words_that_the_other_documents_hardly_have_are_not_scored(executor):

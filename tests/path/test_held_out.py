@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError
 from stickbreak.path import evidence
-from stickbreak.path.evidence import HeldOutTokens, hold_out_documents, some_documents
+from stickbreak.path.evidence import hold_out_documents, some_documents
 
 
 @pytest.fixture(scope="module")
@@ -54,21 +53,6 @@ def test_parts_are_set_apart_until_half_of_the_tokens_are_held_out_of_either_kin
     assert len(hold_out_documents(corpus, seed=1)) == 1
 
 
-def test_either_kind_has_documents_where_there_are_few():
-    parts = hold_out_documents(Corpus.from_counts(np.full((2, 3), 9.0)), seed=0)
-    assert [sum(each.held_out.n_documents for each in kind) for kind in zip(*map(both, parts), strict=True)] == [1, 1]
-
-
-def test_many_topics_and_counts_look_at_some_documents(corpus, monkeypatch):
-    assert some_documents(corpus, 10, seed=0) is corpus
-    monkeypatch.setattr(evidence, "MOST_WEIGHTS", 200)
-    assert some_documents(corpus, 10, seed=0).n_documents == 20
-    monkeypatch.setattr(evidence, "MOST_SHARES", 2000)
-    few = some_documents(corpus, 10, seed=0)
-    assert few.counts.nnz <= 200
-    assert some_documents(corpus, 2000, seed=0).n_documents == 2
-
-
 def test_same_seed_sets_the_same_documents_apart(corpus):
     first, again, other = (hold_out_documents(corpus, seed=seed)[0] for seed in (1, 1, 2))
     for one, same in zip(both(first), both(again), strict=True):
@@ -76,22 +60,8 @@ def test_same_seed_sets_the_same_documents_apart(corpus):
     assert first.others.tolist() != other.others.tolist()
 
 
-def test_only_the_whole_part_of_a_weight_is_split():
-    counts = sparse.csr_matrix(np.full((500, 3), 2.75))
-    part = hold_out_documents(Corpus.from_counts(counts), seed=0)[0]
-    for each in both(part):
-        np.testing.assert_allclose(each.observed.counts.toarray() + dense(each.held_out, 3), 2.75)
-
-
 def test_no_tokens_or_too_many_topics_are_refused(corpus):
     with pytest.raises(InputError, match="too few to hold some of them out"):
         hold_out_documents(Corpus.from_counts([[1, 0], [0, 1]]), seed=0)
     with pytest.raises(InputError, match="the model has 2001 topics, too many to join"):
         some_documents(corpus, 2001, seed=0)
-
-
-def test_words_are_numbered_in_order():
-    tokens = HeldOutTokens.of(sparse.csr_matrix([[0, 2.0, 0, 1.0], [1.0, 0, 0, 3.0]]))
-    assert tokens.words.tolist() == [0, 1, 3]
-    assert tokens.word.tolist() == [1, 2, 0, 2]
-    assert (tokens.n_documents, tokens.n_tokens) == (2, 7.0)

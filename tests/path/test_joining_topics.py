@@ -110,45 +110,6 @@ def test_gain_of_a_pair_is_the_difference_of_two_models(seed, executor):
     np.testing.assert_allclose(bounds, linear, rtol=1e-9, atol=1e-10)
 
 
-def test_bounds_that_follow_a_join_are_those_made_again_with_the_same_probabilities():
-    S, eta, theta, held = problem(1)
-    state = JoiningState([evidence_of(S, eta, theta, held)], eta, S.shape[1])
-    part = state.parts[0]
-    p = part.p.copy()
-    state.join(1, 4)
-    followed = state._bounds[np.ix_(state._alive, state._alive)]
-    X, Y = part._X[np.ix_(state._alive, state._alive)], part._Y[state._alive]
-    tokens, theta, phi = part.tokens, part.theta[state._alive], (part.tau / part.mass[:, None])[state._alive]
-    weighed = theta[:, part._document] * (tokens.count / p)
-    np.testing.assert_allclose(X, weighed @ phi[:, tokens.word].T)
-    np.testing.assert_allclose(Y, weighed.sum(axis=1))
-    assert np.isfinite(followed[np.triu_indices(len(followed), 1)]).all()
-    assert np.isneginf(followed[np.tril_indices(len(followed))]).all()
-
-
-def test_gains_of_a_joined_topic_are_not_those_from_before():
-    S, eta, theta, held = problem(1)
-    state = JoiningState([evidence_of(S, eta, theta, held)], eta, S.shape[1])
-    state._known[:] = -1.0
-    state.join(1, 4)
-    others = np.delete(np.arange(len(S)), [1, 4])
-    assert np.isposinf(state._known[1]).all()
-    assert np.isposinf(state._known[:, 1]).all()
-    assert (state._known[np.ix_(others, others)] == -1.0).all()
-
-
-def test_copies_of_a_topic_join_first(executor):
-    S, eta, theta, held = problem(2, K=5, D=200)
-    S *= 5000.0 / S.sum(axis=1, keepdims=True)
-    split = np.random.default_rng(0).uniform(0.2, 0.8, (3, 1))
-    S = np.vstack([S[:2], S[2:] * split, S[2:] * (1 - split)])
-    part = np.random.default_rng(1).uniform(0.2, 0.8, (200, 3))
-    theta = np.hstack([theta[:, :2], theta[:, 2:] * part, theta[:, 2:] * (1 - part)])
-    path = join_to_one(*same(S, eta, theta, held), eta, S.shape[1], executor)
-    assert sorted(map(tuple, path.joins[:3].tolist())) == [(2, 5), (3, 6), (4, 7)]
-    assert path.prices[:3].max() < 0.3 * path.prices[3]
-
-
 @pytest.mark.parametrize("threads", [2, 3])
 def test_path_does_not_depend_on_threads(threads, executor):
     S, eta, theta, held = problem(3, K=60, W=120, D=150)
@@ -187,18 +148,3 @@ def test_probabilities_that_rounding_could_spoil_are_made_again(executor, monkey
     path = join_to_one(*same(S, eta, theta, held), eta, S.shape[1], executor)
     np.testing.assert_array_equal(path.joins, joins)
     np.testing.assert_allclose(path.scores, by_document.sum(axis=1) / held.sum(), rtol=1e-10)
-
-
-def test_one_topic_has_a_path_without_joins(executor):
-    S, eta, theta, held = problem(0, K=1)
-    path = join_to_one(*same(S, eta, theta, held), eta, S.shape[1], executor)
-    assert path.joins.shape == (0, 2)
-    assert path.best == path.overview == path.smallest_within_one_error == 1
-    assert path.linkage().shape == (0, 4)
-
-
-def test_each_join_is_told(executor):
-    S, eta, theta, held = problem(0)
-    told = []
-    join_to_one(*same(S, eta, theta, held), eta, S.shape[1], executor, told.append)
-    assert told == [{"stage": "join", "done": done, "total": len(S) - 1} for done in range(1, len(S))]

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.cluster.hierarchy import is_monotonic, is_valid_linkage
 
-from stickbreak.exceptions import InputError
 from stickbreak.path.topic_path import TopicPath
 
 
@@ -36,14 +35,6 @@ def test_scores_prices_and_errors_are_those_of_the_documents(path):
     assert (path.n_tokens, path.n_documents, path.n_topics.tolist()) == (10, 3, [5, 4, 3, 2, 1])
 
 
-def test_numbers_of_topics_to_look_at(path):
-    assert (path.best, path.overview) == (4, 5)
-    assert path.smallest_within_one_error == 4  # the error of three topics is 0.007, and they lose 0.02
-    wider = TopicPath(path.joins, path.scores, np.array([0, 0, 0.03, 0.03, 0.1]), 4, 10.0, 3)
-    assert wider.smallest_within_one_error == 3
-    assert random_path(0).overview == 20
-
-
 def test_fewer_topics_are_best_only_where_they_are_better_by_two_standard_errors_of_the_difference():
     rng, lengths = np.random.default_rng(0), np.full(400, 10.0)
     hard, noise = rng.normal(-60, 15, 400), rng.standard_normal(400)
@@ -58,18 +49,6 @@ def test_fewer_topics_are_best_only_where_they_are_better_by_two_standard_errors
     assert TopicPath.of(np.array([[0, 1], [0, 2]]), junk, lengths).best == 2
     far = np.array([hard, hard + 3 * noise + 0.2, hard + 0.12])  # the second may be chance
     assert TopicPath.of(np.array([[0, 1], [0, 2]]), far, lengths).best == 1
-
-
-def test_groups_are_those_of_the_joins(path):
-    assert path.groups(5) == [[0], [1], [2], [3], [4]]
-    assert path.groups(3) == [[0, 4], [1, 3], [2]]
-    assert path.groups(1) == [[0, 1, 2, 3, 4]]
-
-
-@pytest.mark.parametrize("wrong", [0, 6, 2.5, "3"])
-def test_number_of_topics_that_is_not_on_the_path_is_refused(path, wrong):
-    with pytest.raises(InputError, match="n_topics is"):
-        path.groups(wrong)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -100,13 +79,6 @@ def test_rest_of_a_path_groups_the_same_topics(seed, n):
         assert grouped == {tuple(group) for group in found.groups(m)}
     np.testing.assert_array_equal(rest.scores, found.scores[30 - n :])
     assert rest.best == n
-
-
-def test_path_is_the_same_after_saving(path):
-    again = TopicPath.unpacked(*path.packed())
-    for name in ("joins", "scores", "standard_errors"):
-        np.testing.assert_array_equal(getattr(again, name), getattr(path, name))
-    assert (again.best, again.n_tokens, again.n_documents) == (4, 10, 3)
 
 
 @pytest.mark.parametrize(

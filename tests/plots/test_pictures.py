@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from stickbreak import BackoffTreeTopics, Corpus, GaussianDPMixture, TopicModel
+from stickbreak import BackoffTreeTopics, Corpus, TopicModel
 from stickbreak.corpus import toy_bars
-from stickbreak.exceptions import InputError, NoPath
+from stickbreak.exceptions import InputError
 from stickbreak.plots.figures import heat_of_classes, map_of_topics
 
 
@@ -40,16 +40,6 @@ def test_bars_have_the_shares_of_the_largest_topics(model):
     assert model.plot.topics().layout.title.text == f"{model.n_topics_} topics"
 
 
-def test_words_of_documents_are_no_markup(model):
-    model_with_label = TopicModel(n_topics=2, n_laps=1).fit(np.ones((4, 3)))
-    model_with_label.label({0: "<i>x</i>"})
-    texts = [*model.plot.topics().data[0].y, *model.plot.topics().data[0].customdata]
-    texts += [words for *_, words in model.plot.map().data[0].customdata]
-    texts += [*model.plot.hierarchy().layout.yaxis.ticktext, *model_with_label.plot.topics().data[0].y]
-    assert all("<" not in text for text in texts)
-    assert any("&lt;" in text for text in texts)
-
-
 def test_lines_have_the_shares_and_intervals_of_the_table(model, corpus, dates):
     figure = model.plot.over_time(corpus, dates, "year", topics=[2, 0])
     table = model.topics_over_time(corpus, dates, "year")
@@ -59,19 +49,6 @@ def test_lines_have_the_shares_and_intervals_of_the_table(model, corpus, dates):
         np.testing.assert_allclose(np.add(line.y, line.error_y.array), rows["high"])
         np.testing.assert_allclose(np.subtract(line.y, line.error_y.arrayminus), rows["low"])
         assert line.name.startswith(f"{k}  ")
-
-
-def test_lines_are_of_the_topics_that_change_most_unless_told(model, corpus, dates):
-    trends = model.topic_trends(corpus, dates)
-    most = int(trends["topic"].iloc[trends["change"].abs().argmax()])
-    assert model.plot.over_time(corpus, dates, "year").data[0].name.startswith(f"{most}  ")
-
-
-def test_a_topic_without_shares_is_named(model, corpus, dates):
-    with pytest.raises(InputError, match="topic is 99"):
-        model.plot.over_time(corpus, dates, topics=[99])
-    with pytest.raises(InputError, match="topics is empty"):
-        model.plot.over_time(corpus, dates, topics=[])
 
 
 def test_discs_have_the_area_of_their_share_and_the_place_of_their_words(model):
@@ -119,12 +96,6 @@ def test_branches_do_not_cross(model):
         assert max(row[K + i]) - min(row[K + i]) == len(row[K + i]) - 1
 
 
-def test_a_model_without_path_says_so(corpus):
-    fitted = TopicModel(n_topics=3, n_laps=1, random_state=0).fit(corpus)
-    with pytest.raises(NoPath, match="find_path"):
-        fitted.plot.hierarchy()
-
-
 def test_nodes_of_a_tree_hold_the_tokens_of_their_children(tree):
     (boxes,) = tree.plot.hierarchy().data
     values = dict(zip(boxes.ids, boxes.values, strict=True))
@@ -142,12 +113,6 @@ def test_trace_is_drawn_pass_by_pass(model):
     np.testing.assert_array_equal(model.plot.trace().data[0].y, model.trace_["objective"])
     with pytest.raises(InputError, match="no column 'speed'; choose one of objective"):
         model.plot.trace("speed")
-
-
-def test_vectors_have_a_trace():
-    vectors = np.random.default_rng(0).normal(size=(60, 2))
-    mixture = GaussianDPMixture(n_components=3, n_laps=3, random_state=0).fit(vectors)
-    assert len(mixture.plot.trace().data[0].y) == mixture.n_laps_
 
 
 def test_heat_compares_with_the_mean_and_marks_what_is_no_chance():

@@ -6,7 +6,6 @@ import pytest
 
 from stickbreak.corpus import Corpus
 from stickbreak.evaluation import Completion, document_completion
-from stickbreak.exceptions import InputError
 from stickbreak.prediction import words as prediction_words
 
 ORACLE = json.loads((Path(__file__).parents[1] / "data" / "evaluation.json").read_text())["completion"]
@@ -42,12 +41,6 @@ def test_document_completion_agrees_with_the_oracle_in_both_conventions(oracle_m
     assert found.perplexity == pytest.approx(np.exp(-ORACLE["loglik_active"] / ORACLE["n"]))
 
 
-def test_document_completion_leaves_out_documents_with_an_empty_half(oracle_model):
-    alone = document_completion(oracle_model, *oracle_halves())
-    halves = oracle_halves([[0, 0, 0, 0], [2, 0, 0, 0], [0] * 4], [[0, 5, 0, 0], [0] * 4, [0] * 4])
-    assert document_completion(oracle_model, *halves) == alone
-
-
 def test_document_completion_is_the_same_in_blocks(make_model, monkeypatch):
     rng = np.random.default_rng(0)
     counts = rng.poisson(2.0, (20, 6))
@@ -75,25 +68,6 @@ def test_document_completion_scores_only_seen_words(oracle_model):
     first_word = [*(tau[:, 0] / tau.sum(axis=1)), ORACLE["prior_mean_inactive"][0]]
     assert found.with_inactive == pytest.approx(np.log(theta / theta.sum() @ first_word))
     assert found.active == pytest.approx(np.log(active @ (tau[:, 0] / tau.sum(axis=1))))
-
-
-def test_document_completion_refuses_when_nothing_can_be_scored(oracle_model):
-    observed, held_out = oracle_halves()
-    with pytest.raises(InputError, match="among the `seen` words"):
-        document_completion(oracle_model, observed, held_out, seen=[False] * 4)
-    nothing = Corpus.from_counts(np.zeros((1, 4), dtype=int))
-    with pytest.raises(InputError, match="nothing to complete"):
-        document_completion(oracle_model, observed, nothing)
-
-
-def test_document_completion_refuses_halves_of_other_documents(oracle_model):
-    observed, held_out = oracle_halves()
-    two = Corpus.from_counts(np.ones((2, 4), dtype=int))
-    with pytest.raises(InputError, match="1 documents and the held-out half 2"):
-        document_completion(oracle_model, observed, two)
-    narrow = Corpus.from_counts(np.ones((1, 3), dtype=int))
-    with pytest.raises(InputError, match="the corpus has 3 words, but the model was fitted on 4"):
-        document_completion(oracle_model, narrow, held_out)
 
 
 def test_perplexity_of_an_impossible_word_is_infinite():

@@ -45,25 +45,6 @@ def test_weights_are_the_maximum_of_their_objective(problem, seed):
         assert reference.value(counts[d], phi, prior, found[d]) == pytest.approx(-best.fun, abs=1e-6)
 
 
-def test_default_tolerance_is_close_to_the_limit(problem):
-    counts, phi, prior = problem
-    found = weights_of(counts, phi, prior)
-    for d in range(len(counts)):
-        np.testing.assert_allclose(found[d], reference.document_weights(counts[d], phi, prior), atol=1e-4)
-
-
-def test_empty_document_has_the_prior(problem):
-    counts, phi, prior = problem
-    np.testing.assert_allclose(weights_of(counts, phi, prior)[4], prior / prior.sum(), rtol=1e-14)
-
-
-def test_weights_sum_to_one_and_take_fractions(problem):
-    counts, phi, prior = problem
-    found = weights_of(0.5 * counts, phi, prior)
-    np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-12)
-    np.testing.assert_allclose(found[0], reference.document_weights(0.5 * counts[0], phi, prior), atol=1e-4)
-
-
 def test_threads_change_no_bit(seed):
     rng = np.random.default_rng(seed)
     counts, phi = rng.poisson(0.5, size=(600, 200)), rng.dirichlet(np.full(200, 0.1), size=9) + 1e-9
@@ -88,11 +69,3 @@ def test_extrapolation_that_lowers_the_objective_is_taken_back(problem, monkeypa
             assert reference.value(counts[d], phi, prior, spoilt[d]) >= (
                 reference.value(counts[d], phi, prior, plain) - 1e-9
             )
-
-
-def test_extrapolation_needs_fewer_sweeps(problem):
-    counts, phi, prior = problem
-    limit = [reference.document_weights(row, phi, prior) for row in counts]
-    fast = weights_of(counts, phi, prior, tolerance=0.0, max_sweeps=40)
-    plain = [reference.document_weights(row, phi, prior, rounds=40) for row in counts]
-    assert np.abs(fast - limit).max() < 0.1 * np.abs(np.array(plain) - limit).max()

@@ -29,53 +29,10 @@ def write_file_and_raise(path, error):
         raise error
 
 
-def test_file_appears_complete(tmp_path):
-    with replace_file(tmp_path / "a.txt") as temporary:
-        temporary.write_text("new")
-        assert not (tmp_path / "a.txt").exists()
-    assert os.listdir(tmp_path) == ["a.txt"]
-    assert (tmp_path / "a.txt").read_text() == "new"
-
-
-@pytest.mark.parametrize("lasting", [True, False])
-def test_file_is_waited_for_unless_it_need_not_last(tmp_path, monkeypatch, lasting):
-    waits = []
-    monkeypatch.setattr(os, "fsync", waits.append)
-    with replace_file(tmp_path / "a.txt", lasting=lasting) as temporary:
-        temporary.write_text("new")
-    assert bool(waits) == lasting
-    assert os.listdir(tmp_path) == ["a.txt"]
-    assert (tmp_path / "a.txt").read_text() == "new"
-
-
-@pytest.mark.parametrize("failure", [ValueError, KeyboardInterrupt])
-def test_failed_file_leaves_the_old_one_and_nothing_else(tmp_path, failure):
-    (tmp_path / "a.txt").write_text("old")
-    with pytest.raises(failure):
-        write_file_and_raise(tmp_path / "a.txt", failure())
-    assert os.listdir(tmp_path) == ["a.txt"]
-    assert (tmp_path / "a.txt").read_text() == "old"
-
-
 def test_full_disk_is_a_write_error(tmp_path):
     with pytest.raises(WriteError, match="the disk is full"):
         write_file_and_raise(tmp_path / "a.txt", OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
     assert os.listdir(tmp_path) == []
-
-
-def test_partial_write_without_a_number_is_a_write_error(tmp_path):
-    with pytest.raises(WriteError, match="disk is probably full"):
-        write_file_and_raise(tmp_path / "a.txt", OSError("353160 requested and 65504 written"))
-    assert os.listdir(tmp_path) == []
-
-
-@pytest.mark.parametrize("replace", [replace_file, replace_folder])
-def test_missing_parent_is_a_write_error(tmp_path, replace):
-    with (
-        pytest.raises(WriteError, match="parent folder does not exist"),
-        replace(tmp_path / "no" / "a") as temporary,
-    ):
-        temporary.write_text("never")
 
 
 def test_file_does_not_replace_a_folder(tmp_path):
@@ -83,27 +40,6 @@ def test_file_does_not_replace_a_folder(tmp_path):
     with pytest.raises(WriteError, match="it is a folder"), replace_file(tmp_path / "a"):
         pass
     assert os.listdir(tmp_path) == ["a"]
-
-
-def test_folder_appears_complete(tmp_path):
-    with replace_folder(tmp_path / "m") as temporary:
-        (temporary / "inner").mkdir()
-        (temporary / "inner" / "x").write_text("1")
-        assert not (tmp_path / "m").exists()
-    assert os.listdir(tmp_path) == ["m"]
-    assert (tmp_path / "m" / "inner" / "x").read_text() == "1"
-
-
-def test_folder_refuses_an_existing_one(tmp_path):
-    (tmp_path / "m").mkdir()
-    with (
-        pytest.raises(
-            WriteError, match=r"m already exists\. Add --force \(in Python: overwrite=True\) to replace it\.$"
-        ),
-        replace_folder(tmp_path / "m"),
-    ):
-        pass
-    assert os.listdir(tmp_path) == ["m"]
 
 
 def test_folder_that_appears_meanwhile_is_not_lost(tmp_path):
@@ -116,16 +52,6 @@ def test_folder_that_appears_meanwhile_is_not_lost(tmp_path):
         write_while_another_does()
     assert os.listdir(tmp_path) == ["m"]
     assert os.listdir(tmp_path / "m") == ["theirs"]
-
-
-def test_overwritten_folder_is_replaced_whole(tmp_path):
-    (tmp_path / "m").mkdir()
-    (tmp_path / "m" / "old").write_text("1")
-    with replace_folder(tmp_path / "m", overwrite=True) as temporary:
-        (temporary / "new").write_text("2")
-        assert os.listdir(tmp_path / "m") == ["old"]
-    assert os.listdir(tmp_path) == ["m"]
-    assert os.listdir(tmp_path / "m") == ["new"]
 
 
 def test_failed_folder_leaves_the_old_one_and_nothing_else(tmp_path):
@@ -141,14 +67,6 @@ def test_failed_folder_leaves_the_old_one_and_nothing_else(tmp_path):
         write_until_interrupted()
     assert os.listdir(tmp_path) == ["m"]
     assert os.listdir(tmp_path / "m") == ["old"]
-
-
-def test_overwritten_file_gives_way_to_a_folder(tmp_path):
-    (tmp_path / "m").write_text("a file")
-    with replace_folder(tmp_path / "m", overwrite=True) as temporary:
-        (temporary / "new").write_text("2")
-    assert os.listdir(tmp_path) == ["m"]
-    assert os.listdir(tmp_path / "m") == ["new"]
 
 
 def test_old_folder_comes_back_when_the_last_rename_fails(tmp_path, monkeypatch):
@@ -184,37 +102,6 @@ def test_symbolic_link_is_followed(tmp_path, kind):
         assert link.is_symlink()
         assert os.listdir(tmp_path / "elsewhere") == ["run3"]
     assert sorted(os.listdir(tmp_path)) == ["elsewhere", "latest"]
-
-
-@unix
-@pytest.mark.parametrize("kind", ["file", "folder"])
-def test_links_in_a_circle_are_a_write_error(tmp_path, kind):
-    (tmp_path / "a").symlink_to("b")
-    (tmp_path / "b").symlink_to("a")
-    with pytest.raises(WriteError, match=r"cannot write .*a: it is a symbolic link that leads back to itself"):
-        write(tmp_path / "a", kind)
-    (tmp_path / "gone").symlink_to(Path("no") / "m")
-    with pytest.raises(WriteError, match="parent folder does not exist"):
-        write(tmp_path / "gone", kind)
-
-
-@pytest.mark.parametrize("kind", ["file", "folder"])
-@pytest.mark.parametrize(("name", "words"), [("m" * 256, "name is too long"), ("a\0b", "cannot hold the character")])
-def test_names_that_no_file_can_have_are_a_write_error(tmp_path, kind, name, words):
-    with pytest.raises(WriteError, match=words):
-        write(tmp_path / name, kind)
-    assert os.listdir(tmp_path) == []
-
-
-@pytest.mark.parametrize("kind", ["file", "folder"])
-def test_change_of_the_working_folder_does_not_move_the_target(tmp_path, monkeypatch, kind):
-    (tmp_path / "here").mkdir()
-    monkeypatch.chdir(tmp_path / "here")
-    with replace_file("m") if kind == "file" else replace_folder("m") as temporary:
-        (temporary if kind == "file" else temporary / "x").write_text("whole")
-        monkeypatch.chdir(tmp_path)
-    assert content(tmp_path / "here" / "m") == "whole"
-    assert os.listdir(tmp_path) == ["here"]
 
 
 def test_folder_that_appears_in_the_last_moment_is_replaced_or_refused(tmp_path, monkeypatch):

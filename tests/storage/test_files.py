@@ -7,12 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stickbreak.exceptions import InputError, WriteError
-from stickbreak.storage.memory import give_back
 from stickbreak.storage.persistence import read_folder, write_folder
-from stickbreak.storage.places import place_of
 from stickbreak.storage.plain_files import open_file, read_json, read_text, read_toml
-from stickbreak.storage.temporary_folders import TemporaryFolder
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pipes with a name there")
@@ -50,33 +46,6 @@ def test_a_file_longer_than_memory_is_not_read(tmp_path):
         read_text(tmp_path / "model.json")
 
 
-def make(parent: Path, kind: str = "mine") -> TemporaryFolder:
-    made = TemporaryFolder(parent, kind)
-    Path(made.path, "content").write_text("1")
-    return made
-
-
-def test_a_folder_goes_with_its_user(tmp_path: Path) -> None:
-    made = make(tmp_path / "deep")
-    assert os.path.isabs(made.path)
-    assert [str(folder) for folder in (tmp_path / "deep").iterdir()] == [made.path]
-    del made
-    assert not list((tmp_path / "deep").iterdir())
-
-
-def test_a_place_where_nothing_can_be_made_is_named(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(WriteError, match="file"):
-        TemporaryFolder(tmp_path / "file", "mine")
-
-
-def test_a_url_is_no_place_for_what_is_written() -> None:
-    with pytest.raises(InputError, match=r"^s3://bucket/scratch is a URL, .* name a path"):
-        place_of("s3://key:secret@bucket/scratch")
-    with pytest.raises(InputError, match=r"^s3:/bucket/scratch is a URL, .* name a path"):
-        place_of(Path("s3://key:secret@bucket/scratch"))
-
-
 SIZE = 1 << 23
 
 
@@ -106,9 +75,3 @@ def test_what_was_changed_in_memory_stays(tmp_path):
     found["x"][:] = 1.0
     write_folder(tmp_path / "two", kind="test", arrays=found, meta={})
     assert found["x"].sum() == read_folder(tmp_path / "two", kind="test")[0]["x"].sum() == 5000
-
-
-def test_giving_back_leaves_other_arrays_alone():
-    array = np.arange(3)
-    give_back(array)
-    assert array.tolist() == [0, 1, 2]
