@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.contract.small import OF_WORDS, SMALL, bits, data_of, frozen, raising, unfitted
+from tests.contract.small import FACES, OF_WORDS, SMALL, bits, data_of, frozen, raising, unfitted
 
 from stickbreak.exceptions import InputError, ModelFormatError
 
@@ -56,7 +56,7 @@ def test_checkpoint_of_another_fit_is_refused(name, tmp_path):
             unfitted(other).fit(X, checkpoint=place, resume=True)
 
 
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("name", FACES)
 def test_damaged_checkpoint_is_refused_in_one_sentence(name, tmp_path):
     place, X = tmp_path / "c", data_of(name)
     unfitted(name, n_laps=2).fit(X, checkpoint=place)

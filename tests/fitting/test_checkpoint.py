@@ -80,6 +80,7 @@ def test_resumed_fit_recomputes_its_totals_in_the_same_lap(corpus, whole, tmp_pa
     assert_same(resumed, whole(n_laps=13))
 
 
+@pytest.mark.long  # two fresh processes
 def test_killed_fit_resumes_in_a_fresh_process_to_the_same_bits(corpus, tmp_path, fresh_python):
     settings = json.dumps({**SETTINGS, "n_laps": 8})
     paths = tmp_path / "checkpoint", tmp_path / "result.npz"

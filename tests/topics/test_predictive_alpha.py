@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from stickbreak import TopicModel
 from stickbreak.corpus import planted_lda
@@ -38,18 +39,18 @@ def test_new_short_documents_are_predicted_better_than_with_the_alpha_of_the_cha
 def test_the_factor_is_the_best_one_for_the_documents_apart():
     corpus, truth = planted_lda(2000, 60, n_topics=5, mean_tokens=8, alpha=0.2, seed=0)
     observed, held_out = corpus.halves(seed=3)
-    a = np.full(5, 0.05)
+    a, counts = np.full(5, 0.05), sparse.csr_array(observed.counts)
+    document = np.repeat(np.arange(len(observed)), np.diff(counts.indptr))
+    sums = sparse.csr_array((counts.data, np.arange(counts.nnz), counts.indptr), (len(observed), counts.nnz))
+    phi = truth.topic_word[:, counts.indices].T
 
     def score(factor):
-        weights = []
-        for row in observed.counts.toarray():  # the fixed point, one document at a time
-            words, n = np.flatnonzero(row), row[row > 0]
-            r = np.full((5, words.size), 0.2)
-            for _ in range(100):
-                r = ((r * n).sum(axis=1, keepdims=True) - r + factor * a[:, None]) * truth.topic_word[:, words]
-                r /= r.sum(axis=0)
-            weights.append(((r * n).sum(axis=1) + factor * a) / (row.sum() + factor * a.sum()))
-        return completion_log_likelihood(np.array(weights), truth.topic_word, held_out.counts)[0]
+        r = np.full((counts.nnz, 5), 0.2)
+        for _ in range(100):  # the fixed point of all documents
+            r = ((sums @ r)[document] - r + factor * a) * phi
+            r /= r.sum(axis=1, keepdims=True)
+        weights = (sums @ r + factor * a) / (observed.document_lengths[:, None] + factor * a.sum())
+        return completion_log_likelihood(weights, truth.topic_word, held_out.counts)[0]
 
     with ThreadExecutor(1) as executor:
         found = best_factor(corpus, truth.topic_word, a, 1.0, executor, 3)

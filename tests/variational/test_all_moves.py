@@ -13,8 +13,7 @@ from stickbreak.variational.moves import MOVES, Birth, Delete, Merge, Refine, Re
 from stickbreak.variational.objective import BOUNDS, POINT
 
 from .following import Following, arrays_of
-from .problems import begin, made_move, ragged_corpus, schedule
-from .test_memoized import falls
+from .problems import begin, falls, made_move, ragged_corpus, schedule
 
 RESTARTS = LocalSettings(restarts=5)
 
