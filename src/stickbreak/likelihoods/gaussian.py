@@ -427,7 +427,7 @@ class Gaussian(_WishartGaussian):
         return replace(self, m=np.zeros(self.dim))
 
     def moved_from(self, other: Self, S: Float, N: Float) -> Float:
-        """Return moments about this m, given those about that of `other`.                           docs/math (E10)"""
+        """Return moments about this m, given those about that of `other`."""
         shift, (second, first) = other.m - self.m, self._parts(S)
         moved = first + N[:, None] * shift
         second = second + first[:, :, None] * shift + shift[:, None] * moved[:, None, :]
@@ -661,6 +661,6 @@ class DiagonalGaussian(VectorLikelihood):
         return replace(self, m=np.zeros(self.dim))
 
     def moved_from(self, other: Self, S: Float, N: Float) -> Float:
-        """Return moments about this m, given those about that of `other`.                           docs/math (E10)"""
+        """Return moments about this m, given those about that of `other`."""
         shift, second, first = (other.m - self.m)[:, None], S[: self.dim], S[self.dim :]
         return np.concatenate([second + (2 * first + N * shift) * shift, first + N * shift])

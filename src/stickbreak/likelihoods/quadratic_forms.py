@@ -1,4 +1,4 @@
-"""Quadratic forms and second moments of many vectors at the speed of matrix products.             docs/math (E5), (E6)
+"""Quadratic forms and second moments of many vectors at the speed of matrix products.             docs/math (E5)
 
 A symmetric matrix is kept as its upper triangle, row by row: P = dim (dim + 1) / 2 numbers, one column a component.
 
@@ -171,7 +171,7 @@ class WhitenedForms:
 
 
 def moments(X: NDArray, R: NDArray, origin: Float | None = None, *, linear: bool = False) -> Float:
-    """Return sum_n r_nk x x' as columns, then sum_n r_nk x if `linear`; x counted from the origin.  docs/math (E6)
+    """Return sum_n r_nk x x' as columns, then sum_n r_nk x if `linear`; x counted from the origin.
 
     Always in float64: the least eigenvalues of these sums decide about log |B_k|, and products in float32 would change
     them by more than their size where the covariance is nearly singular. Dense responsibilities: one product of

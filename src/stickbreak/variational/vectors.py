@@ -207,7 +207,7 @@ class Vectors:
         return self
 
     def batch(self, rows: NDArray[np.int64], likelihood: VectorLikelihood, dtype: type[np.floating]) -> VectorBatch:
-        """Return some groups (or vectors) as a batch that counts from the likelihood's origin.  docs/math (E10)"""
+        """Return some groups (or vectors) as a batch that counts from the likelihood's origin."""
         if self.offsets is None:
             indptr, place = np.arange(rows.size + 1), rows
         else:

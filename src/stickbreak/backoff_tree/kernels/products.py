@@ -5,11 +5,12 @@ the mass that a tree has: node a of level h has v(a) = sum of v, d(a) = desc+(a)
 discounts from level h on. The walk goes level by level through the nodes of the document that the word has, too: so
 what is asked of the word at one node does not wait for the answer at another.
 
-In a document with tokens at many leaves all nodes are looked at, level by level (docs/math (T17)). What node a of
-level h adds to the product is linear in what a word has there: X v + Y d, for the mass v of its d entries. X and Y are
-the document's. `share` has them in the rows of a word's directory (Y beside the entries, X beside the mass), so a level
-is a sum of products of two arrays, which the processor takes eight at a time. Below the directory the entries of the
-word are looked at one by one.
+In a document with tokens at many leaves all nodes are looked at, level by level. What node a of level h adds to the
+product (docs/math (T3)) is linear in what a word has there: X v + Y d, for the mass v of its d entries. X and Y are the
+document's: X = delta_h d(a) / s_h, and Y = X sum_{m >= h} delta'_m + delta'_h / s_h [N(a) - d(a) sum_{m <= h} delta_m].
+`share` has them in the rows of a word's directory (Y beside the entries, X beside the mass), so a level is a sum of
+products of two arrays, which the processor takes eight at a time. Below the directory the entries of the word are
+looked at one by one.
 
 Whole numbers and flags are handed on as np.int64 and np.bool_: for a constant, or an int32, Numba would compile the
 function, and all that it calls, once more.
@@ -279,7 +280,7 @@ def draw_from_product(total, n_nodes, trees, scratch, word, taken):
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def write_node(h, a, entries, tokens, trees, share):
-    """Write X and Y of a node of a document.                                                       docs/math (T17)"""
+    """Write X and Y of a node of a document."""
     kept, at = tokens - entries * trees.of_documents.given[h], trees.directory.offset[h] + a
     from_word = trees.of_words.from_here
     if h == trees.below.shape[0] - 1:
@@ -355,7 +356,7 @@ def mass_of_entries(first, last, h, depth, leaves, masses, finder, shares):
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def weigh_all(trees, scratch, word, taken):
-    """Sum the product over all nodes; `sums` (depth + 1,) takes the running sum over levels.        docs/math (T17)"""
+    """Sum the product over all nodes; `sums` (depth + 1,) takes the running sum over levels.        docs/math (T3)"""
     level, depth, offset, finder = word.level, trees.below.shape[0] - 1, trees.directory.offset, trees.finder
     own, share, sums, gone, lost = scratch.own, scratch.share, scratch.sums, taken.gone, taken.lost
     begin, size = word.begin, word.size
@@ -428,7 +429,7 @@ def find_node_of_entries(x, h, depth, leaves, masses, finder, own, taken, shares
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
 def draw_from_all(total, trees, scratch, word, taken):
-    """Draw a leaf in proportion to the product that `weigh_all` has summed.                   docs/math (T4), (T17)"""
+    """Draw a leaf in proportion to the product that `weigh_all` has summed.                   docs/math (T3), (T4)"""
     node, own, share, sums, rng = scratch.node, scratch.own, scratch.share, scratch.sums, scratch.rng
     below, finder, leaf, mass = trees.below, trees.finder, trees.words.leaf, trees.words.mass
     offset, row, begin, size = trees.directory.offset, trees.directory.row, word.begin, word.size

@@ -191,7 +191,7 @@ def _ascend(document, active, tolerance, max_sweeps, accelerate):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _extrapolate(row, n_dk, active, change):
-    """Replace N2 by N0 - 2 s r + s^2 v, r = N1 - N0, v = N2 - 2 N1 + N0, s = -|r| / |v|.    docs/math (V19)"""
+    """Replace N2 by N0 - 2 s r + s^2 v, r = N1 - N0, v = N2 - 2 N1 + N0, s = -|r| / |v| < -1 (SQUAREM)."""
     first, second = 0.0, 0.0
     for j in range(active):
         r = change[0, row[j]]
