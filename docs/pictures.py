@@ -19,8 +19,7 @@ from animation import story
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse, Rectangle
-from sklearn.datasets import load_digits, load_wine
-from sklearn.preprocessing import StandardScaler
+from sklearn.datasets import load_digits
 
 import stickbreak
 from stickbreak.corpus import TextOptions, count_texts, planted_gaussians, planted_lda, toy_bars
@@ -216,40 +215,6 @@ def digits() -> Figure:
     return figure
 
 
-def wine() -> Figure:
-    """Draw wines in the colours of the components that were found."""
-    data = load_wine()
-    measured = StandardScaler().fit_transform(data.data)
-    model = stickbreak.GaussianDPMixture(n_components=20, likelihood="diagonal", random_state=0).fit(measured)
-    kinds = model.predict(measured)
-    figure, place = plt.subplots(figsize=(7, 3.6), layout="constrained")
-    x, y = (data.data[:, data.feature_names.index(name)] for name in ("flavanoids", "color_intensity"))
-    for kind, (colour, marker) in enumerate(zip((TEAL, ORANGE, BLUE), "os^", strict=True)):
-        mine = kinds == kind
-        place.scatter(x[mine], y[mine], s=16, color=colour, marker=marker, label=f"component {kind}")
-        strangers = mine & (data.target != np.bincount(data.target[mine]).argmax())
-        place.scatter(x[strangers], y[strangers], s=90, facecolors="none", edgecolors=GREY)
-    place.set(xlabel="flavanoids", ylabel="colour intensity")
-    place.legend()
-    return figure
-
-
-def groups() -> Figure:
-    """Draw differences between two groups of documents, with intervals."""
-    page = _run_page("gallery/groups.md")
-    difference, low, high = page["difference"].to_numpy(), page["low"], page["high"]
-    shown = [k for k in np.argsort(difference) if page["sure"][k] or abs(difference[k]) > page["limit"]]
-    figure, place = plt.subplots(figsize=(8, 3.8), layout="constrained")
-    for row, k in enumerate(shown):
-        colour = TEAL if page["sure"][k] else "#9ca3af"
-        place.plot([100 * low[k], 100 * high[k]], [row, row], color=colour, linewidth=2)
-        place.plot(100 * difference[k], row, "o", color=colour)
-    place.axvline(0, color=GREY, linewidth=0.8)
-    place.set_yticks(range(len(shown)), [page["topics"][k] for k in shown])
-    place.set(xlabel="more in methods, percentage points; interval of 95 % over packages")
-    return figure
-
-
 def baskets() -> Figure:
     """Draw the products of topics, with quantities and without."""
     page = _run_page("gallery/baskets.md")
@@ -266,17 +231,6 @@ def baskets() -> Figure:
         place.set(title=f"{name}: {model.n_topics_} topics", yticks=[])
         place.spines[:].set_visible(False)
     places[-1].set_xticks(range(len(products)), products, rotation=90, fontsize=8)
-    return figure
-
-
-def mail() -> Figure:
-    """Draw the shares of topics by month."""
-    by_month = _run_page("gallery/mail.md")["by_month"]
-    figure, place = plt.subplots(figsize=(8, 2.8), layout="constrained")
-    place.stackplot(range(len(by_month)), by_month.T, labels=by_month.columns, colors=TOPICS)
-    place.set_xticks(range(len(by_month)), [name[-2:] for name in by_month.index])
-    place.set(xlabel="month", ylabel="share", xlim=(0, len(by_month) - 1), ylim=(0, 1))
-    figure.legend(loc="outside right upper")
     return figure
 
 
@@ -379,10 +333,7 @@ PICTURES: dict[str, Callable[[], Figure | str]] = {
     "method-gaussian.svg": gaussian,
     "gallery/standard-library.svg": standard_library,
     "gallery/digits.svg": digits,
-    "gallery/wine.svg": wine,
-    "gallery/groups.svg": groups,
     "gallery/baskets.svg": baskets,
-    "gallery/mail.svg": mail,
     "gallery/denoise.svg": denoise,
     "gallery/new-subject.svg": new_subject,
 }
