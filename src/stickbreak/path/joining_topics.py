@@ -291,7 +291,7 @@ class JoiningState:
         return int(self._alive.sum())
 
     def best_pair(self, executor: Executor) -> tuple[int, int]:
-        """Return the rows whose join costs least.                                                  docs/math (J2), (J3)
+        """Return the rows whose join costs least.                                                       docs/math (J2)
 
         Gains are computed in the order of what is known of them, until nothing better can be expected of another pair:
         a bound, or the gain when it was computed before.
@@ -341,7 +341,7 @@ class JoiningState:
         return np.concatenate(executor.map(run, np.array_split(pairs, max(1, len(pairs) // FEWEST_GAINS))))
 
     def _refresh(self) -> None:
-        """Drop the rows that are gone, and make p and the bounds again.                               docs/math (J3)"""
+        """Drop the rows that are gone, and make p and the bounds again."""
         kept = np.flatnonzero(self._alive)
         self.number, self._known = self.number[kept], self._known[np.ix_(kept, kept)]
         self._alive = np.ones(kept.size, dtype=bool)
@@ -423,7 +423,7 @@ class JoinedPart(ScoredPart):
         return out
 
     def refresh(self, kept: Int) -> None:
-        """Keep these rows, and make p, X and Y again.                                                docs/math (J3)"""
+        """Keep these rows, and make p, X_lk = sum_i c_i theta_l phi_k / p_i and Y_l = sum_i c_i theta_l / p_i again."""
         tokens = self.tokens
         self.tau, self.mass, self.theta = self.tau[kept], self.mass[kept], self.theta[kept]
         self.predict()
@@ -435,7 +435,7 @@ class JoinedPart(ScoredPart):
         self._Y = self.theta @ tokens.by_document(of_eta)
 
     def bound(self, k: int) -> Float:
-        """Return what the joins of row k gain at most, (K,): sum_i c_i (p_i' - p_i) / p_i.           docs/math (J3)"""
+        """Return what the joins of row k gain at most, (K,): sum_i c_i (p_i' - p_i) / p_i, which is linear in X and Y."""
         X, Y, mass, own = self._X, self._Y, self.mass, np.diag(self._X)
         mixed = mass[k] * (own[k] + X[:, k]) + mass * (X[k] + own) - factor_of(self.eta) * (Y[k] + Y)
         return np.asarray(mixed / (mass[k] + mass - self.total_eta) - own[k] - own)
