@@ -435,7 +435,7 @@ class JoinedPart(ScoredPart):
         self._Y = self.theta @ tokens.by_document(of_eta)
 
     def bound(self, k: int) -> Float:
-        """Return what the joins of row k gain at most, (K,): sum_i c_i (p_i' - p_i) / p_i, which is linear in X and Y."""
+        """Return what the joins of row k gain at most, (K,): sum_i c_i (p_i' - p_i) / p_i, linear in X and Y."""
         X, Y, mass, own = self._X, self._Y, self.mass, np.diag(self._X)
         mixed = mass[k] * (own[k] + X[:, k]) + mass * (X[k] + own) - factor_of(self.eta) * (Y[k] + Y)
         return np.asarray(mixed / (mass[k] + mass - self.total_eta) - own[k] - own)

@@ -156,7 +156,7 @@ class VectorBatch:
         return start
 
     def statistics(self, result: LocalResult, executor: Executor) -> tuple[Float, Float]:
-        """Return S (rows, K) and sum_n r_nk log weights_nk (K,), a shard of vectors at a time.   docs/math (V8), (V9)"""
+        """Return S (rows, K) and sum_n r_nk log weights_nk (K,), a shard of vectors at a time.  docs/math (V8), (V9)"""
         n_components = result.weights.shape[1]
         document = np.repeat(np.arange(self.n_documents), np.diff(self.indptr))
         _, topics = result.factors()

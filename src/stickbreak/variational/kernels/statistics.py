@@ -380,7 +380,7 @@ def relabel_entries(indptr, topic, value, new_index, n_topics, out_indptr, out_t
 
 @njit(cache=True, nogil=True)
 def spread_responsibilities(first, last, document, ratio, topics, weights, least, R, cross):
-    """R[i, k] = r of vector first + i, below `least` zero; cross[k] += sum_n r log weights[n, k]. docs/math (V8), (V9)"""
+    """R[i, k] = r of vector first + i, below `least` zero; cross[k] += sum_n r log weights[n, k].  docs/math (V9)"""
     topic_ptr, topic, weight = topics
     for n in range(first, last):
         d = document[n]
