@@ -36,7 +36,7 @@ def test_rows_that_cannot_be_read_are_refused_or_left_out_and_told(tmp_path, cap
         corpus = reader(bad_rows="skip")
         assert corpus.n_documents == n_good
         (sentence,) = corpus.left_out
-        assert sentence.startswith(f"{n_bad} row")
+        assert f" {n_bad} (" in sentence
         assert name in sentence
         assert sentence in caplog.text
     assert len(read_texts(path, range(n_good), bad_rows="skip")) == n_good
@@ -71,7 +71,7 @@ def test_bytes_of_another_encoding_are_refused_or_replaced_and_told(tmp_path, ca
     corpus = read(path, text=ALL, encoding_errors="replace")
     assert corpus.n_documents == 30
     assert corpus.words == ("bread", "caf\u00e9")
-    assert corpus.left_out[0].startswith("1 line has bytes that are not of its encoding")
+    assert "replaced: 1 (" in corpus.left_out[0]
     assert corpus.left_out[0] in caplog.text
     assert counted(path, tmp_path, encoding_errors="replace").left_out == corpus.left_out
 
@@ -79,7 +79,6 @@ def test_bytes_of_another_encoding_are_refused_or_replaced_and_told(tmp_path, ca
 def test_places_in_a_large_file_are_those_of_the_file(tmp_path, monkeypatch):
     import sys
 
-    count_files(tmp_path / "x.txt", tmp_path / "x", text=ALL) if (tmp_path / "x.txt").exists() else None
     monkeypatch.setattr(sys.modules["stickbreak.counting.count_files"], "STEP", 200)
     lines = list(GOOD)
     lines[33] = "{"
@@ -107,9 +106,8 @@ def test_three_places_are_shown(tmp_path):
     path = tmp_path / "t.jsonl"
     path.write_text("\n".join(["{"] * 5 + GOOD) + "\n")
     (sentence,) = read(path, text=ALL, bad_rows="skip").left_out
-    assert sentence.startswith("5 rows were left out")
+    assert "left out: 5 (" in sentence
     assert sentence.count("line") == 3
-    assert sentence.endswith("; ...")
 
 
 @pytest.mark.parametrize("given", [{"bad_rows": "drop"}, {"encoding_errors": "ignore"}])

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import codecs
-import contextlib
 import io
 import logging
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -38,33 +37,22 @@ _NAME_IT = "name its encoding with --encoding (in Python: encoding)"
 _REPLACE = "replace such bytes with --encoding-errors replace (in Python: encoding_errors='replace')"
 _SKIP = "leave such rows out with --bad-rows skip (in Python: bad_rows='skip')"
 _SHOWN = 3  # places
+_SIGN = "\ufffd".encode()  # in place of bytes that are not of an encoding
 _BLOCK = 1 << 20  # bytes of lines
 _ALWAYS_LINES, _LEAST_OF_A_LINE = 1_000_000, 32  # a line of a packed file counts for as many bytes at least
 
 
 @dataclass(slots=True)
 class Dirt:
-    """What is wrong with texts: refused, or passed over, counted and told.
+    """What is wrong with texts: refused, or passed over, counted and told."""
 
-    Attributes
-    ----------
-    skip_rows, replace_bytes : bool
-        Whether it is passed over.
-    n_rows, n_replaced : int
-        Rows that were left out; lines in which bytes were replaced.
-    rows, replaced : list of str
-        The first places.
-    mistaken : list of str
-        The first files in UTF-8 for which another encoding was asked for.
-    """
-
-    skip_rows: bool = False
-    replace_bytes: bool = False
-    n_rows: int = 0
-    n_replaced: int = 0
-    rows: list[str] = field(default_factory=list)
+    skip_rows: bool = False  # else rows that cannot be read are refused
+    replace_bytes: bool = False  # else bytes that are not of the encoding are refused
+    n_rows: int = 0  # left out
+    n_replaced: int = 0  # lines in which bytes were replaced
+    rows: list[str] = field(default_factory=list)  # the first places
     replaced: list[str] = field(default_factory=list)
-    mistaken: list[str] = field(default_factory=list)
+    mistaken: list[str] = field(default_factory=list)  # the first files in UTF-8 for which another was asked for
 
     def row(self, what: str, repair: str) -> None:
         """Note a row that cannot be read."""
@@ -96,23 +84,11 @@ class Dirt:
     def sentences(self) -> tuple[str, ...]:
         """Say what was passed over: nothing, or a sentence for each kind."""
         kinds = (
-            (
-                self.n_rows,
-                "row was left out as it cannot be read",
-                "rows were left out as they cannot be read",
-                self.rows,
-            ),
-            (
-                self.n_replaced,
-                "line has bytes that are not of its encoding, which were replaced",
-                "lines have bytes that are not of their encoding, which were replaced",
-                self.replaced,
-            ),
+            (self.n_rows, "rows that cannot be read and were left out", self.rows),
+            (self.n_replaced, "lines with bytes that are not of their encoding, which were replaced", self.replaced),
         )
         return tuple(
-            f"{n:,} {one if n == 1 else many}: {'; '.join(places)}{'; ...' if n > len(places) else ''}"
-            for n, one, many, places in kinds
-            if n
+            f"{what}: {n:,} ({'; '.join(places)}{'; ...' if n > len(places) else ''})" for n, what, places in kinds if n
         )
 
     def tell(self) -> None:
@@ -177,30 +153,45 @@ def line_blocks(
     dirt: Dirt | None = None,
     span: Span | None = None,
 ) -> Iterator[tuple[int, bytes]]:
-    """Give the lines of a text file, unpacked and in UTF-8, about a mebibyte of them at once."""
-    dirt, most = dirt or Dirt(), math.inf
+    """Give the lines of a text file, unpacked and in UTF-8, about a mebibyte of them at once, with their number."""
+    dirt, most, number = dirt or Dirt(), math.inf, 1
     found = encoding_of(start_of(path), checked_encoding(encoding), str(path))
+    wide, first = is_wide(found), span is None or span.begin == 0
+    undecided = found not in ("utf-8", "ascii") and not wide
     if packing_of(path) is not None:
         with reading(path):
             most = limits.most_unpacked(path.stat().st_size)
     with open_binary(path, limits) as file:
-        wide = is_wide(found)
-        blocks = _wide_blocks(file, found, path, limits, dirt) if wide else _blocks(file, path, limits, span)
-        first = span is None or span.begin == 0
-        undecided = found not in ("utf-8", "ascii") and not wide
-        for number, block in blocks:
-            if undecided and not block.isascii():
-                undecided = False
-                if is_utf8(block):
-                    dirt.in_utf8(str(path))
-            lines = block if wide else _in_utf8(block, found, path, number, dirt)
-            if number > _ALWAYS_LINES and number * _LEAST_OF_A_LINE > most:  # a gigabyte of them packs into a megabyte
-                raise unpacks_too_far(path, most)
-            yield number, lines.removeprefix(codecs.BOM_UTF8) if first else lines
-            first = False
+        source: Any = _InUtf8(file, found, "replace" if dirt.replace_bytes else "strict") if wide else file
+        try:
+            for number, block in _blocks(source, path, limits, span):
+                if undecided and not block.isascii():
+                    undecided = False
+                    if is_utf8(block):
+                        dirt.in_utf8(str(path))
+                lines = _noted(block, path, number, dirt) if wide else _in_utf8(block, found, path, number, dirt)
+                if number > _ALWAYS_LINES and number * _LEAST_OF_A_LINE > most:  # a gigabyte packs into a megabyte
+                    raise unpacks_too_far(path, most)
+                yield number, lines.removeprefix(codecs.BOM_UTF8) if first else lines
+                first = False
+        except UnicodeError as error:  # of a wide encoding
+            raise _undecodable(error, found, f"{path}, line {number} or after it,") from error
 
 
-def _blocks(file: BinaryIO, path: Location, limits: ReadLimits, span: Span | None) -> Iterator[tuple[int, bytes]]:
+class _InUtf8:
+    """A file in an encoding whose ends of lines are not the byte 10 alone, read as UTF-8."""
+
+    def __init__(self, file: BinaryIO, encoding: str, errors: str) -> None:
+        self._text = io.TextIOWrapper(file, encoding, errors, newline="\n")
+
+    def read(self, size: int) -> bytes:
+        return self._text.read(size).encode("utf-8", "replace")
+
+    def readline(self, size: int) -> bytes:
+        return self._text.readline(size).encode("utf-8", "replace")
+
+
+def _blocks(file: Any, path: Location, limits: ReadLimits, span: Span | None) -> Iterator[tuple[int, bytes]]:
     """Cut a file into blocks of whole lines; none is held that has a line longer than the limit."""
     longest = limits.document_bytes
     number, left = 1, math.inf
@@ -223,6 +214,15 @@ def _blocks(file: BinaryIO, path: Location, limits: ReadLimits, span: Span | Non
             raise limits.too_long(f"line {number + n_ends - closed} of {path}")
         yield number, block
         number += n_ends
+
+
+def _noted(block: bytes, path: Location, number: int, dirt: Dirt) -> bytes:
+    """Return lines as they are; note those with signs in place of bytes."""
+    if dirt.replace_bytes and _SIGN in block:
+        for line_number, line in enumerate(io.BytesIO(block), start=number):
+            if _SIGN in line:
+                dirt.bytes_of(f"{path}, line {line_number}")
+    return block
 
 
 def count_line_ends(block: bytes) -> int:
@@ -281,33 +281,6 @@ def _undecodable(error: UnicodeError, encoding: str, where: str) -> ReadError:
         f"{where} is not {encoding.upper()}: {said}; {_NAME_IT}, such as 'cp1252' or 'latin-1', if "
         f"all that is read has it, or {_REPLACE}"
     )
-
-
-def _wide_blocks(
-    file: BinaryIO, encoding: str, path: Location, limits: ReadLimits, dirt: Dirt
-) -> Iterator[tuple[int, bytes]]:
-    """Give the lines of an encoding whose ends of lines are not the byte 10."""
-    text = io.TextIOWrapper(file, encoding, "replace" if dirt.replace_bytes else "strict", newline="\n")
-    number = 1
-    most = limits.document_bytes // len("\n".encode(encoding))
-    try:
-        while line := _some_lines(text, most, f"line {number} of {path}", limits):
-            if dirt.replace_bytes and "\ufffd" in line:
-                dirt.bytes_of(f"{path}, line {number}")
-            yield number, line.encode("utf-8", "replace")
-            number += 1
-    except UnicodeError as error:
-        raise _undecodable(error, encoding, f"{path}, line {number} or after it,") from error
-    finally:
-        with contextlib.suppress(ValueError):  # it was closed
-            text.detach()
-
-
-def _some_lines(text: io.TextIOWrapper, most: int, where: str, limits: ReadLimits) -> str:
-    line = text.readline(most + 1)
-    if len(line) > most:
-        raise limits.too_long(where)
-    return line
 
 
 def decoded_lines(

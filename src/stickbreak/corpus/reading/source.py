@@ -267,7 +267,7 @@ class TextSource:
         others = (
             asked if asked.keep == ALL else replace(asked, keep=tuple(name for name in asked.keep if name not in own))
         )
-        for block in table.blocks(table.fields(others, dirt), dirt, span):
+        for block in table.blocks(table.fields(others), dirt, span):
             beside = {name: [None if value is None else Written(value)] * len(block) for name, value in own.items()}
             yield replace(block, kept={**block.kept, **beside}) if own else block
 

@@ -10,7 +10,6 @@ import io
 import logging
 import re
 import sys
-from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -58,20 +57,11 @@ def checked_delimiter(delimiter: object) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """How rows are cut into fields.
-
-    Attributes
-    ----------
-    delimiter : str
-    quotes : bool
-        Whether a field may be in quotes, and then hold delimiters and ends of lines.
-    escapes : bool
-        Whether quotes in it are written with a backslash.
-    """
+    """How rows are cut into fields."""
 
     delimiter: str
-    quotes: bool = True
-    escapes: bool = False
+    quotes: bool = True  # a field may be in quotes, and then hold delimiters and ends of lines
+    escapes: bool = False  # quotes in it are written with a backslash
 
     def reader(self, lines: Iterator[str]) -> Iterator[list[str]]:
         """Return what cuts lines."""
@@ -84,26 +74,15 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of which the columns are known.
-
-    Attributes
-    ----------
-    path : Location
-    encoding : str
-    limits : ReadLimits
-    cut : Cut
-    columns : tuple of str
-        Their names; numbers from 0 where there is no header.
-    n_before : int
-        Lines before the first row.
-    """
+    """A table of which the columns are known."""
 
     path: Location
     encoding: str
     limits: ReadLimits
     cut: Cut
-    columns: tuple[str, ...]
-    n_before: int
+    columns: tuple[str, ...]  # their names; numbers from 0 where there is no header
+    n_before: int  # lines before the first row
+    rows: tuple[tuple[str, ...], ...]  # the first ones
 
     @classmethod
     def opened(
@@ -127,10 +106,13 @@ class Table:
             delimiter, n_before, sample = delimiter or _NAMES.get(named[1], named[1]), 1, sample[1:]
         above = 0 if header is False else _lines_above(sample, delimiter, usual, whole=whole)
         n_before, sample = n_before + above, sample[above:]
-        cut = _likely_cut(sample, delimiter, usual, whole=whole)
-        lines = _Lines(iter([(1 + n_before, "".join(sample).encode())]), path, limits)
-        rows = _Rows(cut, lines, None, Dirt(skip_rows=True))
-        first = next(iter(rows), None)
+        cut, lines, passed = (
+            _likely_cut(sample, delimiter, usual, whole=whole),
+            list(map(str.encode, sample)),
+            Dirt(True),
+        )
+        top = _Rows(cut, lines, 1 + n_before, path, limits, None, passed)
+        first = next(iter(top), None)
         if first is None:
             if whole and not any(line.strip() for line in sample):
                 raise NoDocuments(f"{path} is empty; give a file with at least one document")
@@ -138,38 +120,34 @@ class Table:
             wrong = (
                 "ends in a bare carriage return; save it with the line ends of Unix or Windows"
                 if bare
-                else ("begins a row that cannot be read; check its quotes")
+                else "begins a row that cannot be read; check its quotes"
             )
             raise ReadError(f"{path}, line {1 + n_before} {wrong}")
-        used = lines.number - 1
-        others = [row for row in islice(rows, _SAMPLE_ROWS) if len(row) == len(first)]
+        below = _Rows(cut, lines[top.at :], 1 + n_before + top.at, path, limits, len(first), passed)
+        rows = list(islice(below, _SAMPLE_ROWS))
         if above and asked is not None:
             _LOG.warning(
-                "the first %d line%s of %s stand%s above the table and %s left out; its columns are %s",
-                n_before, "s" * (n_before != 1), path, "s" * (n_before == 1), "is" if n_before == 1 else "are",
-                ", ".join(first)[:200],
+                "lines above the table in %s that are left out: %d; its columns are %s",
+                path, n_before, ", ".join(first)[:200],
             )  # fmt: skip
         if header is None:
-            header = _is_header(first, others, asked or Asked())
+            header = _is_header(first, rows, asked or Asked())
             if not header and asked is not None:
                 asked.tell(
                     path,
                     "the first row looks like the others, so it is read as a document and the columns are numbered "
                     "from 0; if it names the columns, give --header (in Python: header=True)",
                 )
-        if not header:
-            return cls(path, encoding, limits, cut, tuple(map(str, range(len(first)))), n_before)
-        return cls(path, encoding, limits, cut, tuple(name.strip() for name in first), used)
+        columns = tuple(name.strip() for name in first) if header else tuple(map(str, range(len(first))))
+        known = tuple(map(tuple, rows if header else [first, *rows]))
+        return cls(path, encoding, limits, cut, columns, n_before + top.at if header else n_before, known)
 
-    def fields(self, asked: Asked, dirt: Dirt | None = None) -> Fields:
+    def fields(self, asked: Asked) -> Fields:
         """Choose the columns by the first rows; those of the same name are refused."""
-        sample, _ = _sample(self.path, self.encoding, self.limits, dirt)
-        lines = _Lines(iter([(self.n_before + 1, "".join(sample[self.n_before :]).encode())]), self.path, self.limits)
-        rows = list(islice(_Rows(self.cut, lines, len(self.columns), Dirt(skip_rows=True)), _SAMPLE_ROWS))
         values: dict[str, object] = {}
         for place, name in enumerate(self.columns):
-            texts = [row[place] for row in rows if row[place] and not _is_number(row[place])]
-            filled = any(row[place] for row in rows)
+            filled = [row[place] for row in self.rows if row[place]]
+            texts = [text for text in filled if not _is_number(text)]
             values[name] = max(texts, key=len) if texts else (0.0 if filled else "")
         twice = {name for name in self.columns if self.columns.count(name) > 1}
         shown = f" (cut at {self.cut.delimiter!r}, --delimiter)" if self.cut.delimiter not in (",", "\t", _NONE) else ""
@@ -193,24 +171,40 @@ class Table:
     def chunks(self, wanted: Sequence[str], dirt: Dirt, span: Span | None = None) -> Iterator[dict[str, Any]]:
         """Give some columns as Arrow arrays of large strings, some thousand rows at once."""
         blocks = line_blocks(self.path, self.encoding, self.limits, dirt, span)
-        lines = _Lines(blocks, self.path, self.limits)
-        if span is None or span.begin == 0:
-            lines.skip(self.n_before)
+        before = self.n_before if span is None or span.begin == 0 else 0
         places = [self.columns.index(name) for name in wanted]
-        while lines.fill():
-            content = lines.whole_rows(self.cut)
-            parsed = None if content is None else self._parsed(content, wanted)
-            if content is not None and parsed is not None:
-                lines.take(content)
+        held, number = b"", 1  # lines, and the number of the first one
+        while True:
+            block = next(blocks, None)
+            if block is not None:
+                number, held = (number, held + block[1]) if held else block
+            while before and held:
+                held = held.partition(b"\n")[2]
+                number, before = number + 1, before - 1
+            if not held:
+                if block is None:
+                    return
+                continue
+            end = whole_rows(held, self.cut)
+            if end == 0 and block is not None and len(held) <= self.limits.document_bytes:
+                continue
+            parsed = self._parsed(held[:end], wanted) if end > 0 else None
+            if parsed is not None:
+                number, held = number + held.count(b"\n", 0, end), held[end:]
                 if len(parsed[wanted[0]]):
                     yield parsed
                 continue
-            end = lines.end
-            rows = iter(_Rows(self.cut, lines, len(self.columns), dirt))
-            while lines.begun < end and (some := list(_until(rows, lines, end))):
-                yield {
-                    name: arrow_texts([row[place] for row in some]) for name, place in zip(wanted, places, strict=True)
-                }
+            lines = io.BytesIO(held).readlines()
+            n_lines = len(lines)
+            rows = _Rows(self.cut, lines, number, self.path, self.limits, len(self.columns), dirt, blocks)
+            reading, some = iter(rows), [[""]]
+            while rows.at < n_lines and some:
+                some = list(islice(rows.until(reading, n_lines), _ROWS))
+                if some:
+                    yield {
+                        name: arrow_texts([row[at] for row in some]) for name, at in zip(wanted, places, strict=True)
+                    }
+            number, held = number + rows.at, b"".join(rows.lines[rows.at :])
 
     def _parsed(self, content: bytes, wanted: Sequence[str]) -> dict[str, Any] | None:
         """Cut sound rows with pyarrow; None where anything is not as it should be."""
@@ -264,87 +258,6 @@ def _unwrapped(text: str) -> str:
     return text if found is None else found[1].replace('""', '"')
 
 
-def _until(rows: Iterator[list[str]], lines: _Lines, end: int) -> Iterator[list[str]]:
-    """Give some thousand rows of those that begin before a place."""
-    for _ in range(_ROWS):
-        if lines.begun >= end:
-            return
-        row = next(rows, None)
-        if row is None:
-            return
-        yield row
-
-
-class _Lines:
-    """The lines of a table: many at once, or one after the other.
-
-    Attributes
-    ----------
-    number : int
-        Of the next line.
-    begun, end : int
-        Bytes that were taken so far, and with those that are held.
-    """
-
-    def __init__(self, blocks: Iterator[tuple[int, bytes]], path: Location, limits: ReadLimits) -> None:
-        self.path, self.limits = path, limits
-        self._blocks, self._held = blocks, b""
-        self._single: deque[bytes] = deque()
-        self.number, self.begun, self.end = 1, 0, 0
-
-    def fill(self) -> bool:
-        """Hold some lines; False at the end of the table."""
-        if self._single:
-            self._held, self._single = b"".join(self._single), deque()
-        return bool(self._held) or self._more()
-
-    def _more(self) -> bool:
-        found = next(self._blocks, None)
-        if found is None:
-            return False
-        if not self._held and not self._single:
-            self.number = found[0]
-        self._held += found[1]
-        self.end += len(found[1])
-        return True
-
-    def skip(self, n_lines: int) -> None:
-        """Pass over lines."""
-        for _ in range(n_lines):
-            self.pop()
-
-    def pop(self) -> bytes | None:
-        """Take the next line; None at the end."""
-        if not self._single:
-            while not self._held:
-                if not self._more():
-                    return None
-            self._single, self._held = deque(io.BytesIO(self._held).readlines()), b""
-        line = self._single.popleft()
-        self.number, self.begun = self.number + 1, self.begun + len(line)
-        return line
-
-    def push(self, lines: Sequence[bytes]) -> None:
-        """Give lines back."""
-        if self._held:
-            self._single, self._held = deque(io.BytesIO(self._held).readlines()), b""
-        self._single.extendleft(reversed(lines))
-        self.number, self.begun = self.number - len(lines), self.begun - sum(map(len, lines))
-
-    def take(self, content: bytes) -> None:
-        """Take what `whole_rows` gave."""
-        self._held = self._held[len(content) :]
-        self.number, self.begun = self.number + content.count(b"\n"), self.begun + len(content)
-
-    def whole_rows(self, cut: Cut) -> bytes | None:
-        """Return the held lines up to the end of a row, if no quote stands where it means something else."""
-        while True:
-            end = whole_rows(self._held, cut)
-            if end != 0 or len(self._held) > self.limits.document_bytes or not self._more():
-                break
-        return self._held[:end] if end > 0 else None
-
-
 def whole_rows(content: bytes, cut: Cut) -> int:
     """Return where the last whole row of lines ends; 0: none does, -1: a quote stands where it may mean something else.
 
@@ -378,89 +291,93 @@ def whole_rows(content: bytes, cut: Cut) -> int:
 
 
 class _Rows:
-    """Rows read one by one.
+    """Rows read one by one; one that is wrong is read again with other quotes, then refused or left out."""
 
-    Parameters
-    ----------
-    cut : Cut
-    lines : _Lines
-    n_columns : int or None
-        Fields of a row; None: any number.
-    dirt : Dirt
-        What is done with rows that cannot be read.
-    """
+    def __init__(
+        self,
+        cut: Cut,
+        lines: list[bytes],
+        number: int,
+        path: Location,
+        limits: ReadLimits,
+        n_columns: int | None,
+        dirt: Dirt,
+        more: Iterator[tuple[int, bytes]] | None = None,  # blocks of lines that follow
+    ) -> None:
+        self._cut, self.lines, self._number, self._path = cut, lines, number, path
+        self._limits, self._n_columns, self._dirt, self._more = limits, n_columns, dirt, more
+        self.at = 0  # the next line
 
-    def __init__(self, cut: Cut, lines: _Lines, n_columns: int | None, dirt: Dirt) -> None:
-        self._cut, self._lines, self._n_columns, self._dirt = cut, lines, n_columns, dirt
+    def until(self, rows: Iterator[list[str]], n_lines: int) -> Iterator[list[str]]:
+        """Give the rows that begin in the first lines."""
+        while self.at < n_lines and (row := next(rows, None)) is not None:
+            yield row
 
     def __iter__(self) -> Iterator[list[str]]:
+        n = self._n_columns
         while True:
-            row, taken, error = self._row(self._cut)
-            if not taken:
+            start = self.at
+            row, error = self._row(self._cut)
+            end = self.at
+            if end == start:
                 return
             if error is None and not row:  # an empty line
                 continue
-            if (
-                error is None
-                and self._n_columns is not None
-                and len(row) > self._n_columns
-                and not any(row[self._n_columns :])
-            ):
-                row = row[: self._n_columns]  # delimiters at the end
-            if error is None and self._n_columns in (None, len(row)):
+            if error is None and n is not None and not any(row[n:]):  # delimiters at the end
+                row = row[:n]
+            if error is None and n in (None, len(row)):
                 yield row if self._cut.quotes else [_unwrapped(text) for text in row]
                 continue
-            self._lines.push(taken)
-            other = self._otherwise(taken)
+            other = self._otherwise(start, end)
             if other is not None:
                 yield other
                 continue
-            first = self._lines.number
-            self._lines.pop()
-            if error is None and len(taken) > 1:  # a row of several lines that was closed: all of it
-                for _ in taken[1:]:
-                    self._lines.pop()
-            self._wrong(first, row, error)
+            self.at = end if error is None else start + 1  # a row that was closed: all of it
+            self._wrong(self._number + start, row, error)
 
-    def _row(self, cut: Cut) -> tuple[list[str], list[bytes], str | None]:
-        """Take a row; return it, its lines, and what is wrong with it."""
-        taken: list[bytes] = []
-        size, limits = 0, self._lines.limits
-        first = self._lines.number
+    def _row(self, cut: Cut) -> tuple[list[str], str | None]:
+        """Take a row; return it, and what is wrong with it."""
+        size, first = 0, self._number + self.at
 
         def lines() -> Iterator[str]:
             nonlocal size
-            while (line := self._lines.pop()) is not None:
-                taken.append(line)
+            while self.at < len(self.lines) or self._has_more():
+                line = self.lines[self.at]
+                self.at += 1
                 size += max(len(line), _LEAST)
-                if size > limits.document_bytes:
-                    raise limits.too_long(
-                        f"the row of {self._lines.path} that begins on line {first} (perhaps a quote is not closed)"
+                if size > self._limits.document_bytes:
+                    raise self._limits.too_long(
+                        f"the row of {self._path} that begins on line {first} (perhaps a quote is not closed)"
                     )
                 yield line.decode()
 
         try:
-            return next(cut.reader(lines()), []), taken, None
+            return next(cut.reader(lines()), []), None
         except csv.Error as error:
-            return [], taken, str(error)
+            return [], str(error)
 
-    def _otherwise(self, taken: list[bytes]) -> list[str] | None:
+    def _has_more(self) -> bool:
+        self.lines += (line for _, block in islice(self._more or (), 1) for line in io.BytesIO(block))
+        return self.at < len(self.lines)
+
+    def _otherwise(self, start: int, end: int) -> list[str] | None:
         """Read a row that is wrong with other quotes; None where that does not help."""
-        if self._n_columns is None or not any(b'"' in line for line in taken):
+        taken = b"".join(self.lines[start:end])
+        if self._n_columns is None or b'"' not in taken:
             return None
-        others = [replace(self._cut, escapes=True)] if any(b'\\"' in line for line in taken) else []
+        others = [replace(self._cut, escapes=True)] if b'\\"' in taken else []
         if self._cut.delimiter == "\t":
             others.append(replace(self._cut, quotes=not self._cut.quotes))
         for cut in others:
-            row, lines, error = self._row(cut)
+            self.at = start
+            row, error = self._row(cut)
             if error is None and len(row) == self._n_columns:
                 return row if cut.quotes else [_unwrapped(text) for text in row]
-            self._lines.push(lines)
         return None
 
     def _wrong(self, line: int, row: list[str], error: str | None) -> None:
         """Refuse or note a row."""
-        where = f"{self._lines.path}, line {line}"
+        where = f"{self._path}, line {line}"
         if error is not None and "new-line" in error:
             self._dirt.row(
                 f"{where} ends in a bare carriage return", "save the file with the line ends of Unix or Windows"
