@@ -40,7 +40,7 @@ BAD = [
     ("d.jsonl", '{"text": "a"}\n{"n": ' + "9" * 5000 + "}\n", "line 2 holds a number of too many digits"),
     ("d.json", '["a", "b"] x', "more text follows the end of the JSON array"),
     ("d.json", '["a", "b', "element 2 is not valid JSON"),
-    ("d.json", '{"data": [["a"]], "columns": ["text"]}', 'in pandas: orient="records"'),
+    ("d.json", '{"data": [["a"]], "columns": ["text"]}', 'orient="records"'),
     ("d.json", json.dumps({"text": {"0": "a", "1": "b"}}), 'orient="records"'),
     ("d.csv", "id,text\n1,a,b\n", "line 2 has 3 fields but the header names 2"),
     ("d.csv", "id,text\r1,bread\r", "bare carriage return"),

@@ -140,17 +140,8 @@ def count_files(
             "phrases=True needs all texts at once, which count_files does not hold; give a list of phrases, such as "
             "text_options.phrases of a corpus that stickbreak.corpus.read made of a part of them"
         )
-    settings = ReadSettings.checked(
-        format=format,
-        text_field=text_field,
-        name_field=name_field,
-        keep=keep,
-        encoding=encoding,
-        delimiter=delimiter,
-        header=header,
-        bad_rows=bad_rows,
-        encoding_errors=encoding_errors,
-        limits=limits,
+    settings = ReadSettings(
+        format, text_field, name_field, keep, encoding, delimiter, header, bad_rows, encoding_errors, limits=limits
     )
     words = given_words(checked_words(vocabulary), settings.encoding, settings.limits)
     target = place_of(out).absolute()

@@ -26,38 +26,26 @@ _FILLING_LINES = 100  # that may have what is null in the first object
 _ROWS, _BYTES = 1 << 12, 1 << 20  # that are put together where they are read one by one
 _KINDS = {list: "array", int: "number", float: "number", bool: "true or false", type(None): "null", dict: "object"}
 _BLANKS = re.compile(r"[\s,]*")
-_NEAR = 16  # characters: an error farther from the end of what is there does not go away with more text
+_NEAR = 16  # characters from the end of a text that is cut off
 _REPAIR = "repair or remove this line"
 
 _Value = tuple[str, Any]  # where it stands, and the value
 
 
 class JsonTexts:
-    """A file of JSON.
-
-    Parameters
-    ----------
-    path : Location
-    asked : Asked
-        The fields to read; the first object decides for all, the next ones where it holds null.
-    encoding : str
-    limits : ReadLimits
-    """
+    """A file of JSON; the first object decides which fields are read, the next ones where it holds null."""
 
     def __init__(self, path: Location, asked: Asked, encoding: str, limits: ReadLimits) -> None:
         self.path, self.asked, self.encoding, self.limits = path, asked, encoding, limits
-        self._inside: list[_Value] | None = None  # the documents, where the file is one object with a list of them
 
     def blocks(self, dirt: Dirt, span: Span | None = None, sample: Mapping[str, Any] | None = None) -> Iterator[Block]:
         """Read the documents."""
         if span is None:
-            if self._begin() == "[":
-                yield from self._together(self._elements(dirt), dirt, None)
+            values = self._inside(dirt)
+            if values is not None:
+                yield from self._together(values, dirt, None)
                 return
-            sample = self.sample()
-            if self._inside is not None:
-                yield from self._together(iter(self._inside), dirt, None)
-                return
+            sample = self._first_object()
         fields = None if sample is None else self.asked.fields(sample, f"{self.path}")
         schema = None if sample is None or fields is None else _schema(sample, fields)
         for number, lines in line_blocks(self.path, self.encoding, self.limits, dirt, span):
@@ -68,80 +56,69 @@ class JsonTexts:
                 yield from self._together(self._values(number, lines, dirt), dirt, fields)
 
     def sample(self) -> dict[str, Any] | None:
-        """Return the first object of a file of lines; None for an array, and where the first lines hold none.
+        """Return the first object of a file of lines; None where there is none, or the file is one array or object."""
+        return self._first_object() if self._inside(Dirt(True, True)) is None else None
 
-        None, too, where the file is one object, and the documents are in a list inside it.
-        """
-        if self._begin() == "[":
-            return None
+    def _first_object(self) -> dict[str, Any] | None:
+        """Return the first object on a line, with what others have where it holds null."""
+        values = (value for _, value in self._lines(Dirt(skip_rows=True, replace_bytes=True)))
+        objects = (value for value in islice(values, _SAMPLE_LINES) if isinstance(value, dict))
+        first = next(objects, None)
+        return None if first is None else _filled(first, islice(objects, _FILLING_LINES))
+
+    def _lines(self, dirt: Dirt) -> Iterator[_Value]:
+        blocks = line_blocks(self.path, self.encoding, self.limits, dirt)
+        return (value for number, lines in blocks for value in self._values(number, lines, dirt))
+
+    def _whole(self, dirt: Dirt) -> str:
+        """Return the text of the file."""
+        blocks = line_blocks(self.path, self.encoding, self.limits, dirt)
+        return "".join(lines.decode() for _, lines in blocks).lstrip()
+
+    def _inside(self, dirt: Dirt) -> Iterator[_Value] | None:
+        """Return the values of one array, or of the list of objects inside one object; None for a file of lines."""
+        blocks = line_blocks(self.path, self.encoding, self.limits, Dirt(replace_bytes=True))
+        begin = next((text[0] for _, lines in blocks if (text := lines.decode().lstrip())), "")
+        if begin == "[":
+            return self._elements(self._whole(dirt), dirt)
         known = Dirt(skip_rows=True, replace_bytes=True)
-        blocks = line_blocks(self.path, self.encoding, self.limits, known)
-        values = (value for number, lines in blocks for value in self._values(number, lines, known))
-        first = list(islice(values, 2))
-        if len(first) == 1 and known.n_rows == 0 and self._is_wrapped(first[0][1]):
+        first = list(islice(self._lines(known), 2)) if begin == "{" else []
+        if len(first) == 1 and not known.n_rows:
+            return self._documents_of(first[0][1])
+        if first or not known.n_rows:
             return None
-        if not first and known.n_rows and self._begin() == "{" and self._is_spread():
-            return None
-        found = [*first, *islice(values, _SAMPLE_LINES)] if first and not isinstance(first[0][1], dict) else first
-        objects = [value for _, value in found if isinstance(value, dict)]
-        if not objects:
-            return None
-        others = [*objects[1:], *(value for _, value in islice(values, _FILLING_LINES) if isinstance(value, dict))]
-        return _filled(objects[0], others)
-
-    def _begin(self) -> str:
-        for _, lines in line_blocks(self.path, self.encoding, self.limits, Dirt(replace_bytes=True)):
-            text = lines.decode().lstrip()
-            if text:
-                return text[0]
-        return ""
-
-    def _is_spread(self) -> bool:
-        """Tell whether no line is JSON but the whole file is one object with documents inside; refuse other objects."""
-        decoder, text = json.JSONDecoder(), ""
-        for _, lines in islice(line_blocks(self.path, self.encoding, self.limits, Dirt(replace_bytes=True)), 64):
-            text += lines.decode()
+        text = self._whole(Dirt(replace_bytes=True))  # an object on several lines
         try:
-            value, end = decoder.raw_decode(text.lstrip())
+            value, end = json.JSONDecoder().raw_decode(text)
         except (ValueError, RecursionError):
-            return False
-        if "\n" not in text.lstrip()[:end]:
-            return False
-        if self._is_wrapped(value):
-            return True
-        raise ReadError(
-            f"{self.path}, line 1 begins a JSON object that ends on a later line; write each object on one line, "
-            "or all "
-            "objects as one array"
-        )
+            return None
+        found = self._documents_of(value) if "\n" in text[:end] else None
+        if found is None and "\n" in text[:end]:
+            raise ReadError(
+                f"{self.path}, line 1 begins a JSON object that ends on a later line; write each object on one line, "
+                "or all objects as one array"
+            )
+        return found
 
-    def _is_wrapped(self, value: Any) -> bool:
-        """Tell whether a file is {"data": [...]}, with the documents inside; refuse what pandas writes otherwise."""
+    def _documents_of(self, value: Any) -> Iterator[_Value] | None:
+        """Return the documents inside of {"data": [...]}; None for one document; refuse other forms of pandas."""
         asked = self.asked.text
         if not isinstance(value, dict) or (asked is not None and asked.partition(".")[0] in value):
-            return False
-        columns = [own for own in value.values() if isinstance(own, dict)]
-        if columns and len(columns) == len(value) and all("0" in own for own in columns):
-            raise ReadError(
-                f"{self.path} holds one object of columns, as pandas writes it; write an object for each document: "
-                'frame.to_json(path, orient="records", lines=True)'
-            )
-        if asked is None and any(isinstance(own, str) or key == "text" for key, own in value.items()):
-            return False
+            return None
         lists = {key: own for key, own in value.items() if isinstance(own, list)}
         objects = [key for key, own in lists.items() if own and all(isinstance(one, dict) for one in own)]
-        if objects:
-            key = "data" if "data" in objects else max(objects, key=lambda name: len(lists[name]))
-            where = f"{self.path}, element"
-            self._inside = [(f"{where} {n} of {key!r:.40}", one) for n, one in enumerate(lists[key], start=1)]
-            _LOG.warning("%s is one object: the documents are the objects of its list %.40r", self.path, key)
-            return True
-        if lists and asked is None:
+        of_columns = value and all(isinstance(own, dict) and "0" in own for own in value.values())
+        is_text = asked is None and any(isinstance(own, str) or key == "text" for key, own in value.items())
+        if of_columns or (lists and asked is None and not objects and not is_text):
             raise ReadError(
-                f"{self.path} holds one object with the list {min(lists)!r:.40} inside; write an object for each "
-                'document (in pandas: orient="records")'
+                f"{self.path} holds one object of columns or lists; write an object for each document (in pandas: "
+                'frame.to_json(path, orient="records", lines=True))'
             )
-        return False
+        if is_text or not objects:
+            return None
+        key = "data" if "data" in objects else max(objects, key=lambda name: len(lists[name]))
+        _LOG.warning("%s is one object: the documents are the objects of its list %.40r", self.path, key)
+        return ((f"{self.path}, element {n} of {key!r:.40}", one) for n, one in enumerate(lists[key], start=1))
 
     def _values(self, number: int, lines: bytes, dirt: Dirt) -> Iterator[_Value]:
         """Give the value of each line; empty lines are passed over."""
@@ -155,54 +132,33 @@ class JsonTexts:
                 continue
             yield f"{self.path}, line {at}", value
 
-    def _elements(self, dirt: Dirt) -> Iterator[_Value]:
-        """Give the elements of one array; one of a large file is in memory at a time."""
-        blocks = line_blocks(self.path, self.encoding, self.limits, dirt)
-        decoder, text, at, number = json.JSONDecoder(), "", 0, 0
-        near, ended = True, False
+    def _elements(self, text: str, dirt: Dirt) -> Iterator[_Value]:
+        """Give the elements of one array, one at a time."""
+        decoder, at, number = json.JSONDecoder(), 1, 0
         while True:
+            number += 1
+            where = f"{self.path}, element {number}"
             found = _BLANKS.match(text, at)
             at = at if found is None else found.end()
-            if number == 0 and text[at : at + 1] == "[":
-                number, at = 1, at + 1
-                continue
-            where = f"{self.path}, element {number}"
             if text[at : at + 1] == "]":
-                rest = text[at + 1 :] + "".join(lines.decode() for _, lines in islice(blocks, 1))
-                if rest.strip():
+                if text[at + 1 :].strip():
                     raise ReadError(
                         f"{self.path}: more text follows the end of the JSON array; give one array per file"
                     )
                 return
-            fault: Exception | None = None
-            if at < len(text):
-                try:
-                    value, end = decoder.raw_decode(text, at)
-                    if end < len(text) or ended:
-                        if end - at > self.limits.document_bytes:
-                            raise self.limits.too_long(where)
-                        yield where, value
-                        number, at = number + 1, end
-                        continue
-                except json.JSONDecodeError as error:
-                    fault = error
-                    near = error.pos >= len(text) - _NEAR or error.msg.startswith("Unterminated string")
-                    ended = ended or not near
-                except (ValueError, RecursionError) as error:
-                    raise ReadError(f"{where} {_fault(error)}; repair or remove it") from error
-            if len(text) - at > self.limits.document_bytes:
-                raise self.limits.too_long(where)
-            more = (
-                [] if ended else list(islice(blocks, max(1, (len(text) - at) >> 20)))
-            )  # twice as much: time is linear
-            if not more and not ended:
-                ended = True
-                continue
-            if not more:
-                said = "the file ends too early" if fault is None or near else _fault(fault)
+            try:
+                value, end = decoder.raw_decode(text, at)
+            except json.JSONDecodeError as error:
+                cut_off = error.pos >= len(text) - _NEAR or error.msg.startswith("Unterminated string")
+                said = "the file ends too early" if cut_off else _fault(error)
                 dirt.row(f"{where} is not valid JSON ({said})", "repair or fetch the file again")
                 return
-            text, at = text[at:] + "".join(lines.decode() for _, lines in more), 0
+            except (ValueError, RecursionError) as error:
+                raise ReadError(f"{where} {_fault(error)}; repair or remove it") from error
+            if end - at > self.limits.document_bytes:
+                raise self.limits.too_long(where)
+            yield where, value
+            at = end
 
     def _together(self, values: Iterator[_Value], dirt: Dirt, fields: Fields | None) -> Iterator[Block]:
         """Put values together to blocks of documents."""

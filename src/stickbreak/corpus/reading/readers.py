@@ -141,18 +141,8 @@ def read(
     >>> corpus.document_names, corpus.words
     (('monday', '1'), ('bread', 'butter'))
     """
-    settings = ReadSettings.checked(
-        format=format,
-        text_field=text_field,
-        name_field=name_field,
-        keep=keep,
-        encoding=encoding,
-        delimiter=delimiter,
-        header=header,
-        bad_rows=bad_rows,
-        encoding_errors=encoding_errors,
-        chunk_size=chunk_size,
-        limits=limits,
+    settings = ReadSettings(
+        format, text_field, name_field, keep, encoding, delimiter, header, bad_rows, encoding_errors, chunk_size, limits
     )
     if copies not in ("keep", "drop"):
         raise InputError(f"copies is {copies!r:.40}; give 'keep' or 'drop'")
@@ -177,20 +167,7 @@ def _read(source: TextSource, options: TextOptions, given: tuple[str, ...] | Pat
     return count_blocks_of(source, options, words)
 
 
-def read_texts(
-    path: PathLike | UrlPath,
-    rows: Iterable[int],
-    *,
-    format: str | None = None,
-    text_field: str | None = None,
-    encoding: str = "utf-8",
-    delimiter: str | None = None,
-    header: bool | None = None,
-    bad_rows: str = "fail",
-    encoding_errors: str = "strict",
-    chunk_size: int = 10_000,
-    limits: ReadLimits | None = None,
-) -> list[str]:
+def read_texts(path: PathLike | UrlPath, rows: Iterable[int], **settings: Any) -> list[str]:
     """Read the texts of some documents again, for the snippets of a report.
 
     Parameters
@@ -199,8 +176,9 @@ def read_texts(
         Texts, as `read` reads them.
     rows : iterable of int
         Rows of the corpus that `read` returns, in any order.
-    format, text_field, encoding, delimiter, header, bad_rows, encoding_errors, chunk_size, limits
-        As in `read`.
+    **settings
+        How they are read: format, text_field, encoding, delimiter, header, bad_rows, encoding_errors, chunk_size and
+        limits, as in `read`.
 
     Returns
     -------
@@ -214,18 +192,7 @@ def read_texts(
     ReadError
         As in `read`.
     """
-    settings = ReadSettings.checked(
-        format=format,
-        text_field=text_field,
-        encoding=encoding,
-        delimiter=delimiter,
-        header=header,
-        bad_rows=bad_rows,
-        encoding_errors=encoding_errors,
-        chunk_size=chunk_size,
-        limits=limits,
-    )
-    source = TextSource.checked(path, "read_texts", settings)
+    source = TextSource.checked(path, "read_texts", ReadSettings(**settings))
     wanted = _checked_rows(rows)
     if not source.holds_texts:
         raise InputError(
@@ -234,7 +201,7 @@ def read_texts(
     found: dict[int, str] = {}
     missing = set(wanted)
     begin = 0
-    for block in source.blocks(settings.dirt()) if wanted else ():
+    for block in source.blocks(source.settings.dirt()) if wanted else ():
         for row in sorted(row for row in missing if begin <= row < begin + len(block)):
             text = block.texts[row - begin].as_py()
             found[row] = text if isinstance(text, str) else " ".join(text)
@@ -249,7 +216,7 @@ def read_texts(
 
 def read_columns(path: PathLike | UrlPath, n: int, **settings: Any) -> Any:
     """Read the columns beside the first texts of a collection, to see what there is."""
-    source = TextSource.checked(path, "read_columns", ReadSettings.checked(keep=ALL, chunk_size=n, **settings))
+    source = TextSource.checked(path, "read_columns", ReadSettings(keep=ALL, chunk_size=n, **settings))
     gatherer = Gatherer(())
     for block in source.blocks(source.settings.dirt()) if source.holds_texts else ():
         some = block.slice(0, n)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from numbers import Integral
 from typing import Any, Self
@@ -123,60 +123,44 @@ Stamp = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class ReadSettings:
-    """How texts are read; every field is checked."""
+    """How texts are read: arguments of `stickbreak.corpus.read`; the format is checked with the file."""
 
-    format: str | None
-    asked: Asked
-    encoding: str
-    delimiter: str | None
-    chunk_size: int
-    limits: ReadLimits
+    format: str | None = None
+    text_field: Any = None
+    name_field: Any = None
+    keep: Any = None
+    encoding: str = "utf-8"
+    delimiter: str | None = None
     header: bool | None = None
     bad_rows: str = "fail"
     encoding_errors: str = "strict"
+    chunk_size: int = 10_000
+    limits: Any = None
+    asked: Asked = field(init=False)
 
-    @classmethod
-    def checked(
-        cls,
-        *,
-        format: str | None = None,
-        text_field: object = None,
-        name_field: object = None,
-        keep: object = None,
-        encoding: object = "utf-8",
-        delimiter: object = None,
-        chunk_size: Any = 10_000,
-        limits: object = None,
-        header: object = None,
-        bad_rows: object = "fail",
-        encoding_errors: object = "strict",
-    ) -> Self:
-        """Check the arguments of `stickbreak.corpus.read`; the format is looked at with the file."""
-        if isinstance(chunk_size, bool) or not isinstance(chunk_size, Integral) or chunk_size < 1:
-            raise InputError(f"chunk_size is {chunk_size!r:.40}; give a number of documents from 1 upwards")
-        if not (header is None or isinstance(header, bool)):
-            raise InputError(f"header is {header!r:.40}; give True, False, or None to tell it by the first row")
-        for argument, value, known in (
-            ("bad_rows", bad_rows, ("fail", "skip")),
-            ("encoding_errors", encoding_errors, ("strict", "replace")),
-        ):
+    def __post_init__(self) -> None:
+        size = self.chunk_size
+        if isinstance(size, bool) or not isinstance(size, Integral) or size < 1:
+            raise InputError(f"chunk_size is {size!r:.40}; give a number of documents from 1 upwards")
+        if not (self.header is None or isinstance(self.header, bool)):
+            raise InputError(f"header is {self.header!r:.40}; give True, False, or None to tell it by the first row")
+        for argument, known in (("bad_rows", ("fail", "skip")), ("encoding_errors", ("strict", "replace"))):
+            value = getattr(self, argument)
             if value not in known:
                 raise InputError(f"{argument} is {value!r:.40}; give {known[0]!r} or {known[1]!r}")
         text, name = (
             checked_optional_name(str(value) if isinstance(value, Integral) else value, argument)
-            for value, argument in ((text_field, "text_field"), (name_field, "name_field"))
+            for value, argument in ((self.text_field, "text_field"), (self.name_field, "name_field"))
         )
-        return cls(
-            format,
-            Asked(text, name, checked_keep(keep)),
-            checked_encoding(encoding),
-            checked_delimiter(delimiter),
-            int(chunk_size),
-            checked_limits(limits),
-            header,
-            str(bad_rows),
-            str(encoding_errors),
-        )
+        checked = {
+            "asked": Asked(text, name, checked_keep(self.keep)),
+            "encoding": checked_encoding(self.encoding),
+            "delimiter": checked_delimiter(self.delimiter),
+            "chunk_size": int(size),
+            "limits": checked_limits(self.limits),
+        }
+        for field_name, value in checked.items():
+            object.__setattr__(self, field_name, value)
 
     def dirt(self) -> Dirt:
         """Return what notes rows and bytes that are passed over."""
@@ -185,22 +169,14 @@ class ReadSettings:
 
 @dataclass(frozen=True, slots=True)
 class TextSource:
-    """A file or folder and its format.
-
-    Attributes
-    ----------
-    path : Location
-    kind : str
-        One of FORMATS.
-    settings : ReadSettings
-    partition : tuple of (str, str or None)
-        Columns that the names of folders give, as in year=2020, and their values.
-    """
+    """A file or folder and its format."""
 
     path: Location
-    kind: str
+    kind: str  # one of FORMATS
     settings: ReadSettings
-    partition: tuple[tuple[str, str | None], ...] = ()
+    partition: tuple[
+        tuple[str, str | None], ...
+    ] = ()  # columns that names of folders give, as in year=2020, and values
 
     @classmethod
     def checked(cls, path: object, function: str, settings: ReadSettings) -> Self:
@@ -274,17 +250,8 @@ class TextSource:
     def table(self) -> Table:
         """Look at the first rows of a table with a delimiter."""
         given = self.settings
-        usual = USUAL_DELIMITERS[self.kind]
-        return Table.opened(
-            self.path,
-            given.encoding,
-            given.delimiter,
-            usual,
-            given.limits,
-            header=given.header,
-            asked=given.asked,
-            dirt=given.dirt(),
-        )
+        usual, how = USUAL_DELIMITERS[self.kind], {"header": given.header, "asked": given.asked, "dirt": given.dirt()}
+        return Table.opened(self.path, given.encoding, given.delimiter, usual, given.limits, **how)
 
     def pieces(self, step: int) -> Iterator[Piece]:
         """Cut texts into pieces of about `step` bytes, by the data alone; together, in order, they are all documents.
@@ -316,8 +283,7 @@ class TextSource:
         if size <= step or is_wide(encoding_of(start_of(path), given.encoding, str(path))):
             yield Piece(self, size, stamp)
             return
-        sample: Mapping[str, Any] | None = None
-        table: Table | None = None
+        sample, table = None, None
         if self.kind == "jsonl":
             sample = JsonTexts(path, given.asked, given.encoding, given.limits).sample()
             starts = _starts_of_lines(path, size, step) if sample is not None else [0, size]
@@ -345,35 +311,16 @@ class TextSource:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Consecutive documents of a file or folder.
-
-    Attributes
-    ----------
-    source : TextSource
-    size : int
-        Bytes of text, about.
-    stamp : tuple of (int, int)
-        Size and time of change of each of its files, when they were cut.
-    span : Span or None
-        Its lines.
-    sample : mapping or None
-        Of JSON lines: the first object of the file.
-    table : Table or None
-        Of a table: how it is cut, and its columns.
-    groups : tuple of (int, int) or None
-        Its first row group of Parquet, and the one after its last.
-    files : tuple of str or None
-        Its files of a folder.
-    """
+    """Consecutive documents of a file or folder."""
 
     source: TextSource
-    size: int
-    stamp: Stamp
-    span: Span | None = None
-    sample: Mapping[str, Any] | None = None
-    table: Table | None = None
-    groups: tuple[int, int] | None = None
-    files: tuple[str, ...] | None = None
+    size: int  # bytes of text, about
+    stamp: Stamp  # when it was cut
+    span: Span | None = None  # its lines
+    sample: Mapping[str, Any] | None = None  # of JSON lines: the first object of the file
+    table: Table | None = None  # how a table is cut, and its columns
+    groups: tuple[int, int] | None = None  # its first row group of Parquet, and the one after its last
+    files: tuple[str, ...] | None = None  # its files of a folder
 
     def blocks(self, dirt: Dirt) -> Iterator[Block]:
         """Read the documents; what is wrong with them is added to `dirt`."""
