@@ -70,6 +70,8 @@ def _texts() -> list[Good]:
         ("3", "", "z"),
     ]
     commas = "".join(f'{a},"{b}",{c}\n' for a, b, c in table).encode()
+    words = [f"word{n}" for n in range(12)]
+    table_of_counts = "".join(f"{','.join(row)}\n" for row in [["id", *words], ["a", *"012000100003"]]).encode()
     plain = "".join(text.replace("\n", " ") + "\n" for text in TEXTS).encode()
     text = partial(mutate_text, others=(jsonl, commas, plain))
     lined = "\n".join(t.replace("\n", " ") for t in TEXTS).encode()
@@ -78,6 +80,7 @@ def _texts() -> list[Good]:
         _single("json array", "a.json", json.dumps(records).encode(), mutate_json, weight=2),
         _single("csv", "a.csv", commas, text, weight=3),
         _single("csv", "b.csv", commas.replace(b",", b";"), text),
+        _single("csv", "counts.csv", table_of_counts, text),
         _single("csv", "c.csv", commas.replace(b",", b"\t"), text),
         _single("csv", "d.csv", b"text\nbread and butter\nsalt\n", text),
         _single("tsv", "a.tsv", b"id\ttext\n1\tbread butter\n2\tsalt salt\n", text, weight=2),
@@ -132,12 +135,11 @@ def _matrix_market(matrix: Any, **more: Any) -> bytes:
 
 
 def _matrices() -> list[Good]:
-    sparse, square = sp.csr_matrix(COUNTS), sp.csr_matrix(np.eye(4) + np.eye(4, k=1) + np.eye(4, k=-1))
+    sparse = sp.csr_matrix(COUNTS)
     markets = {
         "integer": _matrix_market(sparse),
         "real": _matrix_market(sparse * 1.5),
         "pattern": _matrix_market(sparse, field="pattern"),
-        "symmetric": _matrix_market(square, symmetry="symmetric"),
         "array": _matrix_market(COUNTS),
         "array real": _matrix_market(COUNTS * 0.5),
         "unsigned": _matrix_market(sparse.astype(np.uint64)),

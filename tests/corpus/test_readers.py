@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from stickbreak.corpus import TextOptions, read, read_texts
-from stickbreak.exceptions import InputError
+from stickbreak.exceptions import InputError, ReadError
 
 TEXTS = ["bread and butter", "", 'butter\nwith jam, "fresh" jam']
 NAMES = ["monday", "tuesday", "wednesday"]
@@ -237,20 +237,43 @@ def test_uci_is_read_with_any_blanks(tmp_path):
     assert read(path).counts.toarray().tolist() == [[0, 5, 0], [1, 0, 0]]
 
 
-@pytest.mark.parametrize("name", ["docword.txt", "d.mtx"])
-def test_quick_and_careful_reading_agree(tmp_path, monkeypatch, name):
-    from stickbreak.corpus.reading import counts
-
-    matrix = np.random.default_rng(0).poisson(0.3, size=(50, 40))
-    path = write(tmp_path / name, uci(matrix)) if name == "docword.txt" else mtx(tmp_path / name, matrix)
-    quick = read(path).counts
-    monkeypatch.setattr(counts, "_by_arrow", lambda *_: None)
-    assert (quick != read(path).counts).nnz == 0
-    np.testing.assert_array_equal(quick.toarray(), matrix)
-
-
 def test_matrix_market_takes_weights_and_dense_files(tmp_path):
     scipy.io.mmwrite(tmp_path / "a.mtx", sp.coo_matrix([[0.5, 0.0, 2.0]]))
     assert not read(tmp_path / "a.mtx").is_integer
     scipy.io.mmwrite(tmp_path / "b.mtx", np.array(TABLE), symmetry="general")
     np.testing.assert_array_equal(read(tmp_path / "b.mtx").counts.toarray(), TABLE)
+
+
+HEADS = {
+    "id": "id,bread,butter,salt,oil,jam,flour,yeast,deck,sail,mast",
+    "": ",bread,butter,salt,oil,jam,flour,yeast,deck,sail,mast",
+}
+
+
+@pytest.mark.parametrize(("head", "delimiter"), [("id", ","), ("", ";"), ("id", "\t")])
+def test_a_table_of_words_is_read_as_counts(tmp_path, caplog, head, delimiter):
+    rows = [("d1", 1, 0, 2, "", 0, 0, 0, 0, 0, 3), ("d2", 0, 1, 0, 0, 0, 0, 0, 5, 0, 0)]
+    lines = [HEADS[head], *(",".join(map(str, row)) for row in rows)]
+    path = write(tmp_path / "counts.csv", "\n".join(lines).replace(",", delimiter) + "\n")
+    corpus = read(path)
+    assert "it is read as counts" in caplog.text
+    assert corpus.names == ("d1", "d2")
+    assert corpus.words[:2] == ("bread", "butter")
+    assert corpus.counts.toarray().tolist() == [[0 if n == "" else n for n in row[1:]] for row in rows]
+    few = write(tmp_path / "few.csv", "id,bread,butter,jam\na,1,0,2\nb,0,1,1\n")
+    with pytest.raises(ReadError, match="give --format counts"):
+        read(few)
+    assert read(few, format="counts").counts.toarray().tolist() == [[1, 0, 2], [0, 1, 1]]
+    with pytest.raises(ReadError, match="column 'jam' holds 'x', not numbers"):
+        read(write(few, "id,bread,butter,jam\na,1,0,x\n"), format="counts")
+
+
+def test_words_of_copies_are_not_counted(tmp_path):
+    texts = ["bread salt", *["butter oil"] * 9, *(f"bread jam {word}" for word in ("flour", "yeast", "dough"))]
+    path = write(tmp_path / "d.txt", "\n".join([*texts, *(f"salt word{chr(97 + n)}" for n in range(20))]) + "\n")
+    options = TextOptions(min_df=2, max_df=1.0, stop_words=None)
+    assert "butter" in read(path, text=options, format="lines").words  # of 33 documents two are asked for at most: one
+    kept = read(path, text=TextOptions(min_df=0.1, max_df=1.0, stop_words=None), copies="drop")
+    assert kept.words == ("bread", "jam", "salt")
+    assert set(map(tuple, kept.counts.toarray().tolist())) == {(1, 0, 1), (0, 0, 0), (1, 1, 0), (0, 0, 1)}
+    assert kept.left_out[-1].startswith("29 of 33")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from stickbreak.cli.options import ALL_CORES
-from stickbreak.cli.output import MOST_LEAVES, tell_notice
+from stickbreak.cli.output import MOST_LEAVES
 from stickbreak.cli.scores import Score, Told, completion_score, scores_of_words
 from stickbreak.cli.settings import limits_of, named_tokenizer
 from stickbreak.cli.tables import WeightTable, document_weights
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from stickbreak.corpus import Corpus, TextOptions
+    from stickbreak.corpus.reading.source import TextSource
     from stickbreak.path.topic_path import TopicPath
 
 __all__ = [
@@ -42,7 +43,6 @@ _OF_ONE_CALL = {"document_bytes", "unpacked_bytes", "declared_size", "tokenizer"
 """A model does not remember limits and code, as it may come from a stranger, and words are its own."""
 _OF_A_SUFFIX = {"format", "delimiter", "header"}
 """What a model remembers for files with the same ending alone."""
-_TEXT_FORMATS = frozenset(("jsonl", "csv", "tsv", "parquet", "lines", "folder"))
 _MANY = 1 / 3  # of the words of documents, that a model does not know: rare words are always left out
 _FIRST = 100  # documents whose columns say what there is
 
@@ -102,42 +102,42 @@ def read_arguments(reading: Mapping[str, Any]) -> dict[str, Any]:
     return {"encoding": "utf-8", **given, "limits": limits_of(reading)}
 
 
-def _read(path: Location, reading: Mapping[str, Any], keep: Any, metadata: Location | None, **more: Any) -> Corpus:
-    from stickbreak.corpus import read
-    from stickbreak.corpus.reading.readers import read_beside, with_columns
+def _read(
+    path: Location,
+    reading: Mapping[str, Any],
+    keep: Any,
+    metadata: Location | None,
+    text: TextOptions | None = None,
+    vocabulary: Any = None,
+) -> tuple[Corpus, Texts | None]:
+    """Return documents, and the function that reads their texts by rows, if there are texts."""
+    from stickbreak.corpus.reading.readers import read_beside, read_texts, read_with_rows, with_columns
 
-    arguments = {**read_arguments(reading), **more}
-    if metadata is None:
-        return read(path, keep=keep, **arguments)
-    table = read_beside(metadata, arguments["encoding"], arguments["limits"])
-    beside = [name for name in keep if name not in table.column_names] if isinstance(keep, list) else keep
-    return with_columns(read(path, keep=beside, **arguments), table, metadata)
+    source = _source(path, reading, keep)
+    if metadata is not None:
+        table = read_beside(metadata, source.settings.encoding, source.settings.limits)
+        if isinstance(keep, list):
+            source = _source(path, reading, [name for name in keep if name not in table.column_names])
+    corpus, rows = read_with_rows(
+        path, source.settings, text, vocabulary or reading.get("vocabulary"), reading.get("copies", "keep")
+    )
+    if metadata is not None:
+        corpus = with_columns(corpus, table if rows is None else table.take(rows), metadata)
+    if not source.holds_texts:
+        return corpus, None
+    of_file = range(len(corpus)) if rows is None else rows.tolist()
+    settings = {
+        name: value for name, value in read_arguments(reading).items() if name not in ("vocabulary", "name_field")
+    }
+    return corpus, lambda asked: read_texts(path, [of_file[row] for row in asked], **settings)
 
 
-def _without_copies(corpus: Corpus, texts: Any, copies: Any) -> tuple[Corpus, Any]:
-    """Leave out documents that have the words of an earlier one, and tell how many."""
-    import numpy as np
+def _source(path: Location, reading: Mapping[str, Any], keep: Any = None) -> TextSource:
+    """Return what is read, and how."""
+    from stickbreak.corpus.reading.source import ReadSettings, TextSource
 
-    if copies != "drop":
-        raise InputError(f"--set copies is {copies!r:.40}; give copies=drop or copies=keep")
-    different = corpus.without_copies()
-    if different is corpus:
-        return corpus, texts
-    tell_notice(different.left_out[-1])
-    rows = np.flatnonzero(corpus.copy_of() == np.arange(corpus.n_documents))
-    return different, None if texts is None else lambda asked: texts(rows[np.asarray(asked, np.int64)].tolist())
-
-
-def _texts(path: Location, reading: Mapping[str, Any]) -> Texts | None:
-    """Return the function that reads texts by their rows; None where the input holds counts."""
-    from stickbreak.corpus import read_texts
-    from stickbreak.corpus.reading.formats import detect_format
-
-    arguments = read_arguments(reading)
-    if detect_format(path, arguments.get("format"), arguments["encoding"]) not in _TEXT_FORMATS:
-        return None
-    own = {name: value for name, value in arguments.items() if name not in ("name_field", "vocabulary")}
-    return lambda rows: read_texts(path, rows, **own)
+    settings = {name: value for name, value in read_arguments(reading).items() if name != "vocabulary"}
+    return TextSource.checked(path, "read", ReadSettings(keep=keep, **settings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,9 +186,7 @@ class Documents:
         from stickbreak.questions.columns import days_of
 
         refuse_settings(reading, FOR_VECTORS, "vectors", "words")
-        corpus, texts = _read(path, reading, keep, metadata, text=text), _texts(path, reading)
-        if reading.get("copies", "keep") != "keep":
-            corpus, texts = _without_copies(corpus, texts, reading["copies"])
+        corpus, texts = _read(path, reading, keep, metadata, text)
         if dates is not None:
             days_of(corpus, dates, date_format)  # refuses dates that the report could not read
         record = {
@@ -220,23 +218,23 @@ class Documents:
 
         refuse_settings(reading, FOR_VECTORS, "vectors", "words")
         settings, record = known_settings(model, path, reading), dict(model._reading or {})
-        words, texts = model.vocabulary_, _texts(path, settings)
-        plain = {name: value for name, value in settings.items() if name != "vocabulary"}
-        if texts is None:
-            corpus = _read(path, settings, keep, metadata)
+        words = model.vocabulary_
+        if not _source(path, settings).holds_texts:
+            corpus, _ = _read(path, settings, keep, metadata)
             corpus, n_outside = align(corpus, _with_new(words, corpus) if new_words else words)
             return cls(corpus, record, n_outside, None, path, settings)
+        plain = {name: value for name, value in settings.items() if name != "vocabulary"}
         options = model.text_options_ or TextOptions()
         if settings.get("tokenizer") is not None:
             options = replace(options, tokenizer=named_tokenizer(settings["tokenizer"]))
         fixed = bool(record.get("fixed_vocabulary"))
         if fixed or options.ngram_range != (1, 1):
             if new_words and not fixed:
-                words = _with_new(words, _read(path, plain, keep, metadata, text=replace(options, max_df=1.0)))
-            corpus = _read(path, plain, keep, metadata, text=options, vocabulary=words)
+                words = _with_new(words, _read(path, plain, keep, metadata, replace(options, max_df=1.0))[0])
+            corpus, texts = _read(path, plain, keep, metadata, options, words)
             return cls(corpus, record, None, texts, path, settings)
         unpruned = replace(options, min_df=1, max_df=1.0, max_features=None)
-        corpus = _read(path, plain, keep, metadata, text=unpruned)
+        corpus, texts = _read(path, plain, keep, metadata, unpruned)
         corpus, n_outside = align(corpus, _with_new(words, corpus, options) if new_words else words)
         return cls(corpus, record, n_outside, texts, path, settings)
 

@@ -114,7 +114,7 @@ READING: dict[str, tuple[Any, Any]] = {
         _text(
             "--format",
             "NAME",
-            "jsonl, csv, tsv, parquet, lines, folder, uci, ldac, svmlight, mtx, npz or corpus; for vectors npy, csv, "
+            "jsonl, csv, tsv, parquet, lines, folder, counts, uci, ldac, svmlight, mtx, npz, corpus; of vectors npy, csv, "
             "tsv, parquet, vectors or images. Default: recognized from name and content.",
         ),
         None,

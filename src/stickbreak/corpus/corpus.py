@@ -268,14 +268,17 @@ class Corpus:
         rows[filled] = filled[first][place]
         return rows
 
+    def first_of_copies(self) -> np.ndarray:
+        """Return the rows of the documents of which no earlier one has the same words as often."""
+        return np.flatnonzero(self.copy_of() == np.arange(self.n_documents))
+
     def without_copies(self) -> Corpus:
         """Return the documents of which no earlier one has the same words as often; `left_out` says how many had."""
-        first = self.copy_of() == np.arange(self.n_documents)
-        n_copies = self.n_documents - int(first.sum())
-        if not n_copies:
+        rows, n_documents = self.first_of_copies(), self.n_documents
+        if rows.size == n_documents:
             return self
-        sentence = f"{n_copies:,} of {self.n_documents:,} documents have the words of an earlier one and are left out"
-        return replace(self[first], left_out=(*self.left_out, sentence))
+        sentence = copies_left_out(n_documents - rows.size, n_documents)
+        return replace(self[rows], left_out=(*self.left_out, sentence))
 
     def halves(self, *, seed: int = 0) -> tuple[Corpus, Corpus]:
         """Split the tokens of every document at random into two halves, for document completion (docs/math (D6)).
@@ -296,6 +299,11 @@ class Corpus:
         """
         observed, held_out = split_halves(self.counts, checked_seed(seed, negative=True))
         return replace(self, counts=observed, place=None), replace(self, counts=held_out, place=None)
+
+
+def copies_left_out(n_copies: int, n_documents: int) -> str:
+    """Say how many copies were left out."""
+    return f"{n_copies:,} of {n_documents:,} documents have the words of an earlier one and are left out"
 
 
 def _first(given: Sequence[str] | None, otherwise: Sequence[str] | None) -> Sequence[str] | None:

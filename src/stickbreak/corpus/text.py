@@ -316,6 +316,8 @@ def corpus_of_blocks(
     names: Sequence[str] | None = None,
     vocabulary: Sequence[str] | None = None,
     metadata: Any = None,
+    *,
+    prune: bool = True,
 ) -> Corpus:
     """Count texts that come many at once; the parameters are those of `count_texts`."""
     if vocabulary is None:
@@ -332,13 +334,21 @@ def corpus_of_blocks(
     if vocabulary is not None:  # which is checked by now
         corpus = Corpus.from_counts(counts, None, names, metadata)
         return replace(corpus, vocabulary=tuple(words.to_pylist()), text_options=options)
+    if prune or not len(words):
+        counts, known = pruned(counts, words, options)
+    else:
+        known = words.to_pylist()
+    return replace(Corpus.from_counts(counts, known, names, metadata), text_options=options)
+
+
+def pruned(counts: sp.csr_matrix, words: Any, options: TextOptions) -> tuple[sp.csr_matrix, list[str]]:
+    """Return the counts of the words that options keep, and these words."""
     document_frequency = np.bincount(counts.indices, minlength=len(words))
     totals = np.bincount(counts.indices, weights=counts.data, minlength=len(words)).astype(np.int64)
     kept = kept_words(words, document_frequency, totals, counts.shape[0], options)
     place = np.full(len(words), -1)
     place[kept] = np.arange(len(kept))
-    counts, known = in_columns(counts, place, len(kept)), words.take(kept).to_pylist()
-    return replace(Corpus.from_counts(counts, known, names, metadata), text_options=options)
+    return in_columns(counts, place, len(kept)), words.take(kept).to_pylist()
 
 
 def _of_frame(frame: Any, text: Hashable | None, keep: Any) -> tuple[Any, Any]:

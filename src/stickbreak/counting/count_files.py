@@ -13,7 +13,7 @@ from stickbreak.corpus.arguments import checked_location
 from stickbreak.corpus.folder import corpus_writer, is_corpus_folder
 from stickbreak.corpus.metadata import Layout
 from stickbreak.corpus.preparing import settled
-from stickbreak.corpus.reading.counts import checked_words, given_words
+from stickbreak.corpus.reading.counts import given_words
 from stickbreak.corpus.reading.decoding import Dirt
 from stickbreak.corpus.reading.files import ReadLimits, reading
 from stickbreak.corpus.reading.source import Piece, ReadSettings, TextSource
@@ -143,7 +143,7 @@ def count_files(
     settings = ReadSettings(
         format, text_field, name_field, keep, encoding, delimiter, header, bad_rows, encoding_errors, limits=limits
     )
-    words = given_words(checked_words(vocabulary), settings.encoding, settings.limits)
+    words = given_words(vocabulary, settings.encoding, settings.limits)
     target = place_of(out).absolute()
     _check_target(target, overwrite=overwrite)
     pieces = _pieces(_files_of(inputs), settings)

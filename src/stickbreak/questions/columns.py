@@ -214,7 +214,7 @@ def _holds_times(column: Any) -> bool:
 
     values = column.to_pandas()
     if _is_text(column.type) and _are_digits(values):
-        values = pd.to_numeric(values)
+        values = pd.to_numeric(values, errors="coerce")
     if not pd.api.types.is_numeric_dtype(values.dtype) or pd.api.types.is_bool_dtype(values.dtype):
         return False
     numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -249,7 +249,7 @@ def _days(values: pd.Series, date_format: str | None, name: str) -> Days:
     if not pd.api.types.is_numeric_dtype(values.dtype):
         if not _are_digits(values) or date_format not in (None, *_UNITS):
             return _read_days(values, date_format, name)
-        values = pd.to_numeric(values)
+        values = pd.to_numeric(values, errors="coerce")
     numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
     known = np.isfinite(numbers)
     if date_format is not None and date_format not in _UNITS:
@@ -275,9 +275,10 @@ def _days(values: pd.Series, date_format: str | None, name: str) -> Days:
 
 
 def _are_digits(values: pd.Series) -> bool:
-    """Tell whether texts are nothing but numbers of many digits, as JSON may hold times."""
-    known = values.dropna()
-    return bool(len(known)) and all(isinstance(value, str) and _DIGITS.fullmatch(value) for value in known)
+    """Tell whether texts are numbers of many digits, as JSON may hold times, but for a few such as "unknown"."""
+    known = [value for value in values.dropna() if not isinstance(value, str) or value.strip()]
+    digits = sum(isinstance(value, str) and _DIGITS.fullmatch(value.strip()) is not None for value in known)
+    return bool(digits) and digits >= (1 - _MOST_WRONG) * len(known)
 
 
 def _are_years(known: NDArray[np.float64]) -> bool:

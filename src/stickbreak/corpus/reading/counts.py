@@ -1,11 +1,12 @@
 """Files of counts and of their words: Matrix Market, UCI bag of words, LDA-C, SVMlight, SciPy's .npz.
 
-Headers are read here, numbers by pyarrow, and archives by SciPy. SciPy's reader of Matrix Market is not used: it ends
+Headers are read here, numbers by pandas, and archives by SciPy. SciPy's reader of Matrix Market is not used: it ends
 the process for some broken files.
 """
 
 from __future__ import annotations
 
+import csv
 import io
 import math
 import os
@@ -68,49 +69,31 @@ def find_vocabulary(counts_path: Path) -> Path | None:
     return None
 
 
-def checked_words(vocabulary: Any) -> tuple[str, ...] | PathLike | None:
-    """Refuse what is neither words nor a path; the words themselves are checked with the counts."""
-    if vocabulary is None or isinstance(vocabulary, (str, os.PathLike)):
-        return vocabulary
+def given_words(vocabulary: Any, encoding: str, limits: ReadLimits) -> tuple[str, ...] | None:
+    """Return words that were given, read where they are in a file; they are checked with the counts."""
+    if vocabulary is None:
+        return None
+    if isinstance(vocabulary, (str, os.PathLike)):
+        return read_vocabulary(Path(vocabulary), encoding, limits)
     try:
         return tuple(vocabulary)
     except TypeError:
         raise InputError(f"vocabulary is {vocabulary!r:.40}; give a list of words or the path of a file") from None
 
 
-def given_words(
-    vocabulary: tuple[str, ...] | PathLike | None, encoding: str, limits: ReadLimits
-) -> tuple[str, ...] | None:
-    """Return the words that `checked_words` let pass, read where they are in a file."""
-    if isinstance(vocabulary, (str, os.PathLike)):
-        return tuple(read_vocabulary(Path(vocabulary), encoding, limits))
-    return vocabulary
-
-
 def vocabulary_for(
-    counts_path: Path,
-    given: Sequence[str] | PathLike | None,
-    encoding: str = "utf-8",
-    limits: ReadLimits = DEFAULT_LIMITS,
+    counts_path: Path, given: Sequence[str] | PathLike | None, encoding: str, limits: ReadLimits
 ) -> tuple[tuple[str, ...] | None, str]:
     """Give the words of a file of counts, and where they come from."""
-    if given is None:
-        found = find_vocabulary(counts_path)
-        if found is None:
-            return None, "no vocabulary"
-        return read_vocabulary(found, encoding, limits), str(found)
-    if isinstance(given, (str, os.PathLike)):
-        return read_vocabulary(Path(given), encoding, limits), str(given)
-    return tuple(given), "the given vocabulary"
+    place = find_vocabulary(counts_path) if given is None else given
+    is_file = isinstance(place, (str, os.PathLike))
+    return given_words(place, encoding, limits), str(place) if is_file else "the given vocabulary"
 
 
-_BLOCK = 1 << 24  # bytes
 _LARGEST = 2**31 - 1
-_BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
-_FORTRAN = bytes.maketrans(b"dD", b"ee")  # it writes 1.5D+02
+_BYTES_OF_AN_ENTRY = 12  # of a file, about
 _SIZES = re.compile(rb"\d{1,18}(?:\s+\d{1,18})*")
 _PAIRS = re.compile(rb"\d{1,18}(?:\s+\d{1,18}:\d{1,18})*+")
-_SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 
 
 def _shown(content: bytes) -> str:
@@ -129,72 +112,35 @@ def _lines(file: BinaryIO, path: Path, limits: ReadLimits) -> Iterator[tuple[int
 
 def _columns(
     file: BinaryIO, path: Path, n_before: int, dtypes: tuple[str, ...], what: str, limits: ReadLimits
-) -> tuple[list[np.ndarray], int]:
-    """Read the rest of a file that has the same numbers on each line; return them by columns, and the bytes read."""
-    parts: list[list[np.ndarray]] = [[np.empty(0, dtype)] for dtype in dtypes]
-    number, n_bytes = n_before + 1, 0
-    while block := file.read(_BLOCK):
-        if not block.endswith(b"\n"):
-            block += file.readline(limits.document_bytes + 1)
-        arrays = _by_arrow(block, dtypes) or _by_arrow(_single_blanks(block), dtypes)
-        if arrays is None:
-            arrays = _by_python(block, dtypes, path, number, what)
-        for part, array in zip(parts, arrays, strict=True):
-            part.append(array)
-        number, n_bytes = number + block.count(b"\n"), n_bytes + len(block)
-    return [np.concatenate(part) for part in parts], n_bytes
+) -> list[np.ndarray]:
+    """Read the rest of a file that has the same numbers on each line; return them by columns."""
+    import pandas as pd
 
-
-def _by_arrow(block: bytes, dtypes: tuple[str, ...]) -> list[np.ndarray] | None:
-    """Parse numbers with one blank between them; None where anything is not as it should be."""
-    import pyarrow as pa
-    from pyarrow import csv
-
-    if b"x" in block or b"X" in block:  # pyarrow takes hexadecimal numbers
-        return None
-    names = [str(number) for number in range(len(dtypes))]
+    names = list(range(len(dtypes)))
+    kinds: Any = dict(zip(names, dtypes, strict=True))
     try:
-        table = csv.read_csv(
-            pa.BufferReader(block),
-            read_options=csv.ReadOptions(column_names=names),
-            parse_options=csv.ParseOptions(delimiter=" ", quote_char=False),
-            convert_options=csv.ConvertOptions(
-                column_types={name: pa.type_for_alias(dtype) for name, dtype in zip(names, dtypes, strict=True)},
-                null_values=[],
-            ),
-        )
-    except pa.ArrowInvalid:
-        return None
-    return [np.asarray(table.column(name).to_numpy()) for name in names]
+        frame = pd.read_csv(file, sep=r"\s+", header=None, names=names, index_col=False, dtype=kinds, na_filter=False,
+                            quoting=csv.QUOTE_NONE, encoding="latin-1")  # fmt: skip
+    except pd.errors.EmptyDataError:
+        return [np.empty(0, dtype) for dtype in dtypes]
+    except (ValueError, OverflowError) as error:
+        wrong = next(_wrong_lines(path, n_before, dtypes, limits), f"the lines hold other values ({error!s:.80})")
+        raise ReadError(f"{path}, {wrong}; each line must hold {what}") from error
+    return [frame[name].to_numpy() for name in names]
 
 
-def _single_blanks(block: bytes) -> bytes:
-    """Leave one blank between two numbers, and none at the ends of lines."""
-    block = block.translate(_BLANKS)
-    while b"  " in block:
-        block = block.replace(b"  ", b" ")
-    return block.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
-
-
-def _by_python(block: bytes, dtypes: tuple[str, ...], path: Path, number: int, what: str) -> list[np.ndarray]:
-    """Parse lines one by one, and say which one is wrong; what follows the numbers is ignored."""
-    rows: list[list[Any]] = []
-    for at, line in enumerate(io.BytesIO(block), start=number):
-        fields = line.split()
-        if not fields:
-            continue
-        try:
-            rows.append(
-                [
-                    float(field.translate(_FORTRAN)) if dtype == "float64" else int(np.int64(int(field[:20])))
-                    for field, dtype in zip(fields, dtypes, strict=False)
-                ]
-            )
-            if len(rows[-1]) < len(dtypes):
-                raise ValueError
-        except (ValueError, OverflowError) as error:
-            raise ReadError(f"{path}, line {at} is {_shown(line)}; each line must hold {what}") from error
-    return [np.array([row[place] for row in rows], dtype) for place, dtype in enumerate(dtypes)]
+def _wrong_lines(path: Path, n_before: int, dtypes: tuple[str, ...], limits: ReadLimits) -> Iterator[str]:
+    """Name the lines that do not hold the numbers that they should."""
+    with open_binary(path, limits) as file:
+        for number, line in _lines(file, path, limits):
+            fields = line.split()
+            if number <= n_before or not fields:
+                continue
+            try:
+                for field, dtype in zip(fields, dtypes, strict=True):
+                    np.dtype(dtype).type(float(field) if dtype == "float64" else int(field[:20]))
+            except (ValueError, OverflowError):
+                yield f"line {number} is {_shown(line)}"
 
 
 def _check_places(path: Path, places: np.ndarray, size: int, what: str) -> None:
@@ -206,57 +152,41 @@ def _check_places(path: Path, places: np.ndarray, size: int, what: str) -> None:
 
 
 def read_matrix_market(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> Any:
-    """Read a Matrix Market file: sparse ("coordinate") or dense ("array"), real, whole or a pattern, any symmetry."""
+    """Read a Matrix Market file: sparse ("coordinate") or dense ("array"), of real or whole numbers, or a pattern."""
     with open_binary(path, limits) as file:
         banner: list[str] = []
         sizes: list[int] = []
-        n_header, number = 0, 0
+        number = 0
         for number, line in _lines(file, path, limits):  # noqa: B007
-            n_header += len(line)
             content = line.strip()
             if not banner:
                 banner = _banner(content, path)
             elif content and not content.startswith(b"%"):
                 sizes = [int(size) for size in content.split()] if _SIZES.fullmatch(content) else []
                 break
-        dense = banner[1:2] == ["array"]
+        dense, valued = banner[1:2] == ["array"], banner[2:3] != ["pattern"]
         if len(sizes) != (2 if dense else 3):
             names = "rows and columns" if dense else "rows, columns and entries"
             raise ReadError(
                 f"{path}, line {number} must give the {names} of this Matrix Market file; it is cut off or wrong"
             )
         D, W = sizes[0], sizes[1]
-        valued, symmetry = banner[2] != "pattern", banner[3]
         dtypes = (() if dense else ("int64", "int64")) + (("float64",) if valued else ())
         what = "a value" if dense else "row, column, value" if valued else "row, column"
-        arrays, n_bytes = _columns(file, path, number, dtypes, f"{what}, as a Matrix Market file has them", limits)
-    n_stored = sizes[-1]
-    if dense:
-        n_stored = D * W if symmetry == "general" else D * (D + (-1 if symmetry == "skew-symmetric" else 1)) // 2
+        arrays = _columns(file, path, number, dtypes, f"{what}, as a Matrix Market file has them", limits)
+    n_stored = D * W if dense else sizes[-1]
     if arrays[0].size != n_stored:
         raise ReadError(
             f"{path} is a Matrix Market file of {arrays[0].size} entries, but its line {number} asks for "
-            f"{n_stored}; the "
-            "file is cut off or that line is wrong"
+            f"{n_stored}; the file is cut off or that line is wrong"
         )
-    limits.check_shape(path, (D, W), n_header + n_bytes)
-    if symmetry != "general" and D != W:
-        raise ReadError(f"{path} is not square, so it cannot be {symmetry}; repair its first line")
-    if dense and symmetry == "general":
+    limits.check_shape(path, (D, W), _BYTES_OF_AN_ENTRY * n_stored)
+    if dense:
         return sp.csr_matrix(arrays[0].reshape((D, W), order="F"))
-    if dense:  # the lower triangle, column by column
-        column, row = np.triu_indices(D, 1 if symmetry == "skew-symmetric" else 0)
-    else:
-        _check_places(path, arrays[0], D, "row")
-        _check_places(path, arrays[1], W, "column")
-        row, column = arrays[0] - 1, arrays[1] - 1
-    values = arrays[-1] if valued else np.ones(row.size)
-    if symmetry != "general":  # the other triangle is left out
-        beside = row != column
-        mirrored = -values[beside] if symmetry == "skew-symmetric" else values[beside]
-        row, column = np.concatenate([row, column[beside]]), np.concatenate([column, row[beside]])
-        values = np.concatenate([values, mirrored])
-    return sp.coo_matrix((values, (row, column)), shape=(D, W))
+    _check_places(path, arrays[0], D, "row")
+    _check_places(path, arrays[1], W, "column")
+    values = arrays[2] if valued else np.ones(n_stored)
+    return sp.coo_matrix((values, (arrays[0] - 1, arrays[1] - 1)), shape=(D, W))
 
 
 def _banner(line: bytes, path: Path) -> list[str]:
@@ -265,25 +195,15 @@ def _banner(line: bytes, path: Path) -> list[str]:
     if not words or words[0] not in ("%%MatrixMarket", "%MatrixMarket"):
         raise ReadError(
             f"{path} begins with {_shown(line)}, so it is not a Matrix Market file, which begins with "
-            "'%%MatrixMarket'; "
-            "give another format"
+            "'%%MatrixMarket'; give another format"
         )
     found = [word.lower() for word in words[1:5]]
     fields = ("real", "double", "integer", "unsigned-integer", "pattern")
-    if found[2:3] == ["complex"]:
-        raise ReadError(f"{path} holds complex numbers; counts must be real")
-    dense = found[1:2] == ["array"]
-    if (
-        len(found) < 4
-        or found[0] != "matrix"
-        or found[1] not in ("coordinate", "array")
-        or found[3] not in _SYMMETRIES
-        or (found[2] not in fields or (dense and found[2] == "pattern"))
-    ):
+    known = (("matrix",), ("coordinate", "array"), fields[:4] if found[1:2] == ["array"] else fields, ("general",))
+    if len(found) < len(known) or not all(word in words for word, words in zip(found, known, strict=True)):
         raise ReadError(
             f"{path}, line 1 must read '%%MatrixMarket matrix coordinate integer general' or the like, not "
-            f"{_shown(line)}; "
-            "repair this line"
+            f"{_shown(line)}; counts of documents x words are real and not symmetric"
         )
     return found
 
@@ -295,23 +215,21 @@ def read_uci(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> Any:
         if not all(re.fullmatch(rb"0*\d{1,18}", line.strip()) for line in head):
             raise ReadError(
                 f"{path} does not begin with three lines of one number each (documents, words, entries), so it is "
-                "not a "
-                "UCI bag of words; give another format"
+                "not a UCI bag of words; give another format"
             )
         D, W, n_entries = (int(line) for line in head)
         if D == 0 or W == 0 or max(D, W) > _LARGEST:
             raise ReadError(f"{path} declares {D} documents and {W} words; both must be at least 1 and below 2^31")
         what = "three whole numbers (document, word, count)"
-        (row, column, count), n_bytes = _columns(file, path, 3, ("int64",) * 3, what, limits)
+        row, column, count = _columns(file, path, 3, ("int64",) * 3, what, limits)
     if row.size != n_entries:
         raise ReadError(
             f"{path} holds {row.size} entries but its header declares {n_entries}; the file is cut off or its "
-            "third line "
-            "is wrong"
+            "third line is wrong"
         )
     _check_places(path, row, D, "document")
     _check_places(path, column, W, "word")
-    limits.check_shape(path, (D, W), n_bytes + sum(map(len, head)))
+    limits.check_shape(path, (D, W), _BYTES_OF_AN_ENTRY * n_entries)
     return sp.coo_matrix((count, (row - 1, column - 1)), shape=(D, W))
 
 
@@ -328,8 +246,7 @@ def read_ldac(
             if not _PAIRS.fullmatch(line.strip()):
                 raise ReadError(
                     f"{where} is {_shown(line)}; it must read 'M word:count word:count ...' in whole numbers, and "
-                    "0 for an "
-                    "empty document"
+                    "0 for an empty document"
                 )
             numbers = np.fromstring(line.replace(b":", b" "), np.int64, sep=" ")  # from text: the lines are long
             M, pairs = int(numbers[0]), numbers[1:].reshape(-1, 2)
@@ -343,8 +260,7 @@ def read_ldac(
             if n_words is not None and M and pairs[:, 0].max() >= n_words:
                 raise ReadError(
                     f"{where} names word {pairs[:, 0].max()} but {vocabulary_source} has {n_words} words, "
-                    "numbered from 0; "
-                    "give the vocabulary that belongs to these counts"
+                    "numbered from 0; give the vocabulary that belongs to these counts"
                 )
             rows.append(pairs.astype(np.int32))
     entries = np.concatenate([*rows, np.zeros((0, 2), np.int32)])
@@ -397,8 +313,7 @@ def read_npz(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> Any:
             if n_bytes > limits.most_unpacked(size):
                 raise ReadError(
                     f"{path} unpacks to {n_bytes} bytes; if that is right, raise the limit with "
-                    "--max-unpacked-bytes (in "
-                    f"Python: limits=ReadLimits(unpacked_bytes={n_bytes}))"
+                    f"--max-unpacked-bytes (in Python: limits=ReadLimits(unpacked_bytes={n_bytes}))"
                 )
             file.seek(0)
             with np.errstate(all="ignore"), warnings.catch_warnings():

@@ -14,7 +14,21 @@ from stickbreak.exceptions import InputError, NoDocuments, ReadError
 from stickbreak.storage.plain_files import open_file
 from stickbreak.storage.urls import Location
 
-FORMATS = ("jsonl", "csv", "tsv", "parquet", "lines", "folder", "uci", "ldac", "svmlight", "mtx", "npz", "corpus")
+FORMATS = (
+    "jsonl",
+    "csv",
+    "tsv",
+    "parquet",
+    "lines",
+    "folder",
+    "uci",
+    "ldac",
+    "svmlight",
+    "mtx",
+    "npz",
+    "counts",
+    "corpus",
+)
 """Names of the formats, as `format=` takes them."""
 
 TEXTS = frozenset(("jsonl", "csv", "tsv", "parquet", "lines", "folder"))

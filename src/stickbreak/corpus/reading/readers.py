@@ -6,6 +6,7 @@ import logging
 import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from numbers import Integral
@@ -13,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from stickbreak.corpus.corpus import Corpus
+from stickbreak.corpus.corpus import Corpus, copies_left_out
 from stickbreak.corpus.folder import open_corpus
 from stickbreak.corpus.metadata import Gatherer
-from stickbreak.corpus.reading.blocks import Block, names_of
+from stickbreak.corpus.reading.blocks import Block, arrow_texts, names_of
 from stickbreak.corpus.reading.counts import (
-    checked_words,
     given_words,
     read_ldac,
     read_matrix_market,
@@ -29,12 +30,12 @@ from stickbreak.corpus.reading.counts import (
     vocabulary_for,
 )
 from stickbreak.corpus.reading.decoding import Dirt, decoded_lines
-from stickbreak.corpus.reading.fields import ALL
+from stickbreak.corpus.reading.fields import ALL, found_in
 from stickbreak.corpus.reading.files import DEFAULT_LIMITS, ReadLimits
 from stickbreak.corpus.reading.formats import detect_format
 from stickbreak.corpus.reading.parquet import opened, read_table
 from stickbreak.corpus.reading.source import ReadSettings, TextSource
-from stickbreak.corpus.reading.tables import USUAL_DELIMITERS, Table
+from stickbreak.corpus.reading.tables import USUAL_DELIMITERS, Table, numbers_in
 from stickbreak.corpus.text_settings import TextOptions, checked_options
 from stickbreak.exceptions import InputError, InvalidCorpus, NoDocuments, ReadError
 from stickbreak.storage.places import PathLike
@@ -75,8 +76,9 @@ def read(
     path : str or PathLike
         What to read, or the URL of texts or a corpus folder (s3://, gs://, any that pyarrow or fsspec read). Texts:
         JSON (lines or an array), CSV or TSV, Parquet, a text file with one document per line, a folder of text files
-        or of such tables. Counts: UCI bag of words, LDA-C, SVMlight, Matrix Market, SciPy .npz, a corpus folder. Files
-        may be packed (gzip, bz2, xz, zstd, a zip archive of one file). "-" is standard input.
+        or of such tables. Counts: UCI bag of words, LDA-C, SVMlight, Matrix Market, SciPy .npz, CSV or TSV with a
+        column for each word, a corpus folder. Files may be packed (gzip, bz2, xz, zstd, a zip archive of one file). "-"
+        is standard input.
     format : str, optional
         One of `stickbreak.corpus.FORMATS`. By default it is recognised from the name and the content.
     text_field : str, optional
@@ -110,7 +112,7 @@ def read(
         lines have them, and where.
     copies : {"keep", "drop"}
         What is done with documents that have the words of an earlier one, as often. "drop" leaves them out, and
-        logs how many, as `Corpus.without_copies` does.
+        logs how many. min_df, max_df and max_features are asked of the documents that are left.
     chunk_size : int
         Number of documents held in memory at once if a file is read in chunks (Parquet).
     limits : ReadLimits, optional
@@ -144,27 +146,43 @@ def read(
     settings = ReadSettings(
         format, text_field, name_field, keep, encoding, delimiter, header, bad_rows, encoding_errors, chunk_size, limits
     )
+    return read_with_rows(path, settings, text, vocabulary, copies)[0]
+
+
+def read_with_rows(
+    path: Any,
+    settings: ReadSettings,
+    text: TextOptions | None = None,
+    vocabulary: Sequence[str] | PathLike | None = None,
+    copies: object = "keep",
+) -> tuple[Corpus, np.ndarray | None]:
+    """Read as `read` does; where copies are left out, return the rows of the other documents, too."""
     if copies not in ("keep", "drop"):
         raise InputError(f"copies is {copies!r:.40}; give 'keep' or 'drop'")
-    source = TextSource.checked(path, "read", settings)
-    corpus = _read(source, checked_options(text), checked_words(vocabulary))
+    source, options = TextSource.checked(path, "read", settings), checked_options(text)
+    chooses = source.holds_texts and vocabulary is None
+    if source.holds_texts:
+        words = given_words(vocabulary, settings.encoding, settings.limits)
+        corpus = _counted(source, options, words, prune=copies == "keep")
+    elif source.kind == "corpus":
+        corpus = _kept_columns(open_corpus(source.path, settings.limits), source)
+        if vocabulary is not None:
+            corpus = Corpus.from_counts(corpus, given_words(vocabulary, settings.encoding, settings.limits))
+    else:
+        corpus = _read_counts(source, vocabulary)
     if copies == "keep":
-        return corpus
-    different = corpus.without_copies()
-    if different is not corpus:
-        _LOG.warning("%s: %s", source.path, different.left_out[-1])
-    return different
-
-
-def _read(source: TextSource, options: TextOptions, given: tuple[str, ...] | PathLike | None) -> Corpus:
-    """Read texts, counts or a corpus folder."""
-    if not source.holds_texts and source.kind != "corpus":
-        return _read_counts(source, given)
-    words = given_words(given, source.settings.encoding, source.settings.limits)
-    if source.kind == "corpus":
-        corpus = _kept_columns(open_corpus(source.path, source.settings.limits), source)
-        return corpus if words is None else Corpus.from_counts(corpus, words)
-    return count_blocks_of(source, options, words)
+        return corpus, None
+    n_documents, rows = len(corpus), corpus.first_of_copies()
+    corpus = corpus[rows]
+    if chooses:  # by the documents that are left, of which more may be alike in the words that are kept
+        corpus = _pruned(corpus, source)
+        others = corpus.first_of_copies()
+        corpus, rows = corpus[others], rows[others]
+    if len(corpus) < n_documents:
+        sentence = copies_left_out(n_documents - len(corpus), n_documents)
+        corpus = replace(corpus, left_out=(*corpus.left_out, sentence))
+        _LOG.warning("%s: %s", source.path, sentence)
+    return corpus, rows
 
 
 def read_texts(path: PathLike | UrlPath, rows: Iterable[int], **settings: Any) -> list[str]:
@@ -251,10 +269,12 @@ def _kept_columns(corpus: Corpus, source: TextSource) -> Corpus:
     return replace(corpus, metadata=corpus.metadata.select(list(keep)))
 
 
-def count_blocks_of(
+def _counted(
     source: TextSource,
     options: TextOptions,
     words: Sequence[str] | None,
+    *,
+    prune: bool = True,
     blocks: Iterable[Block] | None = None,
 ) -> Corpus:
     """Count the texts of a source, or some blocks of it, and keep names and what else is asked for."""
@@ -275,40 +295,76 @@ def count_blocks_of(
 
     from stickbreak.corpus.text import corpus_of_blocks  # only now: a file that cannot be read is refused without Numba
 
-    try:
-        corpus = corpus_of_blocks(taken(), options, vocabulary=words)
-    except InvalidCorpus as error:
-        raise InvalidCorpus(f"{path}: {error}") from error
+    with _naming(path):
+        corpus = corpus_of_blocks(taken(), options, vocabulary=words, prune=prune)
     dirt.tell()
     known = names_of(names)
     named = None if known is None else tuple(known.to_pylist())
     return replace(corpus, metadata=gatherer.typed() if keep else None, names=named, left_out=dirt.sentences())
 
 
+def _pruned(corpus: Corpus, source: TextSource) -> Corpus:
+    """Return documents in the words that options keep."""
+    from stickbreak.corpus.text import pruned
+
+    with _naming(source.path):
+        counts, words = pruned(corpus.counts, arrow_texts(corpus.words), corpus.text_options or TextOptions())
+    return replace(corpus, counts=counts, vocabulary=tuple(words))
+
+
+@contextmanager
+def _naming(what: object) -> Iterator[None]:
+    """Say of which file something is that cannot be a corpus."""
+    try:
+        yield
+    except InvalidCorpus as error:
+        raise InvalidCorpus(f"{what}: {error}") from error
+
+
 def _read_counts(source: TextSource, given: Sequence[str] | PathLike | None) -> Corpus:
     """Read a file of counts with the words that belong to it, if there are any."""
     path = source.path
     assert isinstance(path, Path)
-    words, beside = vocabulary_for(path, given, source.settings.encoding, source.settings.limits)
-    metadata = None
+    limits, metadata = source.settings.limits, None
+    if source.kind == "counts":
+        return _read_table(source)
+    words, beside = vocabulary_for(path, given, source.settings.encoding, limits)
     if source.kind == "ldac":
-        counts = read_ldac(path, None if words is None else len(words), beside, source.settings.limits)
+        counts = read_ldac(path, None if words is None else len(words), beside, limits)
     elif source.kind == "svmlight":
-        counts, labels = read_svmlight(path, source.settings.limits)
+        counts, labels = read_svmlight(path, limits)
         metadata = {"label": labels}
-    else:
-        limits = source.settings.limits  # a vocabulary has a line for each word, so it says how many there are
-        if words is not None:
-            limits = replace(limits, declared_size=max(limits.declared_size, len(words)))
-        counts = _MATRICES[source.kind](path, limits)
+    else:  # a vocabulary has a line for each word, so it says how many there are
+        most = max(limits.declared_size, len(words or ()))
+        counts = _MATRICES[source.kind](path, replace(limits, declared_size=most))
     if not counts.shape[0]:
         raise NoDocuments(f"{path} holds no documents; a corpus needs at least one")
     names = _titles(path, source, counts.shape[0]) if source.kind == "ldac" else None
-    try:
+    with _naming(f"{path} (with {beside})" if words is not None else path):
         return Corpus.from_counts(counts, words, names, metadata)
-    except InvalidCorpus as error:
-        with_words = f" (with {beside})" if words is not None else ""
-        raise InvalidCorpus(f"{path}{with_words}: {error}") from error
+
+
+def _read_table(source: TextSource) -> Corpus:
+    """Read a table of counts: a row for each document, a column for each word, perhaps one of names."""
+    table, dirt, asked = source.table(), source.settings.dirt(), source.settings.asked.name
+    named = table.name_column if asked is None else found_in(dict.fromkeys(table.columns), asked)
+    if asked is not None and named is None:
+        raise ReadError(f"{source.path} has no column {asked!r:.40}; name another with --name-field")
+    words = [name for name in table.columns if name != named]
+    if not words:
+        raise ReadError(f"{source.path} has no column of counts; give one for each word")
+    parts: list[Any] = []
+    names: list[str] = []
+    for chunk in table.chunks(table.columns, dirt):
+        columns = [numbers_in(chunk[word], f"{source.path}, column {word!r:.40}", blank="0") for word in words]
+        parts.append(sp.csr_matrix(np.column_stack(columns)))
+        names += [] if named is None else chunk[named].to_pylist()
+    if not parts:
+        raise NoDocuments(f"{source.path} holds no documents; a corpus needs at least one")
+    dirt.tell()
+    with _naming(source.path):
+        corpus = Corpus.from_counts(sp.vstack(parts, "csr"), words, None if named is None else names)
+    return replace(corpus, left_out=dirt.sentences())
 
 
 def _titles(path: Path, source: TextSource, n_documents: int) -> tuple[str, ...] | None:
@@ -341,18 +397,18 @@ def read_sample(
     **settings: Any,
 ) -> tuple[Corpus, list[str] | None, Extent]:
     """Read a collection, and count some of its documents, drawn at random."""
-    source = TextSource.checked(path, "read", ReadSettings.checked(**settings))
+    source = TextSource.checked(path, "read", ReadSettings(**settings))
     if not source.holds_texts:
-        corpus = read(path, vocabulary=vocabulary, text=text, **settings)
+        corpus, _ = read_with_rows(path, source.settings, text, vocabulary)
         rows = np.random.default_rng(0).permutation(corpus.n_documents)[:n]
         longest = int(np.max(corpus.document_lengths, initial=0))
         extent = Extent(corpus.n_documents, corpus.n_words, corpus.n_tokens, int(corpus.counts.nnz), longest)
         return corpus[np.sort(rows)], None, extent
     drawn, n_documents = _drawn(source.blocks(source.settings.dirt()), n)
     times, options = n_documents / max(len(drawn), 1), checked_options(text)
-    words = given_words(checked_words(vocabulary), source.settings.encoding, source.settings.limits)
+    words = given_words(vocabulary, source.settings.encoding, source.settings.limits)
     own = replace(options, min_df=_lowered(options.min_df, times), max_df=_lowered(options.max_df, times))
-    corpus = count_blocks_of(source, own, words, drawn)
+    corpus = _counted(source, own, words, blocks=drawn)
     n_words, least = corpus.n_words, options.min_df
     if words is None and isinstance(least, int) and times > least and corpus.n_documents > 1:
         # Words that are too rare for the sample: as many more as its second half has new ones (Heaps' law).

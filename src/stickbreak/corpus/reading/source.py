@@ -183,6 +183,12 @@ class TextSource:
         """Find the format of what `function` was given."""
         source = checked_location(path, function)
         found = cls(source, detect_format(source, settings.format, settings.encoding), settings)
+        unsaid = settings.format is None and settings.asked.text is None
+        if unsaid and found.kind in USUAL_DELIMITERS and not source.is_dir() and found.table().holds_counts:
+            settings.asked.tell(
+                source, "it is read as counts, a row for each document and a column for each word (--format counts)"
+            )
+            found = replace(found, kind="counts")
         if settings.asked.keep not in ((), ALL) and found.kind not in (*TABLES, "corpus"):
             raise ReadError(f"{source} is of format {found.kind!r}, which has no fields; leave out --keep (keep=...)")
         if isinstance(source, UrlPath) and not found.holds_texts and found.kind != "corpus":
@@ -250,7 +256,9 @@ class TextSource:
     def table(self) -> Table:
         """Look at the first rows of a table with a delimiter."""
         given = self.settings
-        usual, how = USUAL_DELIMITERS[self.kind], {"header": given.header, "asked": given.asked, "dirt": given.dirt()}
+        usual = USUAL_DELIMITERS.get(self.kind) or USUAL_DELIMITERS.get(kind_of_name(self.path.name) or "", ",")
+        header = True if self.kind == "counts" and given.header is None else given.header
+        how = {"header": header, "asked": given.asked, "dirt": given.dirt()}
         return Table.opened(self.path, given.encoding, given.delimiter, usual, given.limits, **how)
 
     def pieces(self, step: int) -> Iterator[Piece]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
-import logging
+import math
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,6 @@ from stickbreak.corpus.reading.files import ReadLimits
 from stickbreak.exceptions import InputError, NoDocuments, ReadError
 from stickbreak.storage.urls import Location
 
-_LOG = logging.getLogger("stickbreak")
 USUAL_DELIMITERS = {"csv": ",", "tsv": "\t"}
 _NAMES = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
 _CANDIDATES = (",", ";", "\t", "|")
@@ -36,6 +35,9 @@ _ROWS = 1 << 12  # that are put together where they are read one by one
 _LEAST = 64  # bytes that a line counts for: a million empty lines in one field are a quote that does not end
 _WORDS_OF_A_TEXT = 5
 _NO_HEADER = "; if the first row does not name the columns, give --no-header (in Python: header=False)"
+_COUNTS = "; if it holds counts, with a row for each document and a column for each word, give --format counts"
+_FEW, _FEW_WORDS = 3, 10  # columns of numbers: from these on they may be, and are, counts of words
+_NAMES_OF_DOCUMENTS = ("", "id", "name", "title", "document")
 _WRAPPED = re.compile(r'"(.*)"', re.DOTALL)
 
 
@@ -126,10 +128,8 @@ class Table:
         below = _Rows(cut, lines[top.at :], 1 + n_before + top.at, path, limits, len(first), passed)
         rows = list(islice(below, _SAMPLE_ROWS))
         if above and asked is not None:
-            _LOG.warning(
-                "lines above the table in %s that are left out: %d; its columns are %s",
-                path, n_before, ", ".join(first)[:200],
-            )  # fmt: skip
+            columns = ", ".join(first)
+            asked.tell(path, f"lines above the table that are left out: {n_before}; its columns are {columns:.200}")
         if header is None:
             header = _is_header(first, rows, asked or Asked())
             if not header and asked is not None:
@@ -151,7 +151,12 @@ class Table:
             values[name] = max(texts, key=len) if texts else (0.0 if filled else "")
         twice = {name for name in self.columns if self.columns.count(name) > 1}
         shown = f" (cut at {self.cut.delimiter!r}, --delimiter)" if self.cut.delimiter not in (",", "\t", _NONE) else ""
-        fields = asked.fields(values, f"{self.path}{shown}", hint=_NO_HEADER)
+        first, *others = values.values()
+        may_be_counts = len(others) >= _FEW and all(isinstance(value, float) for value in others)
+        if may_be_counts and isinstance(first, str) and len(first.split()) < 2:
+            values[self.columns[0]] = 0.0  # a name, no text
+        hint = _NO_HEADER + (_COUNTS if may_be_counts else "")
+        fields = asked.fields(values, f"{self.path}{shown}", hint=hint)
         needed = twice & set(fields.columns) or (twice if found_in(values, asked.text or "text") in twice else set())
         if needed:
             raise ReadError(
@@ -159,6 +164,24 @@ class Table:
                 "columns"
             )
         return fields
+
+    @property
+    def name_column(self) -> str | None:
+        """The first column of a table of counts, where it names the documents."""
+        first = self.columns[0]
+        is_name = first.casefold() in _NAMES_OF_DOCUMENTS or not all(_is_number(row[0] or "0") for row in self.rows)
+        return first if is_name else None
+
+    @property
+    def holds_counts(self) -> bool:
+        """Whether the first rows are counts of many words: no number is negative, and the columns have names."""
+        cells = [cell for row in self.rows for cell in row[1:] if cell]
+        return (
+            len(self.columns) > _FEW_WORDS
+            and self.columns[1] != "1"
+            and bool(cells)
+            and all(_is_number(cell) and float(cell) >= 0 for cell in cells)
+        )
 
     def blocks(self, fields: Fields, dirt: Dirt, span: Span | None = None) -> Iterator[Block]:
         """Read the rows as documents."""
@@ -243,6 +266,21 @@ class Table:
                 name: arrow_texts([_unwrapped(text) for text in column.to_pylist()]) for name, column in columns.items()
             }
         return columns
+
+
+def numbers_in(column: Any, where: str, *, blank: str | None = None) -> np.ndarray:
+    """Return a column of texts as numbers, with those for what is blank."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts = pc.utf8_trim_whitespace(column)
+    if blank is not None:
+        texts = pc.if_else(pc.equal(texts, ""), blank, texts)
+    try:
+        return np.asarray(texts.cast(pa.float64()))
+    except pa.ArrowInvalid:
+        wrong = next(text for text in texts.to_pylist() if not _is_number(text) or not math.isfinite(float(text)))
+        raise ReadError(f"{where} holds {wrong!r:.40}, not numbers; leave that column or row out") from None
 
 
 def _array(column: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ from stickbreak.corpus.reading.files import ReadLimits, start_of, without_packin
 from stickbreak.corpus.reading.formats import is_folder
 from stickbreak.corpus.reading.parquet import opened, read_table, readable, types_of
 from stickbreak.corpus.reading.patches import IMAGE_SUFFIXES, read_patches
-from stickbreak.corpus.reading.tables import USUAL_DELIMITERS, Table, checked_delimiter
+from stickbreak.corpus.reading.tables import USUAL_DELIMITERS, Table, checked_delimiter, numbers_in
 from stickbreak.corpus.vector_folder import PatchShape, is_vector_folder, open_vectors, patches_in
 from stickbreak.corpus.vectors import GroupedVectors
 from stickbreak.exceptions import InputError, NoDocuments, ReadError
@@ -74,7 +73,7 @@ def csv_numbers(
     parts: list[np.ndarray] = []
     groups: list[str] = []
     for chunk in table.chunks(wanted, Dirt()):
-        parts.append(np.column_stack([_numbers(path, name, chunk[name], group_field) for name in chosen]))
+        parts.append(np.column_stack([numbers_in(chunk[name], f"{path}: the column {name!r:.40}") for name in chosen]))
         if group_field is not None:
             groups += chunk[group_field].to_pylist()
     if not parts:
@@ -86,18 +85,6 @@ def csv_numbers(
     label = np.array([numbered[name] for name in groups])
     offsets = np.concatenate(([0], np.cumsum(np.bincount(label))))
     return GroupedVectors.from_values(values[np.argsort(label, kind="stable")], offsets, list(numbered)), chosen
-
-
-def _numbers(path: Path, name: str, column: Any, group_field: str | None) -> np.ndarray:
-    """Return a column of numbers."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    try:
-        return np.asarray(pc.utf8_trim_whitespace(column).cast(pa.float64()))
-    except pa.ArrowInvalid:
-        wrong = next(text for text in column.to_pylist() if _number(text) is None)
-        raise _no_numbers(path, name, f"holds {wrong!r:.40}", group_field) from None
 
 
 def _chosen(path: Path, known: list[str], group_field: str | None, columns: Sequence[str] | None) -> tuple[str, ...]:
@@ -115,14 +102,6 @@ def _chosen(path: Path, known: list[str], group_field: str | None, columns: Sequ
 def _no_numbers(where: Path | str, name: str, holds: str, group_field: str | None) -> ReadError:
     groups = f", or name it as that of the groups (--group-field {name!s:.40})" if group_field is None else ""
     return ReadError(f"{where}: the column {name!r:.40} {holds}, not numbers; leave it out of the file{groups}")
-
-
-def _number(field: str) -> float | None:
-    try:
-        number = float(field)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
 
 
 def _is_number(kind: Any) -> bool:
