@@ -114,8 +114,8 @@ READING: dict[str, tuple[Any, Any]] = {
         _text(
             "--format",
             "NAME",
-            "jsonl, csv, tsv, parquet, lines, folder, counts, uci, ldac, svmlight, mtx, npz, corpus; of vectors npy, csv, "
-            "tsv, parquet, vectors or images. Default: recognized from name and content.",
+            "jsonl, csv, tsv, parquet, lines, folder, counts, uci, ldac, svmlight, mtx, npz, corpus; of vectors npy, "
+            "csv, tsv, parquet, vectors or images. Default: recognized from name and content.",
         ),
         None,
     ),

@@ -134,7 +134,7 @@ class ReadSettings:
     header: bool | None = None
     bad_rows: str = "fail"
     encoding_errors: str = "strict"
-    chunk_size: int = 10_000
+    chunk_size: Any = 10_000
     limits: Any = None
     asked: Asked = field(init=False)
 
@@ -258,7 +258,7 @@ class TextSource:
         given = self.settings
         usual = USUAL_DELIMITERS.get(self.kind) or USUAL_DELIMITERS.get(kind_of_name(self.path.name) or "", ",")
         header = True if self.kind == "counts" and given.header is None else given.header
-        how = {"header": header, "asked": given.asked, "dirt": given.dirt()}
+        how: dict[str, Any] = {"header": header, "asked": given.asked, "dirt": given.dirt()}
         return Table.opened(self.path, given.encoding, given.delimiter, usual, given.limits, **how)
 
     def pieces(self, step: int) -> Iterator[Piece]:

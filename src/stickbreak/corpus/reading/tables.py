@@ -128,8 +128,8 @@ class Table:
         below = _Rows(cut, lines[top.at :], 1 + n_before + top.at, path, limits, len(first), passed)
         rows = list(islice(below, _SAMPLE_ROWS))
         if above and asked is not None:
-            columns = ", ".join(first)
-            asked.tell(path, f"lines above the table that are left out: {n_before}; its columns are {columns:.200}")
+            shown = ", ".join(first)
+            asked.tell(path, f"lines above the table that are left out: {n_before}; its columns are {shown:.200}")
         if header is None:
             header = _is_header(first, rows, asked or Asked())
             if not header and asked is not None:
