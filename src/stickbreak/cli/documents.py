@@ -77,13 +77,7 @@ def kept_settings(reading: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def known_settings(model: Any, path: Location, reading: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how a new input of a model is read: as asked, and else as that of its fit.
-
-    Raises
-    ------
-    ModelFormatError
-        If what the model remembers is damaged.
-    """
+    """Return how a new input of a model is read: as asked, and else as that of its fit."""
     record = model._reading or {}
     try:
         alike = suffix_of(path) == record.get("suffix")
@@ -142,22 +136,7 @@ def _source(path: Location, reading: Mapping[str, Any], keep: Any = None) -> Tex
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """Documents as counts of words.
-
-    Attributes
-    ----------
-    corpus : Corpus
-    record : dict
-        How the documents of the fit were read: what a model remembers.
-    n_outside : int, float or None
-        Tokens of words that the model does not know; None where they were passed over uncounted.
-    texts : callable or None
-        Function from rows to texts, if the input holds texts.
-    path : Location or None
-        What was read; None where the documents were made.
-    reading : dict
-        How it was read.
-    """
+    """Documents as counts of words."""
 
     topic: ClassVar[str] = "topic"
     row: ClassVar[str] = "document"
@@ -166,9 +145,9 @@ class Documents:
     corpus: Corpus
     record: dict[str, Any] = field(default_factory=dict)
     n_outside: int | float | None = 0
-    texts: Texts | None = None
-    path: Location | None = None
-    reading: dict[str, Any] = field(default_factory=dict)
+    texts: Texts | None = None  # function from rows to texts, if the input holds texts
+    path: Location | None = None  # what was read; None where the documents were made
+    reading: dict[str, Any] = field(default_factory=dict)  # how it was read
 
     @classmethod
     def read(

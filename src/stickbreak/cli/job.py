@@ -44,55 +44,23 @@ _READ_AGAIN = ("tokenizer", "document_bytes", "unpacked_bytes", "declared_size")
 
 @dataclass(frozen=True, slots=True)
 class FitJob:
-    """What is to be fitted, and where the results go.
+    """What is to be fitted, and where the results go."""
 
-    Attributes
-    ----------
-    out : Path
-        Folder of the model.
-    report : Path or None
-        File of the report; None writes none.
-    parameters : dict
-        Of the estimator.
-    method : str
-        Which estimator: a key of `METHODS`.
-    held_out : float or None
-        Share or number of documents to hold out and score.
-    seed : int
-        Of the split.
-    checkpoint : Path or None
-        Folder of the checkpoint.
-    resume : bool
-        Continue from the checkpoint.
-    force : bool
-        Replace a model that is at `out` already.
-    quiet : bool
-        No progress and no messages.
-    labels, label_separator : str or None
-        Column of the documents' labels, and what stands between several.
-    joins : bool
-        Join the topics pair by pair, down to one.
-    input : Path or None
-        What was read; None where it was not a file or folder.
-    repeat : callable or None
-        Returns the words of the command `without` some options, or `only` some; None where there was no command.
-    """
-
-    out: Path
-    report: Path | None
-    parameters: dict[str, Any]
-    method: str = DEFAULT
-    held_out: float | None = None
-    seed: int = 0
-    checkpoint: Path | None = None
-    resume: bool = False
-    force: bool = False
-    quiet: bool = False
-    labels: str | None = None
-    label_separator: str | None = None
-    joins: bool = True
-    input: Any = None
-    repeat: Callable[..., list[str]] | None = None
+    out: Path  # folder of the model
+    report: Path | None  # file of the report; None writes none
+    parameters: dict[str, Any]  # of the estimator
+    method: str = DEFAULT  # which estimator: a key of `METHODS`
+    held_out: float | None = None  # share or number of documents to hold out and score
+    seed: int = 0  # of the split
+    checkpoint: Path | None = None  # folder of the checkpoint
+    resume: bool = False  # continue from the checkpoint
+    force: bool = False  # replace a model that is at `out` already
+    quiet: bool = False  # no progress and no messages
+    labels: str | None = None  # column of the documents' labels
+    label_separator: str | None = None  # what stands between several
+    joins: bool = True  # join the topics pair by pair, down to one
+    input: Any = None  # what was read; None where it was not a file or folder
+    repeat: Callable[..., list[str]] | None = None  # gives the words of the command `without` some, or `only` some
 
     def check(self) -> None:
         """Refuse, before the long work, what cannot be done at its end."""
@@ -212,31 +180,15 @@ def _takes_labels(estimator: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class FitResult:
-    """A fitted model and what is told of it.
-
-    Attributes
-    ----------
-    model : fitted model
-    material : Documents or Vectors
-        All that was read.
-    train : Documents or Vectors
-        What the model was fitted to.
-    score : Score or None
-        Held-out score, if there is one.
-    job : FitJob
-    n_topics_start : int or None
-        Topics at the start of the fit; None where the start decides their number.
-    path : TopicPath or None
-        The joins of its topics; None where they cannot be joined.
-    """
+    """A fitted model and what is told of it."""
 
     model: Any
-    material: Any
-    train: Any
-    score: Score | None
+    material: Any  # all that was read
+    train: Any  # what the model was fitted to
+    score: Score | None  # held-out score, if there is one
     job: FitJob
-    n_topics_start: int | None
-    path: Any = None
+    n_topics_start: int | None  # topics at the start of the fit; None where the start decides their number
+    path: Any = None  # the joins of its topics; None where they cannot be joined
 
     def show(self, topics_shown: int = TOPICS_SHOWN, *, as_json: bool = False, verbose: bool = False) -> None:
         """Print the largest topics, and below them what was found and what to do next."""

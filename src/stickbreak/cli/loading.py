@@ -19,15 +19,7 @@ KINDS: dict[str, type[Documents] | type[Vectors]] = {
 
 
 def load_model(path: Path) -> tuple[Any, Any]:
-    """Load a model, and return it with the kind of what it was fitted to.
-
-    Raises
-    ------
-    ModelFormatError
-        If the folder holds no model, or a damaged one.
-    InputError
-        If it is of a family that is not a method of the command line.
-    """
+    """Load a model, and return it with the kind of what it was fitted to."""
     import stickbreak
 
     model = stickbreak.load(path)

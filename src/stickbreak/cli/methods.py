@@ -12,11 +12,5 @@ GROUPS_OF_METHODS = {
 
 
 def method_of(estimator: str) -> Method | None:
-    """Return the method of an estimator; None where the command line has none.
-
-    Parameters
-    ----------
-    estimator : str
-        Name of the class.
-    """
+    """Return the method of an estimator; None where the command line has none."""
     return next((method for method in METHODS.values() if method.estimator == estimator), None)

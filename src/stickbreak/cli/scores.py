@@ -28,24 +28,12 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A held-out score of a fit.
+    """A held-out score of a fit."""
 
-    Attributes
-    ----------
-    sentence : str
-        For a reader who knows no units.
-    lines : tuple of (str, str)
-        For experts: labels and texts.
-    values : dict
-        For JSON.
-    note : str or None
-        What is wrong with it, and what to do.
-    """
-
-    sentence: str
-    lines: tuple[tuple[str, str], ...]
-    values: dict[str, Any]
-    note: str | None = None
+    sentence: str  # for a reader who knows no units
+    lines: tuple[tuple[str, str], ...]  # for experts: labels and texts
+    values: dict[str, Any]  # for JSON
+    note: str | None = None  # what is wrong with it, and what to do
 
 
 def completion_score(known: "HeldOutScore") -> Score:
@@ -76,20 +64,7 @@ def scores_of_words(
     n_particles: int | None,
     resample: bool,
 ) -> Told:
-    """Tell the scores of a model on new documents.
-
-    Parameters
-    ----------
-    scores : Evaluation
-    told_words : str
-        How many words the documents have, and how many the model does not know.
-    known : dict
-        The same for JSON.
-    unigram : float or None
-        As from `unigram_completion`, in nats per token; None where it is not known.
-    n_particles, resample
-        Of the left-to-right likelihood, if it was asked for.
-    """
+    """Tell the scores of a model on new documents."""
     from stickbreak.fitting.progress import explained
 
     values: dict[str, Any] = {

@@ -83,13 +83,7 @@ class Settings:
 
     @classmethod
     def of(cls, values: Mapping[str, Any], method: str | None) -> Self:
-        """Divide the values that were set; a method that is None has no parameters.
-
-        Raises
-        ------
-        InputError
-            If a name is that of no setting.
-        """
+        """Divide the values that were set; a method that is None has no parameters."""
         if not values:
             return cls({}, {}, {})
         counting, reading = counting_names(), _reading_names()

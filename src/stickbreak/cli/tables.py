@@ -83,20 +83,7 @@ def with_notes(
     ends: bool = False,
     picture: str = "",
 ) -> pd.DataFrame:
-    """Return a table with what is said of all its rows.
-
-    Parameters
-    ----------
-    frame : DataFrame
-    heading, closing : str
-        Sentences for a person, above and below the table.
-    values : mapping, optional
-        What JSON has beside the rows.
-    ends : bool
-        Of a long table print the first and the last rows.
-    picture : str
-        What a person sees in place of the rows.
-    """
+    """Return a table with what is said of all its rows."""
     noted = frame.copy()
     told = {"heading": heading, "closing": closing, "ends": ends, "picture": picture}
     noted.attrs = {**told, "values": dict(values or {})}
@@ -255,23 +242,11 @@ def _write_lines(lines: Iterator[str] | Sequence[str], path: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class WeightTable:
-    """Weights of topics, a row for each document, group or vector; of a tree for each document and leaf.
+    """Weights of topics, a row for each document, group or vector; of a tree for each document and leaf."""
 
-    Attributes
-    ----------
-    row : str
-        What a row is: "document", "group", "vector".
-    names : sequence of str
-        Of the rows.
-    columns : tuple of str or None
-        "topic_0", ...; None where a document has few of very many topics. Then each has a row.
-    of_rows : callable
-        From a slice of rows to their weights: (n, K), or a sparse array where `columns` is None.
-    """
-
-    row: str
-    names: Sequence[str]
-    columns: tuple[str, ...] | None
+    row: str  # what a row is: "document", "group", "vector"
+    names: Sequence[str]  # of the rows
+    columns: tuple[str, ...] | None  # "topic_0", ...; None where a document has few of very many topics
     of_rows: Callable[[slice], Any]
 
     def frames(self) -> Iterator[pd.DataFrame]:

@@ -31,16 +31,7 @@ _PATCH_SIZE, _MOST_PATCHES = 8, 1000  # of images
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """Vectors in groups.
-
-    Attributes
-    ----------
-    vectors : GroupedVectors
-    record : dict
-        How the vectors of the fit were read: what a model remembers.
-    patches : PatchShape or None
-        What the vectors are, if they are patches of images.
-    """
+    """Vectors in groups."""
 
     topic: ClassVar[str] = "component"
     row: ClassVar[str] = "group"
@@ -49,8 +40,8 @@ class Vectors:
     dated: ClassVar[bool] = False
 
     vectors: GroupedVectors
-    record: dict[str, Any]
-    patches: PatchShape | None = None
+    record: dict[str, Any]  # how the vectors of the fit were read: what a model remembers
+    patches: PatchShape | None = None  # what the vectors are, if they are patches of images
 
     @classmethod
     def read(cls, path: Location, reading: Mapping[str, Any], *, asking: str) -> Self:

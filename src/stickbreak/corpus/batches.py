@@ -46,20 +46,12 @@ def make_batches(corpus: Corpus, n_batches: int, *, seed: int = 0) -> list[np.nd
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """One batch of a partition, as a job names it.
+    """One batch of a partition, as a job names it."""
 
-    Attributes
-    ----------
-    n, n_batches, seed : int
-        What `partition` was called with.
-    index : int
-        Number of the batch.
-    """
-
-    n: int
+    n: int  # these three: what `partition` was called with
     n_batches: int
     seed: int
-    index: int
+    index: int  # number of the batch
 
     def rows(self) -> np.ndarray:
         """Return the rows of the batch; the partition is drawn once by each process."""

@@ -11,21 +11,7 @@ _BLOCK = 1 << 20  # entries
 
 
 def assemble_csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_words: int) -> sp.csr_matrix:
-    """Make a CSR matrix of arrays known to be canonical, neither copied nor looked at (they may be on disk).
-
-    Parameters
-    ----------
-    data, indices : ndarray of shape (nnz,)
-        Values, and their columns.
-    indptr : ndarray of shape (D + 1,)
-        Row d owns data[indptr[d]:indptr[d + 1]]; of the same dtype as `indices`.
-    n_words : int
-        Number of columns.
-
-    Returns
-    -------
-    csr_matrix of shape (D, n_words)
-    """
+    """Make a CSR matrix of arrays known to be canonical, neither copied nor looked at (they may be on disk)."""
     matrix = sp.csr_matrix((len(indptr) - 1, n_words), dtype=data.dtype)
     matrix.data, matrix.indices, matrix.indptr = data, indices, indptr
     matrix.has_canonical_format = True
@@ -33,21 +19,7 @@ def assemble_csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_wo
 
 
 def entries_of(counts: sp.csr_matrix, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Find the entries of some rows; of a few rows, faster than SciPy does.
-
-    Parameters
-    ----------
-    counts : csr_matrix of shape (D, W)
-    rows : ndarray of int of shape (n,)
-        From 0 to D - 1, in any order; a row may come several times.
-
-    Returns
-    -------
-    ends : ndarray of int64 of shape (n + 1,)
-        Row rows[i] has the entries ends[i] .. ends[i + 1] - 1 of `places`.
-    places : ndarray of int64
-        Where they are in the arrays of `counts`.
-    """
+    """Find the entries of some rows; of a few rows, faster than SciPy does."""
     rows = rows.astype(np.int64, copy=False)
     begin = counts.indptr[rows].astype(np.int64)
     sizes = counts.indptr[rows + 1] - begin
@@ -56,12 +28,7 @@ def entries_of(counts: sp.csr_matrix, rows: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def rows_of(counts: sp.csr_matrix, rows: np.ndarray) -> sp.csr_matrix:
-    """Return some rows of a canonical matrix, as `entries_of` finds them.
-
-    Returns
-    -------
-    csr_matrix of shape (n, W)
-    """
+    """Return some rows of a canonical matrix, as `entries_of` finds them."""
     (ends, places), n_words = entries_of(counts, rows), counts.shape[1]
     dtype = np.int32 if max(places.size, n_words) < 2**31 else np.int64
     indices = counts.indices[places].astype(dtype, copy=False)
@@ -69,22 +36,7 @@ def rows_of(counts: sp.csr_matrix, rows: np.ndarray) -> sp.csr_matrix:
 
 
 def in_columns(counts: sp.csr_matrix, column_of: np.ndarray, n_words: int) -> sp.csr_matrix:
-    """Put counts into other columns.
-
-    Parameters
-    ----------
-    counts : csr_matrix of shape (D, W)
-        No duplicates; the columns of a row in any order.
-    column_of : ndarray of int of shape (W,)
-        Where each column goes, no two to the same place; -1: it is left out.
-    n_words : int
-        Number of columns then.
-
-    Returns
-    -------
-    csr_matrix of shape (D, n_words)
-        Canonical.
-    """
+    """Put counts into other columns."""
     dtype = np.int32 if max(counts.nnz, n_words) < 2**31 else np.int64
     column: np.ndarray = column_of.astype(dtype, copy=False)[counts.indices]
     inside = np.greater_equal(column, 0)
@@ -97,17 +49,7 @@ def in_columns(counts: sp.csr_matrix, column_of: np.ndarray, n_words: int) -> sp
 
 
 def row_sums(counts: sp.csr_matrix) -> np.ndarray:
-    """Sum each row without overflow.
-
-    Parameters
-    ----------
-    counts : csr_matrix of shape (D, W)
-        Integers or floats.
-
-    Returns
-    -------
-    ndarray of shape (D,), int64 for integers, float64 for floats
-    """
+    """Sum each row without overflow."""
     dtype = np.float64 if counts.data.dtype.kind == "f" else np.int64
     sums = np.zeros(counts.shape[0], dtype)
     for rows in row_blocks(counts, _BLOCK):  # reduceat makes a copy in the other dtype first
@@ -141,20 +83,7 @@ def _mixed(bits: np.ndarray) -> np.ndarray:
 
 
 def row_blocks(counts: sp.csr_matrix, n_entries: int) -> Iterator[slice]:
-    """Cut rows into runs that are small enough to be worked on in memory.
-
-    Parameters
-    ----------
-    counts : csr_matrix of shape (D, W)
-        Perhaps on disk.
-    n_entries : int
-        Most entries of a run; a single row may have more.
-
-    Yields
-    ------
-    slice
-        Consecutive runs of rows that together are all rows.
-    """
+    """Cut rows into runs that are small enough to be worked on in memory."""
     first, indptr = 0, counts.indptr
     while first < counts.shape[0]:
         most = indptr.dtype.type(min(int(indptr[first]) + n_entries, int(indptr[-1])))  # another dtype: a copy
@@ -164,17 +93,5 @@ def row_blocks(counts: sp.csr_matrix, n_entries: int) -> Iterator[slice]:
 
 
 def row_of_entry(counts: sp.csr_matrix, at: int) -> int:
-    """Find the row that owns the stored entry number `at`.
-
-    Parameters
-    ----------
-    counts : csr_matrix of shape (D, W)
-        Whose entry it is.
-    at : int
-        Position in `counts.data`.
-
-    Returns
-    -------
-    int
-    """
+    """Find the row that owns the stored entry number `at`."""
     return int(np.searchsorted(counts.indptr, at, side="right")) - 1

@@ -113,18 +113,10 @@ _TYPES: tuple[tuple[frozenset[str], str, Callable[[str], Any]], ...] = (  # the 
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """Columns as they were written.
+    """Columns as they were written."""
 
-    Attributes
-    ----------
-    table : pyarrow.Table
-        Text with a sign of its origin, dictionary-encoded.
-    n_rows : int
-        Also where there is no column.
-    """
-
-    table: pa.Table
-    n_rows: int
+    table: pa.Table  # text with a sign of its origin, dictionary-encoded
+    n_rows: int  # also where there is no column
 
     def forms(self) -> dict[str, frozenset[str]]:
         """Return what the values of each column are."""
@@ -135,13 +127,7 @@ class Gathered:
 
 
 class Gatherer:
-    """Takes columns of values, part after part.
-
-    Parameters
-    ----------
-    columns : iterable of str
-        Those that there are in any case.
-    """
+    """Takes columns of values, part after part."""
 
     def __init__(self, columns: Iterable[str] = ()) -> None:
         self._chunks: dict[str, list[Any]] = {name: [] for name in columns}
@@ -184,15 +170,9 @@ def _encoded_values(values: Any, *, written: bool) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The columns that all parts of a collection have together.
+    """The columns that all parts of a collection have together."""
 
-    Attributes
-    ----------
-    forms : dict
-        Of each column, what its values are.
-    """
-
-    forms: dict[str, frozenset[str]]
+    forms: dict[str, frozenset[str]]  # of each column, what its values are
 
     @classmethod
     def of(cls, parts: Iterable[Mapping[str, frozenset[str]]]) -> Self:

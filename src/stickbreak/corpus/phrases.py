@@ -37,21 +37,11 @@ def neighbours(text: str, pattern: str | None) -> Iterator[str | None]:
 
 @dataclass(frozen=True, slots=True)
 class TokenSequences:
-    """The words of texts in their order, as numbers.
+    """The words of texts in their order, as numbers."""
 
-    Attributes
-    ----------
-    ids : ndarray of int32
-        The number of each word; -1 where two words do not stand together, and before each text.
-    starts : ndarray of int64 of shape (D + 1,)
-        Where each text begins.
-    words : list of str
-        Of each number.
-    """
-
-    ids: np.ndarray
-    starts: np.ndarray
-    words: list[str]
+    ids: np.ndarray  # the number of each word; -1 where two words do not stand together, and before each text
+    starts: np.ndarray  # where each text begins
+    words: list[str]  # of each number
 
     @classmethod
     def of(

@@ -55,13 +55,7 @@ class Stored:
         return type(self)(self.place.part(rows))
 
     def load(self, selection: NDArray[np.integer] | None = None) -> Corpus:
-        """Return the documents, or those with these numbers.
-
-        Raises
-        ------
-        ReadError
-            If the folder is gone, or another corpus is in its place.
-        """
+        """Return the documents, or those with these numbers."""
         place = self.place
         if is_url(place.folder):
             return rows_at(place, selection)

@@ -30,20 +30,11 @@ from stickbreak.exceptions import InputError, InvalidCorpus
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A vocabulary that has been checked.
-
-    Attributes
-    ----------
-    words : tuple of str
-    column_of : dict
-        The column of each word.
-    longest : int
-        Most words of an n-gram.
-    """
+    """A vocabulary that has been checked."""
 
     words: tuple[str, ...]
-    column_of: dict[str, int]
-    longest: int
+    column_of: dict[str, int]  # the column of each word
+    longest: int  # most words of an n-gram
 
     @classmethod
     def of(cls, vocabulary: Sequence[str]) -> Self:

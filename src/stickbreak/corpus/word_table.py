@@ -24,19 +24,7 @@ _Entries = tuple[np.ndarray, np.ndarray, np.ndarray]  # words, counts, and where
 
 
 class WordTable:
-    """Words as `unicode_words` finds them, with their counts.
-
-    Parameters
-    ----------
-    ignored : iterable of str
-        Words that are not counted.
-    lowercase : bool
-        Make a text lower case first that is all ASCII.
-    prepare : callable
-        What is done first with any other text, lower case included.
-    always : bool
-        Do it with texts that are all ASCII, too.
-    """
+    """Words as `unicode_words` finds them, with their counts."""
 
     def __init__(
         self, ignored: Iterable[str], *, lowercase: bool, prepare: Callable[[str], str], always: bool = False
@@ -63,18 +51,7 @@ class WordTable:
         return pa.Array.from_buffers(pa.large_string(), starts.size - 1, buffers)
 
     def counts(self, texts: Iterable[Any]) -> sp.csr_matrix:
-        """Count texts; none is held after it was taken.
-
-        Parameters
-        ----------
-        texts : iterable of pyarrow.Array
-            Of large strings without nulls.
-
-        Returns
-        -------
-        csr_matrix of int32 of shape (D, W)
-            A column for each of the words so far. The columns of a row are in no order.
-        """
+        """Count texts; none is held after it was taken."""
         entries: list[_Entries] = []
         for some in texts:
             content, ends, plain = self._prepared(some)

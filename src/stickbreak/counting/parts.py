@@ -104,30 +104,14 @@ _DAMAGED = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, MemoryE
 
 @dataclass(frozen=True, slots=True)
 class Counting:
-    """What all jobs share.
+    """What all jobs share."""
 
-    Attributes
-    ----------
-    folder : Path
-        Where parts are written.
-    options : TextOptions
-        How text becomes counts.
-    vocabulary : tuple of str or None
-        The words to count; None: all.
-    keep : tuple of str
-        Fields that are kept.
-    step : int
-        Bytes of text that are counted together, about: more of a piece become another part.
-    digest : str
-        Of all but the folder and what is asked for once all is counted.
-    """
-
-    folder: Path
-    options: TextOptions
-    vocabulary: tuple[str, ...] | None
-    keep: tuple[str, ...]
-    step: int
-    digest: str
+    folder: Path  # where parts are written
+    options: TextOptions  # how text becomes counts
+    vocabulary: tuple[str, ...] | None  # the words to count; None: all
+    keep: tuple[str, ...]  # fields that are kept
+    step: int  # bytes of text that are counted together, about: more of a piece become another part
+    digest: str  # of all but the folder and what is asked for once all is counted
 
     @classmethod
     def of(
@@ -338,20 +322,11 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of a collection.
-
-    Attributes
-    ----------
-    words : list of str
-    n_entries : int
-        Pairs of a document and one of these words.
-    encoded : pyarrow.Array or None
-        The words as parts have them; None where parts have these columns already.
-    """
+    """The words of a collection."""
 
     words: list[str]
-    n_entries: int
-    encoded: Any = None
+    n_entries: int  # pairs of a document and one of these words
+    encoded: Any = None  # the words as parts have them; None where parts have these columns already
 
     @classmethod
     def chosen(cls, parts: Iterable[Part], n_documents: int, options: TextOptions) -> Self:

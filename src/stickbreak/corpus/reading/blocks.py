@@ -18,24 +18,12 @@ class Written(str):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Consecutive documents.
+    """Consecutive documents."""
 
-    Attributes
-    ----------
-    texts : pyarrow.Array of shape (D,)
-        Of large strings without nulls, or of lists of them: words.
-    names : pyarrow.Array of large strings, or None
-        None: no document has a name; an empty one, or null, is none.
-    kept : dict of str to list or pyarrow.Array
-        Columns of values that are kept.
-    written : bool
-        Whether those are as a table has them: text that may stand for a number.
-    """
-
-    texts: Any
-    names: Any = None
-    kept: dict[str, Any] = field(default_factory=dict)
-    written: bool = False
+    texts: Any  # of large strings without nulls, or of lists of them: words
+    names: Any = None  # None: no document has a name; an empty one, or null, is none
+    kept: dict[str, Any] = field(default_factory=dict)  # columns of values that are kept
+    written: bool = False  # whether those are as a table has them: text that may stand for a number
 
     def __len__(self) -> int:
         return len(self.texts)

@@ -24,21 +24,11 @@ _WORDS_OF_A_TEXT = 5
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The fields that a caller asks for.
+    """The fields that a caller asks for."""
 
-    Attributes
-    ----------
-    text, name : str or None
-        None: they are chosen by a sample record.
-    keep : tuple of str
-        Those whose values are kept beside the counts; ALL: all but the text and the name.
-    told : set of str
-        What was told of a file: the next ones of a folder need not say it again.
-    """
-
-    text: str | None = None
-    name: str | None = None
-    keep: tuple[str, ...] = ()
+    text: str | None = None  # None: they are chosen by a sample record
+    name: str | None = None  # None: they are chosen by a sample record
+    keep: tuple[str, ...] = ()  # those whose values are kept beside the counts; ALL: all but the text and the name
     told: set[str] = field(default_factory=set, compare=False, repr=False)
 
     def tell(self, where: Any, sentence: str) -> None:
@@ -93,22 +83,12 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """The fields that are read.
-
-    Attributes
-    ----------
-    text : str
-    name : str or None
-    keep : dict of str to str
-        What kept values are called, and the field that they are in.
-    more : bool
-        Keep other fields as well that only some records have.
-    """
+    """The fields that are read."""
 
     text: str
     name: str | None
-    keep: Mapping[str, str]
-    more: bool = False
+    keep: Mapping[str, str]  # what kept values are called, and the field that they are in
+    more: bool = False  # keep other fields as well that only some records have
 
     @property
     def columns(self) -> list[str]:
