@@ -105,7 +105,7 @@ def _counts() -> list[Good]:
     ldac = b"2 0:2 2:1\n1 1:3\n0\n4 0:1 1:1 2:1 3:5\n"
     text = partial(mutate_text, others=(uci, ldac))
     with_words = {"vocab.a.txt": _WORDS}
-    names = {"a.titles": b"first\nsecond\nthird\nfourth\n"}
+    names: dict[str, bytes] = {}
     return [
         _single("uci", "docword.a.txt", uci, text, weight=4),
         Good(
@@ -117,7 +117,7 @@ def _counts() -> list[Good]:
             "ldac",
             "a.ldac",
             {"a.ldac": ldac, "a.vocab": _WORDS, **names},
-            dict.fromkeys(("a.ldac", "a.vocab", "a.titles"), text),
+            dict.fromkeys(("a.ldac", "a.vocab"), text),
         ),
         _single("ldac", "a.dat", ldac, text),
         _single("gzip", "docword.a.txt.gz", _gzipped(uci), packed(text)),

@@ -36,15 +36,6 @@ def test_a_demo_replaces_an_earlier_demo_but_no_other_model(run, refuse, tmp_pat
     assert "already exists" in refuse("demo", "--out", model)
 
 
-def test_the_report_is_opened_only_if_asked(run, tmp_path, small_library, monkeypatch):
-    opened = []
-    monkeypatch.setattr("typer.launch", opened.append)
-    run("demo", "--out", tmp_path / "d", "--topics", "3", "--laps", "2")
-    assert opened == []
-    run("demo", "--out", tmp_path / "d", "--topics", "3", "--laps", "2", "--open")
-    assert opened == [(tmp_path / "d" / "report.html").as_uri()]
-
-
 def test_the_sample_is_a_csv_file_that_fit_reads(run, tmp_path, records, monkeypatch):
     names, texts = [r["id"] for r in records], [r["text"] for r in records]
     monkeypatch.setattr(f"{SAMPLE}.standard_library_docstrings", lambda: (names, texts))

@@ -52,24 +52,12 @@ def test_documents_too_short_to_be_completed_are_refused(refuse, model, tmp_path
     assert "nothing to complete" in refuse("evaluate", model, path)
 
 
-@pytest.mark.parametrize("resample", [True, False])
-def test_left_to_right_is_added_where_it_is_asked_for(run, model, documents, resample):
-    options = ["--left-to-right", "2", *([] if resample else ["--no-resample"])]
-    found = json.loads(run("evaluate", model, documents, "--random-state", "3", "--json", *options).stdout)[
-        "left_to_right"
-    ]
-    expected = stickbreak.load(model).left_to_right(read(documents), n_particles=2, resample=resample, random_state=3)
-    assert found["printed"] == expected.printed
-    assert found["unbiased"] == expected.unbiased
-    assert found["perplexity"] == expected.perplexity
-    assert found["printed_perplexity"] == expected.printed_perplexity
-    assert (found["n_tokens"], found["n_documents"]) == (2700, 90)
-    assert (found["particles"], found["resample"]) == (2, resample)
-    text = run("evaluate", model, documents, "--random-state", "3", *options).stdout
-    for part in (f"{expected.unbiased:.4f}", f"{expected.printed_perplexity:,.1f}", "2 samples", "Wallach"):
-        assert part in text
-
-
-def test_options_of_left_to_right_that_make_no_sense_are_refused(refuse, model, documents):
-    assert "--left-to-right 20" in refuse("evaluate", model, documents, "--no-resample")
+def test_left_to_right_is_added_where_it_is_asked_for(run, refuse, model, documents):
+    options = ["--random-state", "3", "--left-to-right", "2"]
+    found = json.loads(run("evaluate", model, documents, "--json", *options).stdout)["left_to_right"]
+    expected = stickbreak.load(model).left_to_right(read(documents), n_particles=2, random_state=3)
+    for name in ("printed", "unbiased", "perplexity", "printed_perplexity"):
+        assert found[name] == getattr(expected, name)
+    assert (found["n_tokens"], found["n_documents"], found["particles"]) == (2700, 90, 2)
+    assert f"{expected.unbiased:.4f}" in run("evaluate", model, documents, *options).stdout
     assert "--left-to-right" in refuse("evaluate", model, documents, "--left-to-right", "0")

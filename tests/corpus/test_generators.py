@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from stickbreak.corpus import planted_hdp, planted_lda, planted_twins, toy_bars
+from stickbreak.corpus import planted_hdp, planted_lda, toy_bars
 from stickbreak.exceptions import InputError
 
 
@@ -30,30 +30,6 @@ def test_toy_bars_noise_is_the_share_outside_the_bars():
     inside = toy_bars(1, noise=0.0)[1].topic_word[bar] > 0
     outside = 1 - (corpus.counts.toarray() * inside).sum() / corpus.n_tokens
     assert outside == pytest.approx(0.2 * 0.8, abs=0.01)  # a fifth of the noise falls on the bar
-
-
-def test_planted_twins_share_seven_words_and_differ_in_two():
-    corpus, truth = planted_twins(own=0.6, other=0.1)
-    assert corpus.counts.shape == (100, 12)
-    np.testing.assert_array_equal(corpus.document_lengths, 50)
-    one, two, *others = truth.topic_word
-    np.testing.assert_allclose(truth.topic_word.sum(axis=1), 1)
-    np.testing.assert_allclose(one[2:9], two[2:9])
-    assert one[0] == pytest.approx(0.6 * one[2])
-    assert one[1] == pytest.approx(0.1 * one[2])
-    np.testing.assert_allclose(one[:2], two[1::-1])
-    assert one[9:].max() == two[9:].max() == max(topic[:9].max() for topic in others) == 0
-    assert sorted(topic.argmax() for topic in others) == [9, 10, 11]
-
-
-def test_planted_twins_documents_use_one_or_two_topics():
-    corpus, truth = planted_twins(2000, seed=1)
-    used = np.count_nonzero(truth.document_weights, axis=1)
-    assert np.bincount(used)[1:].min() > 900
-    assert used.max() == 2
-    np.testing.assert_allclose(truth.topic_weights, 0.2, atol=0.02)
-    expected = 50 * truth.document_weights.sum(axis=0) @ truth.topic_word
-    np.testing.assert_allclose(corpus.counts.sum(axis=0).A1, expected, rtol=0.12)
 
 
 @pytest.mark.parametrize("make", [lambda **k: planted_lda(300, 80, **k), lambda **k: planted_hdp(300, 80, **k)])
@@ -89,7 +65,7 @@ def test_planted_hdp_weights_follow_the_dirichlet_process():
 LDA_AND_HDP = [lambda n, **k: planted_lda(n, 9, **k), lambda n, **k: planted_hdp(n, 9, **k)]
 
 
-@pytest.mark.parametrize("make", [toy_bars, planted_twins, *LDA_AND_HDP])
+@pytest.mark.parametrize("make", [toy_bars, *LDA_AND_HDP])
 def test_generators_repeat_with_the_seed(make):
     first, again, other = (make(20, seed=seed)[0].counts for seed in (1, 1, 2))
     assert (first != again).nnz == 0
@@ -104,10 +80,6 @@ def test_generators_repeat_with_the_seed(make):
         lambda: toy_bars(10, topics_per_document=(0, 3)),
         lambda: toy_bars(0),
         lambda: toy_bars(10, noise=1.5),
-        lambda: planted_twins(0),
-        lambda: planted_twins(tokens=0),
-        lambda: planted_twins(own=0.2, other=0.2),
-        lambda: planted_twins(own=1.2),
         lambda: planted_lda(10, 5, alpha=0.0),
         lambda: planted_hdp(10, 0),
     ],

@@ -215,11 +215,6 @@ def test_words_are_numbered_without_a_vocabulary(tmp_path):
     assert corpus.n_words == 3
 
 
-def test_titles_beside_ldac_are_the_names(tmp_path):
-    write(tmp_path / "a.titles", "x\ny\nz\n")
-    assert read(write(tmp_path / "a.ldac", ldac(TABLE))).names == ("x", "y", "z")
-
-
 @pytest.mark.parametrize(
     ("name", "content"), [("counts", uci(TABLE)), ("counts.bin", ldac(TABLE)), ("c.txt", uci(TABLE))]
 )

@@ -4,8 +4,6 @@ import textwrap
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from stickbreak.cli.documents import Documents
 from stickbreak.cli.job import FitJob
 from stickbreak.cli.options import Force, Json, Quiet, RandomState, option
@@ -35,7 +33,6 @@ def demo(
             "Write some of these texts to a CSV file with the columns title and text, and stop.",
         ),
     ] = None,
-    open_report: Annotated[bool, option("--open/--no-open", None, "Open the report in the browser.")] = False,
     force: Force = False,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -88,8 +85,6 @@ def demo(
     )
     result.show(as_json=as_json)
     _tell(quiet, _WHAT_NEXT)
-    if open_report:
-        typer.launch((out / "report.html").absolute().as_uri())
 
 
 def _write_sample(path: Path, *, force: bool, quiet: bool) -> None:

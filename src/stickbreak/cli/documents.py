@@ -350,19 +350,19 @@ class Documents:
         """Tell how well it guesses words of documents that were held out."""
         return None if model.held_out_ is None else completion_score(model.held_out_)
 
-    def evaluate(self, model: Any, seed: int, particles: int | None, resample: bool) -> Told:
+    def evaluate(self, model: Any, seed: int, particles: int | None) -> Told:
         """Score a model by completion, coherence, and perhaps from left to right."""
         from stickbreak.corpus import Corpus
         from stickbreak.evaluation import evaluate, unigram_completion
 
-        scores = evaluate(model, self.corpus, seed=seed, n_particles=particles, resample=resample)
+        scores = evaluate(model, self.corpus, seed=seed, n_particles=particles)
         counts = self.fit_counts
         unigram = None
         if counts is not None:
             unigram = unigram_completion(Corpus.from_counts([counts]), *self.corpus.halves(seed=seed))
         told = f"{self.corpus.n_tokens:,}; {self.outside_sentence()}"
         known = {"n_tokens": self.corpus.n_tokens, "n_tokens_outside_vocabulary": self.n_outside}
-        return scores_of_words(scores, told, known, unigram, particles, resample)
+        return scores_of_words(scores, told, known, unigram, particles)
 
     def dating(self, dates: Any, date_format: str | None) -> tuple[Any, str | None]:
         """Return the column of dates and how they are written: as asked, or else those of the fit."""

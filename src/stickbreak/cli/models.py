@@ -170,14 +170,6 @@ def evaluate(
             min=1,
         ),
     ] = None,
-    no_resample: Annotated[
-        bool,
-        o.option(
-            "--no-resample",
-            None,
-            "With --left-to-right: do not draw the topics of earlier words again. Faster, but needs more samples.",
-        ),
-    ] = False,
     workers: o.Workers = None,
     scratch: o.Scratch = None,
     as_json: o.Json = False,
@@ -191,14 +183,12 @@ def evaluate(
     A model of vectors is scored by the log density of half of each group, given
     the other half, or with --method gaussian-mixture of each vector.
     """
-    if no_resample and left_to_right is None:
-        raise InputError("--no-resample needs --left-to-right; add --left-to-right 20")
     on_workers = o.workers_of(workers, scratch)
     check_input(documents)
     fitted, kind = load_model(model)
     read = kind.read_for(documents, fitted, o.given(reading))
     with on_workers:
-        told = read.evaluate(fitted, random_state, left_to_right, not no_resample)
+        told = read.evaluate(fitted, random_state, left_to_right)
     if as_json:
         print_json(told.values)
     else:

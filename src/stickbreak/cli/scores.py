@@ -62,7 +62,6 @@ def scores_of_words(
     known: dict[str, Any],
     unigram: float | None,
     n_particles: int | None,
-    resample: bool,
 ) -> Told:
     """Tell the scores of a model on new documents."""
     from stickbreak.fitting.progress import explained
@@ -80,7 +79,7 @@ def scores_of_words(
     }
     lines = list(_lines(scores, told_words, unigram))
     if scores.left_to_right is not None:
-        drawn = {"particles": n_particles, "resample": resample, "unit": "nats per token"}
+        drawn = {"particles": n_particles, "unit": "nats per token"}
         values["left_to_right"] = _left_to_right_json(scores.left_to_right) | drawn
         lines += _left_to_right_lines(scores.left_to_right, n_particles)
     return Told((*lines, f"unit           {explained('token')}"), values)

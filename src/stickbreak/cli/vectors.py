@@ -196,7 +196,7 @@ class Vectors:
         how = "log density of half of each group, given the other half"
         return f"{value:.4f} nats per vector ({how}; higher is better)"
 
-    def evaluate(self, model: Any, seed: int, particles: int | None, resample: bool) -> Told:
+    def evaluate(self, model: Any, seed: int, particles: int | None) -> Told:
         """Score a model on them."""
         if particles is not None:
             raise InputError("--left-to-right is for words, but this is a model of vectors; leave it out")

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
         planted_gaussians,
         planted_hdp,
         planted_lda,
-        planted_twins,
         toy_bars,
     )
     from stickbreak.corpus.folder import open_corpus, write_corpus
@@ -52,7 +51,6 @@ _LAZY = {  # public name -> where it lives
     "planted_gaussians": "stickbreak.corpus.examples.generators",
     "planted_hdp": "stickbreak.corpus.examples.generators",
     "planted_lda": "stickbreak.corpus.examples.generators",
-    "planted_twins": "stickbreak.corpus.examples.generators",
     "read": "stickbreak.corpus.reading.readers",
     "read_patches": "stickbreak.corpus.reading.patches",
     "read_texts": "stickbreak.corpus.reading.readers",
@@ -85,7 +83,6 @@ __all__ = [
     "planted_gaussians",
     "planted_hdp",
     "planted_lda",
-    "planted_twins",
     "read",
     "read_patches",
     "read_texts",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence, Sized
 
 import numpy as np
-import scipy.sparse as sp
 
 from stickbreak.corpus.corpus import Corpus
+from stickbreak.corpus.csr import in_columns as moved
 from stickbreak.corpus.validation import checked_vocabulary
 from stickbreak.exceptions import InputError
 
@@ -72,12 +72,5 @@ def only_numbered(corpus: Corpus, words: tuple[str, ...]) -> bool:
 
 def in_columns(corpus: Corpus, column: np.ndarray, words: tuple[str, ...]) -> Corpus:
     """Count documents in other columns."""
-    entries = corpus.counts.tocoo()
-    column = column[entries.col]
-    inside = column >= 0
-    counts = sp.csr_matrix(
-        (entries.data[inside], (entries.row[inside], column[inside])),
-        shape=(corpus.n_documents, len(words)),
-    )
-    counts.sort_indices()  # the oldest SciPy leaves them in the order of the entries
+    counts = moved(corpus.counts, column, len(words))
     return Corpus(counts, words, corpus.names, corpus.metadata, text_options=corpus.text_options)

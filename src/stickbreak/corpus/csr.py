@@ -68,18 +68,19 @@ def row_keys(counts: sp.csr_matrix) -> np.ndarray:
         pointers = counts.indptr[rows.start : rows.stop + 1]
         begin, end = int(pointers[0]), int(pointers[-1])
         value = counts.data[begin:end].astype(np.float64).view(np.uint64)
-        mixed = _mixed(_mixed(counts.indices[begin:end].astype(np.uint64)) ^ value)
+        bits = mixed(mixed(counts.indices[begin:end].astype(np.uint64)) ^ value)
         filled = np.flatnonzero(np.diff(pointers))
         if filled.size:
-            keys[rows.start + filled] = np.add.reduceat(mixed, pointers[filled] - begin)
+            keys[rows.start + filled] = np.add.reduceat(bits, pointers[filled] - begin)
     return keys
 
 
-def _mixed(bits: np.ndarray) -> np.ndarray:
+def mixed(bits: np.ndarray) -> np.ndarray:
     """Mix 64 bits by a round of SplitMix64 (Steele, Lea, Flood 2014)."""
     bits = bits + np.uint64(0x9E3779B97F4A7C15)  # arrays wrap around without a warning
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    return (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
 
 
 def row_blocks(counts: sp.csr_matrix, n_entries: int) -> Iterator[slice]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from stickbreak.corpus.csr import row_sums
+from stickbreak.corpus.csr import mixed, row_sums
 from stickbreak.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -161,15 +161,7 @@ def _without_zeros(pattern: sp.csr_matrix, data: np.ndarray) -> sp.csr_matrix:
 
 
 def _hash(seed: int, row: np.ndarray, position: np.ndarray) -> np.ndarray:
-    """Hash three integers to uniform 64 bits by rounds of SplitMix64 (Steele, Lea, Flood 2014)."""
-    state = _mix(np.array([seed % 2**64], dtype=np.uint64))
-    state = _mix(state ^ row.astype(np.uint64))
-    return _mix(state ^ position.astype(np.uint64))
-
-
-def _mix(z: np.ndarray) -> np.ndarray:
-    z = z + np.uint64(0x9E3779B97F4A7C15)  # arrays wrap around without a warning
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: np.ndarray = z ^ (z >> np.uint64(31))
-    return mixed
+    """Hash three integers to uniform 64 bits."""
+    state = mixed(np.array([seed % 2**64], dtype=np.uint64))
+    state = mixed(state ^ row.astype(np.uint64))
+    return mixed(state ^ position.astype(np.uint64))

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from contextlib import suppress
 from functools import cache
-from importlib.util import find_spec, module_from_spec, spec_from_file_location
-from pathlib import Path
 
 from stickbreak.exceptions import InputError
 
@@ -67,23 +64,10 @@ def stop_words_of(language: str) -> frozenset[str]:
 def _listed(language: str) -> frozenset[str]:
     """Return the words of a known language."""
     if language == ENGLISH:
-        return _english() | set(_CONTRACTIONS.split())
+        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+        return ENGLISH_STOP_WORDS | set(_CONTRACTIONS.split())
     import stop_words
 
     words = (unicodedata.normalize("NFC", word.strip()) for word in stop_words.get_stop_words(language))
     return frozenset(word for word in words if word)
-
-
-def _english() -> frozenset[str]:
-    """Return scikit-learn's list from its file: to import the package takes each process that counts a second."""
-    package = find_spec("sklearn")
-    folders = (package.submodule_search_locations if package else None) or []
-    for folder in folders:
-        spec = spec_from_file_location("_stop_words", Path(folder) / "feature_extraction" / "_stop_words.py")
-        module = module_from_spec(spec) if spec is not None else None
-        with suppress(OSError, AttributeError):  # another version keeps it elsewhere
-            spec.loader.exec_module(module)  # type: ignore[union-attr, arg-type]
-            return frozenset(module.ENGLISH_STOP_WORDS)  # type: ignore[union-attr]
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-    return frozenset(ENGLISH_STOP_WORDS)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Sized
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import chain
-from typing import Any, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,43 +28,33 @@ from stickbreak.corpus.words import cutting, pattern_words, unicode_words
 from stickbreak.exceptions import InputError, InvalidCorpus
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
+class _Known(NamedTuple):
     """A vocabulary that has been checked."""
 
     words: tuple[str, ...]
-    column_of: dict[str, int]  # the column of each word
+    column_of: dict[str, int]
     longest: int  # most words of an n-gram
 
-    @classmethod
-    def of(cls, vocabulary: Sequence[str]) -> Self:
-        """Check a vocabulary; one that was checked lately is known by then, as text after text comes to one model."""
-        if type(vocabulary) is tuple:
-            try:
-                return cls._remembered(vocabulary)
-            except TypeError:  # it holds what has no hash, and so no words
-                pass
-        return cls._checked(vocabulary)
 
-    @classmethod
-    @lru_cache(maxsize=4)
-    def _remembered(cls, vocabulary: tuple[str, ...]) -> Self:
-        return cls._checked(vocabulary)
+def _known(vocabulary: Sequence[str]) -> _Known:
+    """Check a vocabulary."""
+    words = checked_vocabulary(vocabulary, (1, len(vocabulary) if isinstance(vocabulary, Sized) else 0))
+    if not words:
+        raise InvalidCorpus("the vocabulary to count is empty; give at least one word")
+    return _Known(words, {word: column for column, word in enumerate(words)}, 1 + max(w.count(" ") for w in words))
 
-    @classmethod
-    def _checked(cls, vocabulary: Sequence[str]) -> Self:
-        n_words = len(vocabulary) if isinstance(vocabulary, Sized) else 0
-        words = checked_vocabulary(vocabulary, (1, n_words))
-        if not words:
-            raise InvalidCorpus("the vocabulary to count is empty; give at least one word")
-        return cls(words, {word: column for column, word in enumerate(words)}, 1 + max(w.count(" ") for w in words))
+
+_remembered = lru_cache(maxsize=4)(_known)  # as text after text comes to one model
 
 
 def count_blocks(
     blocks: Iterable[Block], options: TextOptions, vocabulary: Sequence[str] | None = None
 ) -> tuple[sp.csr_matrix, Any]:
     """Count all words of texts that are not stop words, or those of a vocabulary."""
-    known = None if vocabulary is None else _Known.of(vocabulary)
+    try:
+        known = None if vocabulary is None else _remembered(vocabulary)
+    except TypeError:  # a list
+        known = _known(vocabulary or ())
     is_cut, texts = _peeked(blocks)
     if is_cut:
         counts, words = _count_lists(texts, options)

@@ -77,17 +77,7 @@ def _check_numbers(indices: Any, indptr: Any, data: Any) -> None:
 
 def _coordinates(X: Any) -> Any:
     """Return coordinates that are inside of the shape, of a matrix of coordinates, lists or keys."""
-    if X.format == "lil":
-        lengths = [len(row) for row in X.rows]
-        if len(lengths) != X.shape[0] or lengths != [len(row) for row in X.data]:
-            raise ValueError("its rows have more column numbers than values, or fewer")
-        row = np.repeat(np.arange(len(lengths)), lengths)
-        column = np.array([number for own in X.rows for number in own], np.int64)
-        values = np.array([value for own in X.data for value in own], X.dtype)
-        return sp.coo_matrix((values, (row, column)), shape=X.shape)
-    if X.format == "dok":
-        keys = np.array(list(X.keys()), np.int64).reshape(-1, 2)
-        return sp.coo_matrix((np.array(list(X.values()), X.dtype), (keys[:, 0], keys[:, 1])), shape=X.shape)
+    X = X.tocoo(copy=False)
     _check_numbers(X.row, X.col, X.data)
     return sp.coo_matrix((X.data, (X.row, X.col)), shape=X.shape)
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 import shutil
-import socket
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -33,7 +31,7 @@ from stickbreak.exceptions import ReadError, WriteError
 from stickbreak.fitting.engine import Engine
 from stickbreak.storage.atomic import replace_file, told_as_write_error
 from stickbreak.storage.locks import lock_folder, unlock
-from stickbreak.storage.plain_files import open_file, read_json, read_text
+from stickbreak.storage.plain_files import open_file, read_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -73,26 +71,16 @@ def _locked(folder: Path, target: Path) -> int | None:
             continue  # whoever had it is done, and has removed it
         except BlockingIOError:
             raise WriteError(
-                f"{target} is being counted by {_user_of(folder)}; wait until that ends, or choose another name"
+                f"{target} is being counted by another process; wait until that ends, or choose another name"
             ) from None
 
 
-def _user_of(folder: Path) -> str:
-    """Say who uses a folder."""
-    try:
-        told = read_json(folder / _MARK)
-        return f"process {int(told['process'])} on {told['machine']!s:.100}"
-    except (OSError, ValueError, KeyError, TypeError):
-        return "another process"
-
-
 def _sign(folder: Path, target: Path) -> None:
-    """Say in the folder what it is, and who uses it."""
+    """Say in the folder what it is."""
     mark = folder / _MARK
     if not mark.is_file() and any(folder.iterdir()):
         raise WriteError(f"{folder} exists and was not made to count to {target.name}; remove it or rename it")
-    user = {"kind": _KIND, "process": os.getpid(), "machine": socket.gethostname()}
-    mark.write_text(json.dumps(user) + "\n", encoding="utf-8")
+    mark.write_text(json.dumps({"kind": _KIND}) + "\n", encoding="utf-8")
 
 
 _FORM = 3  # of the files of parts: those of another one are counted again

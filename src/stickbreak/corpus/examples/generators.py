@@ -1,4 +1,4 @@
-"""Synthetic collections whose topics are known: bars on a grid, twins, documents of an HDP or of LDA."""
+"""Synthetic collections whose topics are known: bars on a grid, documents of an HDP or of LDA."""
 
 from __future__ import annotations
 
@@ -110,74 +110,9 @@ def toy_bars(
     rows, columns = np.repeat(band, size), np.tile(band, size)  # of each word
     bars = np.concatenate([np.arange(n_bars // 2)[:, None] == rows, np.arange(n_bars // 2)[:, None] == columns])
     topic_word = (1 - noise) * bars / bars.sum(axis=1, keepdims=True) + noise / size**2
-    weights = _few_topics(n_documents, n_bars, topics_per_document, rng)
-    counts, used = _draw(np.full(n_documents, tokens), weights, topic_word, rng)
+    weights = few_topics(n_documents, n_bars, topics_per_document, rng)
+    counts, used = draw(np.full(n_documents, tokens), weights, topic_word, rng)
     vocabulary = tuple(f"r{row}c{column}" for row in range(size) for column in range(size))
-    return Corpus.from_counts(counts, vocabulary), PlantedTopics(topic_word, weights, used)
-
-
-def planted_twins(
-    n_documents: int = 100,
-    *,
-    tokens: int = 50,
-    own: float = 0.5,
-    other: float = 0.02,
-    seed: int = 0,
-) -> tuple[Corpus, PlantedTopics]:
-    """Draw the synthetic documents of Wang and Blei (2012), section 4.1: two of five topics are hard to tell apart.
-
-    There are 12 words. The twins, topics 1 and 2, share words 3 to 9, each with the same highest probability; topic 1
-    gives word 1 much and word 2 little, topic 2 the reverse. Topics 3 to 5 have words 10 to 12 only. A document has one
-    or two topics. The paper shows the probabilities only as dots of different sizes. The choices here:
-    the twins give words 1 and 2 `own` and `other` times the probability of a shared word (with the defaults the
-    distance of the twins, half the sum of absolute differences, is 0.064); topics 3 to 5 give 0.8 to a word of their
-    own and 0.1 to each of the other two; one topic or two is equally likely; the topics are drawn uniformly, and the
-    proportions of two from Dirichlet(1, 1).
-
-    Parameters
-    ----------
-    n_documents : int
-        D.
-    tokens : int
-        Tokens of each document.
-    own, other : float
-        Probability of a twin's own word and of that of the other twin, where a shared word has 1; from 0 to 1,
-        `other` below `own`.
-    seed : int
-        The same seed gives the same collection.
-
-    Returns
-    -------
-    corpus : Corpus
-        Words are named "word 1" to "word 12".
-    truth : PlantedTopics
-        The twins first.
-
-    Raises
-    ------
-    InputError
-        If a size is not positive, or the twins could not be told apart.
-
-    Examples
-    --------
-    >>> corpus, truth = planted_twins()
-    >>> corpus
-    Corpus(100 documents, 12 words, 5000 tokens)
-    """
-    if n_documents < 1 or tokens < 1 or not 0 <= other < own <= 1:
-        raise InputError(
-            f"planted_twins cannot draw n_documents={n_documents}, tokens={tokens}, own={own}, other={other}; "
-            "give positive sizes and 0 <= other < own <= 1"
-        )
-    rng = np.random.default_rng(seed)
-    topic_word = np.zeros((5, 12))
-    topic_word[:2, :2] = (own, other), (other, own)
-    topic_word[:2, 2:9] = 1.0
-    topic_word[2:, 9:] = 0.1 + 0.7 * np.eye(3)
-    topic_word /= topic_word.sum(axis=1, keepdims=True)
-    weights = _few_topics(n_documents, 5, (1, 2), rng)
-    counts, used = _draw(np.full(n_documents, tokens), weights, topic_word, rng)
-    vocabulary = tuple(f"word {w}" for w in range(1, 13))
     return Corpus.from_counts(counts, vocabulary), PlantedTopics(topic_word, weights, used)
 
 
@@ -228,7 +163,7 @@ def planted_lda(
     rng = np.random.default_rng(seed)
     topic_word = rng.dirichlet(np.full(n_words, eta), size=n_topics)
     weights = rng.dirichlet(np.full(n_topics, alpha), size=n_documents)
-    counts, used = _draw(rng.poisson(mean_tokens, size=n_documents), weights, topic_word, rng)
+    counts, used = draw(rng.poisson(mean_tokens, size=n_documents), weights, topic_word, rng)
     return Corpus.from_counts(counts), PlantedTopics(topic_word, weights, used)
 
 
@@ -287,12 +222,12 @@ def planted_hdp(
     beta = np.array(sticks) / (1.0 - left)
     topic_word = rng.dirichlet(np.full(n_words, eta), size=beta.size)
     weights = _dirichlet_rows(alpha * beta, n_documents, rng)
-    counts, used = _draw(rng.poisson(mean_tokens, size=n_documents), weights, topic_word, rng)
+    counts, used = draw(rng.poisson(mean_tokens, size=n_documents), weights, topic_word, rng)
     order = np.argsort(-used, kind="stable")[: np.count_nonzero(used)]
     return Corpus.from_counts(counts), PlantedTopics(topic_word[order], weights[:, order], used[order])
 
 
-def _few_topics(
+def few_topics(
     n_documents: int, n_topics: int, topics_per_document: tuple[int, int], rng: np.random.Generator
 ) -> np.ndarray:
     """Draw a number of topics for each document, which topics, and their proportions, Dirichlet(1, ..., 1)."""
@@ -315,7 +250,7 @@ def _dirichlet_rows(parameters: np.ndarray, n_rows: int, rng: np.random.Generato
     return weights
 
 
-def _draw(
+def draw(
     lengths: np.ndarray, weights: np.ndarray, topic_word: np.ndarray, rng: np.random.Generator
 ) -> tuple[sp.csr_matrix, np.ndarray]:
     """Draw the tokens of all documents."""

@@ -29,7 +29,7 @@ from stickbreak.corpus.reading.counts import (
     read_uci,
     vocabulary_for,
 )
-from stickbreak.corpus.reading.decoding import Dirt, decoded_lines
+from stickbreak.corpus.reading.decoding import Dirt
 from stickbreak.corpus.reading.fields import ALL, found_in
 from stickbreak.corpus.reading.files import DEFAULT_LIMITS, ReadLimits
 from stickbreak.corpus.reading.formats import detect_format
@@ -339,9 +339,8 @@ def _read_counts(source: TextSource, given: Sequence[str] | PathLike | None) -> 
         counts = _MATRICES[source.kind](path, replace(limits, declared_size=most))
     if not counts.shape[0]:
         raise NoDocuments(f"{path} holds no documents; a corpus needs at least one")
-    names = _titles(path, source, counts.shape[0]) if source.kind == "ldac" else None
     with _naming(f"{path} (with {beside})" if words is not None else path):
-        return Corpus.from_counts(counts, words, names, metadata)
+        return Corpus.from_counts(counts, words, None, metadata)
 
 
 def _read_table(source: TextSource) -> Corpus:
@@ -365,16 +364,6 @@ def _read_table(source: TextSource) -> Corpus:
     with _naming(source.path):
         corpus = Corpus.from_counts(sp.vstack(parts, "csr"), words, None if named is None else names)
     return replace(corpus, left_out=dirt.sentences())
-
-
-def _titles(path: Path, source: TextSource, n_documents: int) -> tuple[str, ...] | None:
-    """Take the names from NAME.titles beside NAME.ldac, if that has a line for each document."""
-    titles = path.with_name(path.name.removesuffix(".gz")).with_suffix(".titles")
-    if not titles.is_file():
-        return None
-    lines = islice(decoded_lines(titles, source.settings.encoding, source.settings.limits), n_documents + 1)
-    names = tuple(line.rstrip("\r\n") for line in lines)
-    return names if len(names) == n_documents else None
 
 
 @dataclass(frozen=True, slots=True)
