@@ -101,13 +101,13 @@ def _time(text: str) -> datetime.datetime:
     return found if found.tzinfo is None else found.astimezone(datetime.UTC)
 
 
-_TYPES: tuple[tuple[frozenset[str], str, Callable[[str], Any]], ...] = (  # the forms of a column; its type
-    (frozenset(("bool",)), "bool", lambda text: text.lower() == "true"),
-    (frozenset(("int",)), "int64", int),
-    (frozenset(("int", "float")), "float64", float),
-    (frozenset(("day",)), "date32", _day),
-    (frozenset(("day", "time")), "timestamp[us]", _time),
-    (frozenset(("moment",)), "timestamp[us, UTC]", _time),
+_TYPES: tuple[tuple[set[str], str, Callable[[str], Any]], ...] = (  # the forms of a column; its type
+    ({"bool"}, "bool", lambda text: text.lower() == "true"),
+    ({"int"}, "int64", int),
+    ({"int", "float"}, "double", float),
+    ({"day"}, "date32", _day),
+    ({"day", "time"}, "timestamp[us]", _time),
+    ({"moment"}, "UTC", _time),
 )
 
 
@@ -212,16 +212,8 @@ class Layout:
 def _type_of(forms: frozenset[str]) -> tuple[Any, Callable[[str], Any]]:
     import pyarrow as pa
 
-    names: dict[str, Any] = {
-        "bool": pa.bool_(),
-        "int64": pa.int64(),
-        "float64": pa.float64(),
-        "date32": pa.date32(),
-        "timestamp[us]": pa.timestamp("us"),
-        "timestamp[us, UTC]": pa.timestamp("us", "UTC"),
-    }
-    found = next(((names[name], read) for those, name, read in _TYPES if forms and forms <= those), None)
-    return found or (pa.string(), str)
+    name, read = next(((name, read) for those, name, read in _TYPES if forms and forms <= those), ("string", str))
+    return pa.timestamp("us", "UTC") if name == "UTC" else pa.type_for_alias(name), read
 
 
 def _encoded() -> Any:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike
 from stickbreak.corpus.reading.files import reading
 from stickbreak.corpus.vector_folder import PatchShape, open_vectors, patch_basis, vectors_being_written
 from stickbreak.corpus.vectors import GroupedVectors
-from stickbreak.exceptions import InputError, ReadError
+from stickbreak.exceptions import InputError, ReadError, StickbreakError
 from stickbreak.storage.places import PathLike
 from stickbreak.storage.plain_files import open_file
 
@@ -150,31 +150,27 @@ def _image_files(source: Any) -> tuple[list[Path], tuple[str, ...]]:
     return files, names
 
 
-def _pillow() -> Any:
+@contextmanager
+def _opened(file: Path) -> Iterator[Any]:
+    """Open an image; what Pillow says of it while it is read becomes a ReadError."""
     try:
         from PIL import Image
     except ImportError as error:
         raise InputError('images are read by Pillow, which is missing: pip install "stickbreak[images]"') from error
-    return Image
-
-
-def _opened(file: Path) -> Any:
-    Image = _pillow()
     with reading(file):
         try:
             open_file(file).close()  # Pillow would wait for a pipe
-            return Image.open(file)
+            with Image.open(file) as image:
+                yield image
         except Image.UnidentifiedImageError as error:
             raise ReadError(f"{file} is not an image that Pillow can read; remove it or convert it") from error
         except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
             raise ReadError(f"{file} declares too many pixels; cut it into smaller images, or leave it out") from error
         except _DAMAGED as error:
-            raise _damaged(file, error) from error
-
-
-def _damaged(file: Path, error: Exception) -> ReadError:
-    said = " ".join(str(error).split())
-    return ReadError(f"{file} is a damaged image ({said:.80}); remove it or fetch it again")
+            if isinstance(error, StickbreakError):
+                raise
+            said = " ".join(str(error).split())
+            raise ReadError(f"{file} is a damaged image ({said:.80}); remove it or fetch it again") from error
 
 
 def _n_patches(file: Path, size: int, stride: int, wanted: int | None) -> int:
@@ -188,11 +184,8 @@ def _n_patches(file: Path, size: int, stride: int, wanted: int | None) -> int:
 
 def _grey(file: Path) -> np.ndarray:
     """Return an image as grey numbers from 0 to 1, (height, width) float32."""
-    with _opened(file) as image, reading(file):
-        try:
-            image.load()
-        except _DAMAGED as error:
-            raise _damaged(file, error) from error
+    with _opened(file) as image:
+        image.load()
         if image.mode == "F" or image.mode.startswith("I"):  # one number of more than 8 bits a pixel
             largest = 1 if image.mode == "F" else 65_535
             numbers = np.asarray(image, dtype=np.float64)

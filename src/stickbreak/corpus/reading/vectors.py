@@ -25,35 +25,35 @@ from stickbreak.corpus.vectors import GroupedVectors
 from stickbreak.exceptions import InputError, NoDocuments, ReadError
 from stickbreak.storage.places import PathLike
 
-NumberColumns = tuple[GroupedVectors, tuple[str, ...]]  # with the names of the coordinates
 
-
-def parquet_numbers(
+def _parquet_numbers(
     path: Path, group_field: str | None, columns: Sequence[str] | None, limits: ReadLimits
-) -> NumberColumns:
-    """Read the columns of numbers of a Parquet file, or its one column of lists of numbers."""
+) -> tuple[Any, tuple[str, ...]]:
+    """Read the columns of numbers of a Parquet file, or its one column of lists of numbers, and that of the groups."""
     with opened(path, limits) as file:
         with readable(path):
             types = types_of(file.schema_arrow)
         chosen = _chosen(path, list(types), group_field, columns)
         for name in chosen:
             if not (_is_number(types[name]) or (len(chosen) == 1 and _is_list(types[name]))):
-                raise _no_numbers(path, name, f"holds {types[name]!s:.60}", group_field)
+                groups = (
+                    f", or name it as that of the groups (--group-field {name!s:.40})" if group_field is None else ""
+                )
+                raise ReadError(
+                    f"{path}: the column {name!r:.40} holds {types[name]!s:.60}, not numbers; leave it out of the "
+                    f"file{groups}"
+                )
         table = read_table(file, path, limits, [*chosen, *([] if group_field is None else [group_field])])
-    if not table.num_rows:
-        raise NoDocuments(f"{path} holds no vectors; give at least one row")
-    if _is_list(types[chosen[0]]):
+    if table.num_rows and _is_list(types[chosen[0]]):
         with readable(path, chosen[0]):
             table, chosen = _spread(table, path, chosen[0], group_field)
     if group_field is not None:
         with readable(path, group_field):  # names that are no UTF-8
             table[group_field].validate(full=True)
-        return GroupedVectors.from_table(table, group_field, chosen), chosen
-    values = np.column_stack([np.asarray(table[name].to_numpy()) for name in chosen])
-    return GroupedVectors.from_values(values), chosen
+    return table, chosen
 
 
-def csv_numbers(
+def _csv_numbers(
     path: Path,
     group_field: str | None,
     columns: Sequence[str] | None,
@@ -61,30 +61,22 @@ def csv_numbers(
     delimiter: str | None,
     usual: str,
     limits: ReadLimits,
-) -> NumberColumns:
-    """Read the columns of numbers of a table with a delimiter; a first row of numbers is not a header."""
+) -> tuple[Any, tuple[str, ...]]:
+    """Read the columns of numbers of a table with a delimiter, and that of the groups; numbers are no header."""
+    import pyarrow as pa
+
     table = Table.opened(path, encoding, delimiter, usual, limits)
     header = list(table.columns)
     if header == [str(number) for number in range(len(header))]:
         header = [f"x{number}" for number in range(len(header))]
     chosen = _chosen(path, header, group_field, columns)
-    wanted = [*chosen, *([] if group_field is None else [group_field])]
-    table = replace(table, columns=tuple(header))
-    parts: list[np.ndarray] = []
-    groups: list[str] = []
-    for chunk in table.chunks(wanted, Dirt()):
-        parts.append(np.column_stack([numbers_in(chunk[name], f"{path}: the column {name!r:.40}") for name in chosen]))
-        if group_field is not None:
-            groups += chunk[group_field].to_pylist()
-    if not parts:
-        raise NoDocuments(f"{path} holds no vectors; give at least one row")
-    values = np.concatenate(parts)
-    if group_field is None:
-        return GroupedVectors.from_values(values), chosen
-    numbered = {name: g for g, name in enumerate(dict.fromkeys(groups))}
-    label = np.array([numbered[name] for name in groups])
-    offsets = np.concatenate(([0], np.cumsum(np.bincount(label))))
-    return GroupedVectors.from_values(values[np.argsort(label, kind="stable")], offsets, list(numbered)), chosen
+    parts: dict[str, list[Any]] = {name: [] for name in [*chosen, *([] if group_field is None else [group_field])]}
+    for chunk in replace(table, columns=tuple(header)).chunks(list(parts), Dirt()):
+        for name, values in chunk.items():
+            where = f"{path}: the column {name!r:.40}"
+            parts[name].append(values if name == group_field else pa.array(numbers_in(values, where)))
+    kinds = {name: pa.large_string() if name == group_field else pa.float64() for name in parts}
+    return pa.table({name: pa.chunked_array(values, kinds[name]) for name, values in parts.items()}), chosen
 
 
 def _chosen(path: Path, known: list[str], group_field: str | None, columns: Sequence[str] | None) -> tuple[str, ...]:
@@ -97,11 +89,6 @@ def _chosen(path: Path, known: list[str], group_field: str | None, columns: Sequ
     if not chosen:
         raise ReadError(f"{path} has no column except that of the groups; give columns of numbers")
     return chosen
-
-
-def _no_numbers(where: Path | str, name: str, holds: str, group_field: str | None) -> ReadError:
-    groups = f", or name it as that of the groups (--group-field {name!s:.40})" if group_field is None else ""
-    return ReadError(f"{where}: the column {name!r:.40} {holds}, not numbers; leave it out of the file{groups}")
 
 
 def _is_number(kind: Any) -> bool:
@@ -243,10 +230,16 @@ def read_vectors(
     if kind in TABLES:
         with _naming(source):
             if kind == "parquet":
-                vectors, names = parquet_numbers(source, group_field, columns, limits)
+                table, names = _parquet_numbers(source, group_field, columns, limits)
             else:
                 usual = USUAL_DELIMITERS[kind]
-                vectors, names = csv_numbers(source, group_field, columns, encoding, delimiter, usual, limits)
+                table, names = _csv_numbers(source, group_field, columns, encoding, delimiter, usual, limits)
+            if not table.num_rows:
+                raise NoDocuments(f"{source} holds no vectors; give at least one row")
+            if group_field is not None:
+                vectors = GroupedVectors.from_table(table, group_field, names)
+            else:
+                vectors = GroupedVectors.from_values(np.column_stack([table[name].to_numpy() for name in names]))
         return VectorTable(vectors, group_field is not None, names)
     if kind == "npy":
         return VectorTable(_array(source), grouped=False)
