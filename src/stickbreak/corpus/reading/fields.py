@@ -69,15 +69,17 @@ class Asked:
         named = found_in(record, _TEXT)
         if named is not None:
             return named
-        texts = [field for field, value in record.items() if _is_text(value)]
-        if len(texts) > 1 or any(_inner(record)):
-            texts = [field for field in texts if field.strip().casefold() not in _NAMES]
-        if any(_inner(record)):  # a text inside an object is more likely than one word beside it
-            texts = [field for field in texts if len(_words(record[field])) > 1]
+        nested = any(_inner(record))
+        values = {name: getter(name)(record) for name in (_with_inner(record) if nested else record)}
+        texts = [name for name, value in values.items() if _is_text(value)]
+        if len(texts) > 1 or nested:
+            texts = [name for name in texts if name.strip().casefold() not in _NAMES]
+        if nested:  # a text inside an object is more likely than one word beside it
+            texts = [name for name in texts if len(_words(values[name])) > 1]
         if len(texts) > 1:
-            texts = [field for field in texts if len(_words(record[field])) >= _WORDS_OF_A_TEXT]
-            if len(texts) == 1:
-                self.tell(where, f"the text is taken from {texts[0]!r:.40}, the only field of several words (--text)")
+            texts = [name for name in texts if len(_words(values[name])) >= _WORDS_OF_A_TEXT]
+        if len(texts) == 1 and sum(map(_is_text, values.values())) > 1:
+            self.tell(where, f"the text is taken from {texts[0]!r:.40}, the only field of several words (--text)")
         return texts[0] if len(texts) == 1 else None
 
 

@@ -210,7 +210,10 @@ def _only_member(raw: Any, path: Location) -> str:
     names = _members(raw)
     if len(names) != 1:
         shown = ", ".join(names[:3]) or "none"
-        raise ReadError(f"{path} is a zip archive of {len(names)} files ({shown:.120}); unpack it and name one of them")
+        raise ReadError(
+            f"{path} is a zip archive of {len(names)} files ({shown:.120}); unpack it, and name the folder or one of "
+            "them"
+        )
     return names[0]
 
 

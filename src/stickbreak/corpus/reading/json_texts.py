@@ -274,7 +274,7 @@ def _is_whole(lines: bytes, n_rows: int) -> bool:
 
 def _fault(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
-        return f"is not valid JSON ({error.msg} at column {error.colno})"
+        return f"is not valid JSON ({error.msg.removesuffix(' at')} at column {error.colno})"
     if isinstance(error, RecursionError):
         return "is nested too deeply to be a document"
     return "holds a number of too many digits"  # Python refuses to convert it

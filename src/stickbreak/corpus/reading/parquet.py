@@ -240,7 +240,7 @@ def _plain(values: Any) -> Any:
 
 def _first_texts(file: Any, path: Location, limits: ReadLimits, types: dict[str, Any]) -> dict[str, str]:
     """Return the longest of the first texts of each column of strings, where there are several columns of them."""
-    strings = [column for column, kind in types.items() if _is_string(kind) and "." not in column]
+    strings = [column for column, kind in types.items() if _is_string(kind)]
     if len(strings) < 2:
         return {}
     with readable(path):

@@ -447,7 +447,7 @@ def _sample(path: Location, encoding: str, limits: ReadLimits, dirt: Dirt | None
 
 
 def _lines_above(lines: Sequence[str], delimiter: str | None, usual: str, *, whole: bool) -> int:
-    """Return how many lines of a title stand above a table: those that have fewer fields than all rows below them."""
+    """Return how many lines of a title stand above a table: those that have fewer fields than the rows below."""
     cuts = [Cut(mark) for mark in ([delimiter] if delimiter is not None else dict.fromkeys((usual, *_CANDIDATES)))]
     for n in range(min(_MOST_BEFORE + 1, max(len(lines) - _LEAST_AFTER, 1))):
         if n and not lines[n].strip():
@@ -456,9 +456,12 @@ def _lines_above(lines: Sequence[str], delimiter: str | None, usual: str, *, who
             width, rows, sound = _widths(lines[n:], cut, whole=whole)
             if width > 1 and sound and rows == {width}:
                 names = next(cut.reader(iter(lines[n:])))
-                above = [len(row) for row in cut.reader(iter(lines[:n]))] if n else []
+                above = list(cut.reader(iter(lines[:n])))
                 is_head = all(name.strip() and not _is_number(name) for name in names) and len(set(names)) == width
-                return n if is_head and max(above, default=0) < width else 0
+                if not is_head and width > 2 and names[0].strip() and not any(names[1:]):
+                    break  # a title, filled up with delimiters
+                filled = all(len(row) < width or not any(row[1:]) for row in above)
+                return n if is_head and filled else 0
     return 0
 
 
