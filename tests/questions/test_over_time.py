@@ -95,6 +95,10 @@ def test_times_since_1970_are_dates_and_told(kind, caplog):
         assert days_of(corpus, given).astype(str).tolist() == days
     unit = next(unit for unit in ("milliseconds", "microseconds", "seconds") if unit in kind or unit == "seconds")
     assert f"'created_utc' holds {unit} since 1970" in caplog.text
+    caplog.clear()
+    assert days_of(corpus, "created_utc", unit).astype(str).tolist() == days
+    assert days_of(corpus, None, unit).astype(str).tolist() == days
+    assert not caplog.text
 
 
 def test_a_few_texts_among_times_are_missing():
@@ -103,10 +107,6 @@ def test_a_few_texts_among_times_are_missing():
     assert found == ["2020-01-01", "2020-01-02", "2020-02-01"] * 10 + ["NaT", "NaT"]
     with pytest.raises(InputError, match="holds what is not a date"):
         days_of(Corpus.from_counts([[1]] * 34), [*texts, "x", "y"])
-    caplog.clear()
-    assert days_of(corpus, "created_utc", unit).astype(str).tolist() == days
-    assert days_of(corpus, None, unit).astype(str).tolist() == days
-    assert not caplog.text
 
 
 def test_numbers_are_times_by_themselves_only_under_a_name_that_says_so():
