@@ -113,7 +113,8 @@ _ANSWER: dict[str, tuple[Any, Any]] = {
     "out": (TableFile, None),
     "as_json": (Json, False),
 }
-_OF_DOCUMENTS = {"metadata": (Metadata, None), "quiet": (Quiet, False), **DATES, **READING}
+_READ = {name: (annotation, None) for name, annotation in {**DATES, **READING}.items()}
+_OF_DOCUMENTS = {"metadata": (Metadata, None), "quiet": (Quiet, False), **_READ}
 _QUESTIONS: dict[str, tuple[Callable[..., "pd.DataFrame"], str | None]] = {}
 
 

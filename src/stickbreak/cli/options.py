@@ -107,57 +107,39 @@ Set = Annotated[
     option("--set", "NAME=VALUE", "Any other parameter: see --help-all."),
 ]
 
-READING: dict[str, tuple[Any, Any]] = {
-    "text_field": (_text("--text", "NAME", "Column or JSON field of the text."), None),
-    "name_field": (_text("--name-field", "NAME", "Column or JSON field of the documents' names."), None),
-    "format": (
-        _text(
-            "--format",
-            "NAME",
-            "jsonl, csv, tsv, parquet, lines, folder, counts, uci, ldac, svmlight, mtx, npz, corpus; of vectors npy, "
-            "csv, tsv, parquet, vectors or images. Default: recognized from name and content.",
-        ),
-        None,
+READING: dict[str, Any] = {
+    "text_field": _text("--text", "NAME", "Column or JSON field of the text."),
+    "name_field": _text("--name-field", "NAME", "Column or JSON field of the documents' names."),
+    "format": _text(
+        "--format",
+        "NAME",
+        "jsonl, csv, tsv, parquet, lines, folder, counts, uci, ldac, svmlight, mtx, npz, corpus; of vectors npy, csv, "
+        "tsv, parquet, vectors or images. Default: recognized from name and content.",
     ),
-    "encoding": (_text("--encoding", "NAME", "Encoding of text files. Default: UTF-8."), None),
-    "delimiter": (
-        _text("--delimiter", "TEXT", "Between the fields of CSV and TSV, or tab. Default: recognized."),
-        None,
-    ),
-    "header": (
-        Annotated[
-            bool | None,
-            option("--header/--no-header", None, "Whether the first row names columns. Default: told by it.", _READING),
-        ],
-        None,
-    ),
-    "bad_rows": (_text("--bad-rows", "fail|skip", "Leave out rows that cannot be read. Default: fail."), None),
-    "encoding_errors": (
-        _text("--encoding-errors", "strict|replace", "Replace bytes of another encoding. Default: strict."),
-        None,
-    ),
-    "vocabulary": (
-        _text("--vocabulary", "FILE", "A word on each line: the columns of counts, or the words to count."),
-        None,
-    ),
-    "tokenizer": (
-        _text("--tokenizer", "MODULE:FUNCTION", "Python function from a text to a list of words: jieba:lcut."),
-        None,
-    ),
-    "group_field": (_text("--group-field", "NAME", "For a table of vectors: column of their groups."), None),
-    "patch_size": (_number("--patch-size", "For images: side of a patch in pixels. Default: 8.", 1024), None),
-    "n_patches": (_number("--patches", "For images: most patches of each. Default: 1,000."), None),
-    "document_bytes": (_number("--max-document-bytes", "Largest line or document. Default: 64 MiB."), None),
-    "unpacked_bytes": (_number("--max-unpacked-bytes", "Largest size of a packed file, once unpacked."), None),
-    "declared_size": (_number("--max-declared", "Most documents or words that a header may declare."), None),
+    "encoding": _text("--encoding", "NAME", "Encoding of text files. Default: UTF-8."),
+    "delimiter": _text("--delimiter", "TEXT", "Between the fields of CSV and TSV, or tab. Default: recognized."),
+    "header": Annotated[
+        bool | None,
+        option("--header/--no-header", None, "Whether the first row names columns. Default: told by it.", _READING),
+    ],
+    "bad_rows": _text("--bad-rows", "fail|skip", "Leave out rows that cannot be read. Default: fail."),
+    "encoding_errors": _text("--encoding-errors", "strict|replace", "Replace bytes of another encoding."),
+    "vocabulary": _text("--vocabulary", "FILE", "A word on each line: the columns of counts, or the words to count."),
+    "tokenizer": _text("--tokenizer", "MODULE:FUNCTION", "Function from a text to a list of words: jieba:lcut."),
+    "group_field": _text("--group-field", "NAME", "For a table of vectors: column of their groups."),
+    "patch_size": _number("--patch-size", "For images: side of a patch in pixels. Default: 8.", 1024),
+    "n_patches": _number("--patches", "For images: most patches of each. Default: 1,000."),
+    "document_bytes": _number("--max-document-bytes", "Largest line or document. Default: 64 MiB."),
+    "unpacked_bytes": _number("--max-unpacked-bytes", "Largest size of a packed file, once unpacked."),
+    "declared_size": _number("--max-declared", "Most documents or words that a header may declare."),
 }
-"""How documents are read, in every command that reads some: argument -> option, default."""
+"""How documents are read, in every command that reads some: argument -> option; by default none."""
 
-DATES: dict[str, tuple[Any, Any]] = {
-    "dates": (Dates, None),
-    "date_format": (DateFormat, None),
-    "since": (_text("--since", "DATE", "Only documents from this day on.", None), None),
-    "until": (_text("--until", "DATE", "Only documents up to this day.", None), None),
+DATES: dict[str, Any] = {
+    "dates": Dates,
+    "date_format": DateFormat,
+    "since": _text("--since", "DATE", "Only documents from this day on.", None),
+    "until": _text("--until", "DATE", "Only documents up to this day.", None),
 }
 """Which documents, by their days."""
 
@@ -180,7 +162,7 @@ def chat_model(server: str | None, model: str | None, timeout: float | None) -> 
     return ChatModel(server, model, timeout=60.0 if timeout is None else timeout)
 
 
-def spread(**groups: Mapping[str, tuple[Any, Any]]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def spread(**groups: Mapping[str, Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Replace arguments of a command by several options each; the command gets their values in a dict."""
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
@@ -194,9 +176,9 @@ def spread(**groups: Mapping[str, tuple[Any, Any]]) -> Callable[[Callable[..., N
             one.replace(kind=kind) for name, one in inspect.signature(function).parameters.items() if name not in groups
         ]
         made = [
-            inspect.Parameter(name, kind, annotation=annotation, default=default)
+            inspect.Parameter(name, kind, annotation=annotation, default=None)
             for options in groups.values()
-            for name, (annotation, default) in options.items()
+            for name, annotation in options.items()
         ]
         set_signature(command, [*own, *made])
         return command

@@ -154,7 +154,7 @@ def _image_files(source: Any) -> tuple[list[Path], tuple[str, ...]]:
 def _opened(file: Path) -> Iterator[Any]:
     """Open an image; what Pillow says of it while it is read becomes a ReadError."""
     try:
-        from PIL import Image
+        from PIL import Image, UnidentifiedImageError
     except ImportError as error:
         raise InputError('images are read by Pillow, which is missing: pip install "stickbreak[images]"') from error
     with reading(file):
@@ -162,7 +162,7 @@ def _opened(file: Path) -> Iterator[Any]:
             open_file(file).close()  # Pillow would wait for a pipe
             with Image.open(file) as image:
                 yield image
-        except Image.UnidentifiedImageError as error:
+        except UnidentifiedImageError as error:
             raise ReadError(f"{file} is not an image that Pillow can read; remove it or convert it") from error
         except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
             raise ReadError(f"{file} declares too many pixels; cut it into smaller images, or leave it out") from error
