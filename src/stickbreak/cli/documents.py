@@ -107,11 +107,11 @@ def _read(
     """Return documents, and the function that reads their texts by rows, if there are texts."""
     from stickbreak.corpus.reading.readers import read_beside, read_texts, read_with_rows, with_columns
 
-    source = _source(path, reading, keep)
     if metadata is not None:
-        table = read_beside(metadata, source.settings.encoding, source.settings.limits)
+        table = read_beside(metadata, reading.get("encoding", "utf-8"), limits_of(reading))
         if isinstance(keep, list):
-            source = _source(path, reading, [name for name in keep if name not in table.column_names])
+            keep = [name for name in keep if name not in table.column_names]
+    source = _source(path, reading, keep)
     corpus, rows = read_with_rows(
         path, source.settings, text, vocabulary or reading.get("vocabulary"), reading.get("copies", "keep")
     )
