@@ -234,22 +234,6 @@ def baskets() -> Figure:
     return figure
 
 
-def denoise() -> Figure:
-    """Draw photographs with noise, blurred and denoised by a mixture."""
-    page = _run_page("gallery/denoise.md")
-    figure, places = plt.subplots(2, 4, figsize=(8, 3.6), layout="constrained")
-    for row, clean in enumerate(page["pictures"].values()):
-        noisy = clean + np.random.default_rng(0).normal(0, 0.1, clean.shape)
-        blurs = [page["gaussian_filter"](noisy, width) for width in (0.5, 0.7, 1.0, 1.3, 1.6)]
-        blurred = max(blurs, key=lambda image: page["psnr"](clean, image))
-        shown = {"clean": clean, "noisy": noisy, "Gaussian blur": blurred, "mixture": page["denoised"](noisy, 0.1)}
-        for place, (name, image) in zip(places[row], shown.items(), strict=True):
-            place.imshow(image[50:110, 60:135], cmap="gray", vmin=0, vmax=1, interpolation="none")
-            place.set_axis_off()
-            place.set_title("" if row else name)
-    return figure
-
-
 def new_subject() -> Figure:
     """Draw the score of each minibatch of a stream into which a new subject comes."""
     page = _run_page("gallery/new-subject.md")
@@ -334,7 +318,6 @@ PICTURES: dict[str, Callable[[], Figure | str]] = {
     "gallery/standard-library.svg": standard_library,
     "gallery/digits.svg": digits,
     "gallery/baskets.svg": baskets,
-    "gallery/denoise.svg": denoise,
     "gallery/new-subject.svg": new_subject,
 }
 
