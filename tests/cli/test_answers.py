@@ -1,6 +1,5 @@
 """What commands that ask a model say to a reader, and how topics, words and categories are named to them."""
 
-import json
 import shutil
 
 from .test_questions import same
@@ -45,15 +44,3 @@ def test_digits_are_a_number_and_else_a_label(run, refuse, model, tmp_path):
     assert shown("1984") == shown(" 0 ") == shown("0")
     assert shown("2") != shown("1")  # topic 2, not the one with this label
     assert "topic is 1985; give a number" in refuse("ask", tmp_path / "m", "words", "--topic", "1985")
-
-
-def test_a_document_of_few_words_is_told_where_others_are_like_it(run, model, tmp_path):
-    texts = ["ship sail captain wave", "ship", "ship unknown", "judge court", "bread butter oven"]
-    path = tmp_path / "few.jsonl"
-    path.write_text("".join(json.dumps({"id": str(i), "text": text}) + "\n" for i, text in enumerate(texts)))
-    of_few = run("ask", model, "similar", path, "--document", "2", "--quiet").stdout
-    assert "Document 2 has 1 word that the model knows: too few to say which documents are like it." in of_few
-    of_more = run("ask", model, "similar", path, "--document", "0", "--quiet").stdout
-    assert "too few" not in of_more
-    assert "3 of these documents have fewer than 3 words that the model knows: their places say little." in of_more
-    assert "fewer than" not in run("ask", model, "similar", path, "--document", "0", "--quiet", "--json").stdout

@@ -5,7 +5,6 @@ import sys
 from importlib.metadata import version
 
 import pytest
-from typer.testing import CliRunner
 
 from stickbreak.cli.app import app
 
@@ -19,10 +18,6 @@ def test_every_command_has_help_and_json(run, command):
     text = run(command, "--help-all" if command == "fit" else "--help").stdout
     assert "--json" in text
     assert len(app.registered_commands) == len(COMMANDS)
-
-
-def test_version_is_that_of_the_package(run):
-    assert run("--version").stdout == f"stickbreak {version('stickbreak')}\n"
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["fit", "--help"], ["ask", "m", "tree", "--help"]])
@@ -87,13 +82,6 @@ def test_exhausted_memory_is_one_sentence(monkeypatch, refuse, text):
     assert "memory" in line
     assert text in line
     assert "give fewer documents" in line
-
-
-@pytest.mark.parametrize("options", [["--left-to-right", 10**23], ["--random-state", 10**23]])
-def test_number_that_no_machine_holds_is_a_sentence_or_accepted(model, documents, options):
-    result = CliRunner().invoke(app, ["evaluate", str(model), str(documents), *map(str, options)])
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    assert result.exit_code in (0, 2)
 
 
 @pytest.mark.parametrize("error", [ValueError("Maximum allowed size exceeded"), OverflowError("int too big")])

@@ -83,12 +83,3 @@ def test_export_is_fitted_with_one_option(run, records, tmp_path, monkeypatch, f
     assert set(model.vocabulary_) >= set("ship sail bread court judge".split())
     assert "schön" not in " ".join(model.top_words(3)[0])
     assert run("transform", folder, path, "--quiet").stdout.count("\n") == 1 + len(records)
-
-
-def test_title_above_a_table_is_told_and_a_short_row_is_no_title(run, refuse, records, tmp_path, fast):
-    path, _ = a_shop(tmp_path, records)
-    path.write_text(path.read_text(encoding="cp1252"), encoding="utf-8")
-    run("fit", path, "--out", tmp_path / "m", "--no-report", "--no-path", *fast)
-    rows = as_table([["id", "text"], ["1"], *([i, one["text"]] for i, one in enumerate(records))], ",")
-    (tmp_path / "short.csv").write_text(rows)
-    assert "line 2 has 1 fields" in refuse("fit", tmp_path / "short.csv", "--out", tmp_path / "n", *fast)

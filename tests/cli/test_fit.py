@@ -122,12 +122,6 @@ def test_an_existing_model_is_replaced_only_by_force(run, refuse, documents, tmp
     assert (out / "model.json").read_text(encoding="utf-8") != before
 
 
-def test_an_empty_folder_can_be_the_output(run, documents, tmp_path, fast):
-    (tmp_path / "model").mkdir()
-    run("fit", documents, "--out", tmp_path / "model", "--no-report", *fast)
-    assert stickbreak.load(tmp_path / "model").n_topics_ >= 1
-
-
 def test_the_report_can_go_elsewhere_and_shows_texts(run, documents, tmp_path, fast):
     run("fit", documents, "--out", tmp_path / "model", "--report", tmp_path / "r.html", *fast)
     page = (tmp_path / "r.html").read_text(encoding="utf-8")

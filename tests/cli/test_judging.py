@@ -55,21 +55,3 @@ def test_answers_that_name_no_word_are_left_out(run, model, key):
         told = run("ask", model, "intrusion", "--with", server.url, "--model", "small")
     assert told.stdout.splitlines()[-1] == "No list has an answer."
     assert "is not one of the words" in told.stdout
-
-
-def test_sheets_that_cannot_be_scored_are_told(refuse, model, key, tmp_path):
-    file = tmp_path / "bad.csv"
-    for text, message in (
-        ("topic,words\n0,a\n", "no column 'answer'"),
-        ("", "cannot be read"),
-        ('topic,words,answer\n0,"a, b",a\n', "is not known; keep the column intruder"),
-        ('topic,words,intruder,answer\n999,"a, b",a,a\n', "has topic 999"),
-        ('topic,words,intruder,answer\n0,"a, b",a,\n', "no row has an answer"),
-    ):
-        file.write_text(text)
-        assert message in refuse("ask", model, "intrusion", "--score", file)
-    (tmp_path / "bad.json").write_text('{"rows": 3}')
-    assert "cannot be read" in refuse("ask", model, "intrusion", "--score", tmp_path / "bad.json")
-    assert "cannot be read" in refuse("ask", model, "intrusion", "--score", tmp_path / "nosuch.csv")
-    both = ("--with", "http://localhost:1", "--model", "m", "--score", file)
-    assert "--score scores one" in refuse("ask", model, "intrusion", *both)

@@ -96,17 +96,3 @@ def test_tree_takes_the_paths_of_a_file(run, documents, tmp_path):
     shown = json.loads(run("ask", tmp_path / "m", "tree", "--json", "--depth", "1", "--children", "9").stdout)["rows"]
     assert {row["name"] for row in shown} == {None, "sky", "sea"}
     assert '"name":"stars"' in (tmp_path / "m" / "report.html").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"a\na/b\n", "'a' as a leaf and 'a/b' below it"),
-        (None, "cannot be read"),
-    ],
-)
-def test_bad_taxonomy_is_refused(refuse, documents, tmp_path, content, words):
-    file = tmp_path / "taxonomy.txt"
-    file.mkdir() if content is None else file.write_bytes(content)
-    line = refuse("fit", documents, "--out", tmp_path / "m", *TREE, "--set", f"branching=@{file}")
-    assert words in line

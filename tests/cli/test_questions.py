@@ -90,17 +90,6 @@ def test_parameters_of_a_function_are_options(run, refuse, model, dated, fitted,
     assert "--least-tokens" in refuse("ask", model, "how-many", dated)
 
 
-def test_tables_are_printed_with_percentages_and_cut(run, model, dated, caplog):
-    told = run("ask", model, "over-time", dated, "--by", "month", "--rows", "3")
-    lines = told.stdout.splitlines()
-    assert lines[0].split() == ["topic", "label", "period", "mean", "weight", "low", "high", "tokens", "documents"]
-    assert len(lines) == 5
-    assert "%" in lines[1]
-    assert lines[4].endswith("more rows: --csv prints all, --rows NUMBER more")
-    assert [record.getMessage() for record in caplog.records] == ["1 document has no date and is left out"]
-    assert "90 documents" in told.stderr
-
-
 def test_csv_is_complete_and_safe_for_spreadsheets(run, model, dated, fitted, corpus):
     told = run("ask", model, "by", dated, "--column", "kind", "--csv", "--quiet")
     rows = list(csv.DictReader(io.StringIO(told.stdout)))
@@ -315,16 +304,6 @@ def test_scores_are_sorted_and_name_junk_with_the_reason(run, refuse, model, dat
     lines = run("ask", model, "scores", *both).stdout.splitlines()
     assert lines[-1].startswith(f"Junk: topic {worst}: its top words occur together hardly more often than by chance")
     assert list(json.loads(run("ask", model, "scores", *both, "--json").stdout)["junk"]) == [str(worst)]
-
-
-def test_trends_are_in_points_and_show_both_ends(run, model, dated):
-    lines = run("ask", model, "trends", dated, "--rows", "2", "--quiet").stdout.splitlines()
-    table = frame(run("ask", model, "trends", dated, "--quiet", "--json"))
-    assert "points per year" in lines[0]
-    assert [int(line.split()[0]) for line in lines[1:3]] == [table["topic"].iloc[0], table["topic"].iloc[-1]]
-    assert f"{100 * table['change'].iloc[-1]:+.2f}" in lines[2]
-    assert lines[2].count("%") == 1
-    assert lines[3].startswith(f"and {len(table) - 2} rows between")
 
 
 def test_a_fit_takes_dates_and_its_model_remembers_them(run, refuse, records, dated, tmp_path, fast):

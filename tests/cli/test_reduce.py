@@ -65,18 +65,6 @@ def test_topics_are_merged_and_dropped_by_number(run, refuse, model, documents, 
         assert message in refuse("reduce", named, *wrong, "--out", tmp_path / "x")
 
 
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [("0", "give a number of topics"), ("many", "give a number of topics"), ("99", "give a number from")],
-)
-def test_what_is_no_number_of_topics_is_refused(refuse, model, tmp_path, wrong, words):
-    assert words in refuse("reduce", model, f"--topics={wrong}", "--out", tmp_path / "m")
-
-
-def test_what_has_no_pairs_to_join_is_refused(refuse, tree_model, tmp_path):
-    assert "the topics of this BackoffTreeTopics cannot be joined" in refuse("reduce", tree_model)
-
-
 def test_model_without_a_path_says_how_to_find_one(refuse, fitted, tmp_path):
     fitted._path = None
     fitted.save(tmp_path / "without")

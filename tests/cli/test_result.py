@@ -38,20 +38,6 @@ def test_the_result_compares_the_held_out_score_with_word_frequencies(quick, doc
     )
 
 
-def test_a_fit_that_found_the_number_of_topics_says_what_it_began_with(run, documents, tmp_path):
-    told = run("fit", documents, "--out", tmp_path / "m", "--no-report", "--laps", "60").stdout
-    model = stickbreak.load(tmp_path / "m")
-    assert 1 < model.n_topics_ < model.started_
-    assert line(told.splitlines(), "Found  ").startswith(
-        f"Found  {model.n_topics_} topics in 90 documents; the fit began with {model.started_}, and those that explain "
-        "their words better as one were merged."
-    )
-
-
-def test_a_fit_that_did_not_converge_says_what_to_do(quick):
-    assert "--laps 8 --force" in line(quick("--method", "variational"), "Note   the fit has not converged in 4 passes")
-
-
 def test_the_next_command_runs_as_it_is_printed(run, quick, documents, tmp_path, monkeypatch):
     given = tmp_path / "my documents.jsonl"
     given.write_bytes(documents.read_bytes().replace(b"captain", b"capit\xe1n"))
@@ -78,12 +64,6 @@ def test_the_last_lines_show_which_topics_come_again_with_another_seed(run, docu
     assert "are the same in b" in run(*shlex.split(compare.split(": ", 1)[1])[1:]).stdout
 
 
-def test_the_next_command_of_a_tree_prints_it(quick, tmp_path):
-    assert f"stickbreak ask {tmp_path / 'm'} tree" in line(
-        quick("--method", "tree", "--set", "branching=3,2"), "Next   "
-    )
-
-
 def test_as_many_topics_as_asked_are_printed_and_the_rest_is_counted(quick, run, tmp_path):
     lines = quick("--topics-shown", "2")
     n_topics = stickbreak.load(tmp_path / "m").n_topics_
@@ -91,13 +71,6 @@ def test_as_many_topics_as_asked_are_printed_and_the_rest_is_counted(quick, run,
     assert lines[3] == rest
     assert run("topics", tmp_path / "m", "--topics-shown", "2").stdout.splitlines()[1:] == [*lines[1:3], rest]
     assert len(run("topics", tmp_path / "m", "--topics-shown", "2", "--all").stdout.splitlines()) == 1 + n_topics
-
-
-def test_numbers_for_experts_are_printed_only_if_asked(quick):
-    assert "nats" not in "".join(quick("--held-out", "0.2"))
-    lines = quick("--held-out", "0.2", "--verbose")
-    for label in ("topics", "passes", "stopped", "objective", "learned", "held-out", "unigram", "unseen", "unit"):
-        assert line(lines, f"{label:<12}"), label
 
 
 def test_a_fit_with_dates_names_the_command_that_asks_over_time(run, quick, records, tmp_path):

@@ -47,11 +47,6 @@ def test_what_names_nothing_is_refused(text):
         values_set([text])
 
 
-def test_what_has_an_option_of_its_own_is_refused_with_that():
-    with pytest.raises(InputError, match="--set min_df has an option of its own: --min-df"):
-        values_set(["min_df=3"])
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_every_parameter_of_every_method_can_be_set(method):
     values = {name: one.default for name, one in parameters_of(method).items()}
@@ -76,15 +71,6 @@ def test_a_word_alone_stands_for_a_sequence_of_it():
 def test_an_unknown_name_is_answered_with_the_nearest(method, name, message):
     with pytest.raises(InputError, match=message):
         Settings.of({name: 1}, method)
-
-
-def test_help_names_two_methods_and_fits_on_a_screen(run, monkeypatch):
-    lines = run("fit", "--help").stdout.splitlines()
-    assert len(lines) <= 40
-    assert max(map(len, lines)) <= 80
-    text = " ".join(lines)
-    assert "Methods to begin with: topics" in text
-    assert "tree" in text
 
 
 def test_help_all_has_every_method_and_the_parameters_of_one(run):

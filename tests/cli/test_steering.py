@@ -73,18 +73,6 @@ def test_a_file_without_seeds_is_refused(refuse, documents, tmp_path, name, text
     assert not (tmp_path / "model").exists()
 
 
-def test_what_cannot_be_steered_is_said_in_one_sentence(refuse, documents, tmp_path):
-    out = ("--out", tmp_path / "model", *FIT)
-    said = refuse("fit", documents, *out, "--seeds", tmp_path / "missing.toml")
-    assert "cannot be read" in said
-    said = refuse("fit", documents, *out, "--method", "gaussian-hdp", "--seeds", "x.toml")
-    assert "--seeds is for methods of words, but --method is gaussian-hdp; leave it out" in said
-    said = refuse("fit", documents, *out, "--method", "hybrid", "--labels", "theme")
-    assert "--labels is for --method topics or gibbs, but --method is hybrid" in said
-    assert "without --labels" in refuse("fit", documents, *out, "--label-separator", ";")
-    assert "'none'" in refuse("fit", documents, *out, "--labels", "none")
-
-
 def test_labels_become_topics_and_are_predicted(run, labelled, tmp_path):
     for name, options in {"list": (), "joined": ("--label-separator", ";")}.items():
         run("fit", labelled, "--out", tmp_path / name, *FIT, "--labels", name, *options)

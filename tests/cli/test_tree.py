@@ -110,12 +110,3 @@ def test_words_are_no_markup_and_steer_no_terminal(run, documents, tmp_path):
     assert "[red]evil[/red]" in printed
     assert "\x1b" not in printed
     assert "\ufffd[31m" in printed
-
-
-def test_what_is_no_tree_or_not_in_it_is_one_sentence(refuse, model, tree_model):
-    said = refuse("ask", model, "tree")
-    assert "is a TopicModel, whose topics do not form a tree; print them with stickbreak topics" in said
-    assert "give one of them" in refuse("ask", tree_model, "tree", "--node", "0", "--leaf", "1")
-    assert "give the path of a node as it is printed" in refuse("ask", tree_model, "tree", "--node", "0/1")
-    assert "no node 7: there are 3 children" in refuse("ask", tree_model, "tree", "--node", "7")
-    assert "no leaf 24 here" in refuse("ask", tree_model, "tree", "--leaf", "24")

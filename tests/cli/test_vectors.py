@@ -184,24 +184,6 @@ def test_fit_refuses_what_means_nothing_to_vectors(refuse, place, tmp_path, opti
     assert not (tmp_path / "m").exists()
 
 
-@pytest.mark.parametrize(
-    ("command", "options", "words"),
-    [
-        ("evaluate", ["--left-to-right", "20"], "--left-to-right is for words"),
-        (
-            "evaluate",
-            ["--random-state", "1"],
-            "--random-state is 1, but groups of vectors are always halved the same way",
-        ),
-        ("transform", ["--text", "t"], "--text is for words"),
-    ],
-)
-def test_commands_refuse_what_means_nothing_to_vectors(refuse, place, models, tmp_path, command, options, words):
-    more = ["--out", tmp_path / "r.html"] if command == "report" else []
-    assert words in refuse(command, models / "hdp", place / "folder", *more, *options)
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_vectors_of_another_length_are_a_sentence(refuse, models, tmp_path):
     np.save(tmp_path / "v.npy", np.zeros((4, 3)))
     for command in ("transform", "evaluate"):

@@ -102,21 +102,6 @@ def test_what_was_left_out_stays_with_the_corpus(tmp_path):
     assert open_corpus(tmp_path / "c").left_out == corpus.left_out == corpus[:3].left_out
 
 
-def test_three_places_are_shown(tmp_path):
-    path = tmp_path / "t.jsonl"
-    path.write_text("\n".join(["{"] * 5 + GOOD) + "\n")
-    (sentence,) = read(path, text=ALL, bad_rows="skip").left_out
-    assert "left out: 5 (" in sentence
-    assert sentence.count("line") == 3
-
-
-@pytest.mark.parametrize("given", [{"bad_rows": "drop"}, {"encoding_errors": "ignore"}])
-def test_other_ways_are_refused(tmp_path, given):
-    (tmp_path / "t.txt").write_text("bread\n")
-    with pytest.raises(InputError, match=next(iter(given))):
-        read(tmp_path / "t.txt", **given)
-
-
 def test_the_command_line_follows_its_own_advice(tmp_path, monkeypatch, capsys):
     from stickbreak.cli import main
 

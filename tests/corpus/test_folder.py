@@ -151,8 +151,3 @@ def test_open_refuses_a_damaged_folder(tmp_path, monkeypatch, damage, message, b
     damage(tmp_path / "c")
     with pytest.raises(ReadError, match=message):
         open_corpus(tmp_path / "c")
-
-
-def test_open_refuses_a_missing_folder(tmp_path):
-    with pytest.raises(ReadError, match="does not exist"):
-        open_corpus(tmp_path / "no")

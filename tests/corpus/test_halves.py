@@ -55,17 +55,6 @@ def test_split_does_not_depend_on_the_chunks(monkeypatch):
     assert (whole != splits.split_halves(counts, 0)[0]).nnz == 0
 
 
-def test_chunks_are_long_runs_of_documents(monkeypatch):
-    monkeypatch.setattr(splits, "_TOKENS_AT_ONCE", 7)
-    assert list(splits._chunks(np.array([3, 3, 3, 20, 0, 1, 6, 1]))) == [
-        (0, 2),
-        (2, 3),
-        (3, 4),
-        (4, 7),
-        (7, 8),
-    ]
-
-
 def test_seed_and_document_key_the_split():
     counts = sp.csr_matrix(np.ones((2, 40), dtype=np.int32))
     observed = splits.split_halves(counts, 0)[0].toarray()

@@ -1,7 +1,5 @@
 """Patches of images."""
 
-import sys
-
 import numpy as np
 import pytest
 from PIL import Image
@@ -114,12 +112,6 @@ def test_bad_images_are_refused(folder, tmp_path):
         read_patches(tmp_path / "cut.png")
 
 
-def test_without_pillow_the_message_says_what_to_install(folder, monkeypatch):
-    monkeypatch.setitem(sys.modules, "PIL", None)
-    with pytest.raises(InputError, match=r'pip install "stickbreak\[images\]"'):
-        read_patches(folder)
-
-
 def test_equal_images_are_sampled_at_places_of_their_own(folder, tmp_path):
     files = [tmp_path / "one.png", tmp_path / "two.png"]
     for file in files:
@@ -172,15 +164,3 @@ def test_images_that_are_not_from_black_to_white_are_refused(tmp_path, numbers, 
     image.save(tmp_path / "image.tif")
     with pytest.raises(InputError, match=says):
         read_patches(tmp_path / "image.tif")
-
-
-@pytest.mark.parametrize("dtype", [np.int32, np.float16, "wide", None])
-def test_patches_are_float32_or_float64(folder, dtype):
-    with pytest.raises(InputError, match="give float32 or float64"):
-        read_patches(folder / "none", dtype=dtype)
-
-
-@pytest.mark.parametrize("wrong", [{"n_patches": 2.5}, {"size": 4.0}, {"stride": "1"}, {"n_patches": True}])
-def test_numbers_of_patches_are_whole(folder, wrong):
-    with pytest.raises(InputError, match="positive whole numbers"):
-        read_patches(folder, **wrong)

@@ -140,11 +140,6 @@ def test_stray_quotes_of_a_table_with_tabs_are_signs(tmp_path):
     assert read_texts(path, [0, 1, 299]) == ['bread "0"', '"bread 1', '"bread 299']
 
 
-def test_a_table_of_one_column_is_not_cut(tmp_path):
-    path = write(tmp_path / "t.csv", 'text\nbread, butter\n"salt, oil"\njam\n')
-    assert read_texts(path, range(3)) == ["bread, butter", "salt, oil", "jam"]
-
-
 def test_delimiters_at_the_end_of_rows_are_no_fields(tmp_path):
     path = write(tmp_path / "t.csv", "id,text\n1,bread,\n2,butter,,\n")
     assert read_texts(path, range(2)) == ["bread", "butter"]

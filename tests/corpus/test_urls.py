@@ -229,14 +229,3 @@ def test_no_message_repeats_credentials(url):
         open_corpus(url)
     assert "CRET" not in str(caught.value)
     assert caught.value.__cause__ is None or "CRET" not in str(caught.value.__cause__)
-
-
-@pytest.mark.parametrize("url", ["s3://buck*/a.jsonl", "memory://[ab]/x.jsonl"])
-def test_a_pattern_in_the_name_of_a_bucket_is_one_sentence(url):
-    with pytest.raises(InputError, match="has a pattern in the name of a bucket or machine; name it in full"):
-        UrlPath(url).matches()
-
-
-def test_a_file_of_another_machine_is_not_looked_for_here():
-    with pytest.raises(InputError, match="names the machine 'elsewhere'"):
-        open_corpus("file://elsewhere/etc")

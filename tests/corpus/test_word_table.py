@@ -1,7 +1,6 @@
 """The table of words beside its slow twin: scikit-learn's CountVectorizer with the words of `unicode_words`."""
 
 import dataclasses
-import re
 from collections import Counter
 
 import numpy as np
@@ -133,8 +132,3 @@ def test_words_of_one_hash_stay_apart(monkeypatch):
 def test_vocabulary_is_counted_in_its_order():
     corpus = count_texts(["The BREAD the jam", "x"], vocabulary=["jam", "the", "cake", "bread"])
     assert corpus.counts.toarray().tolist() == [[1, 2, 0, 1], [0, 0, 0, 0]]
-
-
-def test_digits_are_those_of_all_scripts():
-    _, _, digits = character_runs(0x110000)
-    assert sum(end - begin for begin, end in digits) == 1 + len(re.findall(r"\d", "".join(map(chr, range(0x110000)))))
