@@ -145,51 +145,39 @@ def parquet_blocks(
         first = _first_texts(file, path, limits, types) if asked.text is None else {}
         fields = _chosen(types, asked, path, partition, first)
         rows, n_bytes = _declared(file, path)
-    batch = max(1, min(chunk_size, _BATCH_BYTES * max(rows, 1) // max(n_bytes, 1)))
+    batch_size = max(1, min(chunk_size, _BATCH_BYTES * max(rows, 1) // max(n_bytes, 1)))
     strings = [name for name in fields.columns if name in types and _is_string(types[name]) and "." not in name]
-    with opened(path, limits, read_dictionary=strings) as file:  # a text that is repeated a million times is held once
-        yield from _blocks(file, batch, fields, path, limits, groups, partition)
-
-
-def _blocks(
-    file: Any,
-    batch_size: int,
-    fields: Fields,
-    path: Location,
-    limits: ReadLimits,
-    groups: range | None,
-    partition: dict[str, str | None],
-) -> Iterator[Block]:
-    number = n_bytes = 0
     more: dict[str, Any] = {"columns": [name for name in fields.columns if name not in partition]}
-    with readable(path):
-        if groups is not None:
-            more["row_groups"] = list(groups)
-            number = sum(file.metadata.row_group(group).num_rows for group in range(groups.start))
-        batches = file.iter_batches(batch_size=batch_size, **more)
-    while True:
+    number = n_bytes = 0
+    with opened(path, limits, read_dictionary=strings) as file:  # a text that is repeated a million times is held once
         with readable(path):
-            batch = next(batches, None)
-            if batch is None:
-                return
-            n_bytes += _decoded_bytes(batch)
-        _check_decoded(path, n_bytes, limits)
-        with readable(path, fields.text):
-            texts = _texts(_column(batch, fields.text), f"{path}", number, limits)
-        names = None
-        if fields.name is not None and fields.name not in partition:
-            with readable(path, fields.name):
-                names = named(_column(batch, fields.name).to_pylist())
-        kept: dict[str, Any] = {}
-        for name, field in fields.keep.items():
-            with readable(path, field):
-                kept[name] = (
-                    [_written(partition[field])] * len(texts)
-                    if field in partition
-                    else _plain(_column(batch, field)).to_pylist()
-                )
-        yield Block(texts, names, kept)
-        number += len(texts)
+            if groups is not None:
+                more["row_groups"] = list(groups)
+                number = sum(file.metadata.row_group(group).num_rows for group in range(groups.start))
+            batches = file.iter_batches(batch_size=batch_size, **more)
+        while True:
+            with readable(path):
+                batch = next(batches, None)
+                if batch is None:
+                    return
+                n_bytes += _decoded_bytes(batch)
+            _check_decoded(path, n_bytes, limits)
+            with readable(path, fields.text):
+                texts = _texts(_column(batch, fields.text), f"{path}", number, limits)
+            names = None
+            if fields.name is not None and fields.name not in partition:
+                with readable(path, fields.name):
+                    names = named(_column(batch, fields.name).to_pylist())
+            kept: dict[str, Any] = {}
+            for name, field in fields.keep.items():
+                with readable(path, field):
+                    kept[name] = (
+                        [_written(partition[field])] * len(texts)
+                        if field in partition
+                        else _plain(_column(batch, field)).to_pylist()
+                    )
+            yield Block(texts, names, kept)
+            number += len(texts)
 
 
 def _written(value: str | None) -> str | None:
@@ -217,7 +205,8 @@ def _texts(column: Any, where: str, number: int, limits: ReadLimits) -> Any:
     if pa.types.is_dictionary(column.type):
         lengths = pc.take(pc.binary_length(column.dictionary), column.indices)
     else:
-        lengths = pc.binary_length(column if not _is_view(column.type) else column.cast(pa.large_string()))
+        column = column.cast(pa.large_string())
+        lengths = pc.binary_length(column)
     longest = pc.max(lengths).as_py() or 0
     if longest > limits.document_bytes:
         row = pc.index(lengths, pc.max(lengths)).as_py()
@@ -259,7 +248,11 @@ def _chosen(
 ) -> Fields:
     """Choose the columns, by first texts of those of strings, and refuse those that cannot be read."""
     sample: dict[str, object] = {
-        column: first.get(column, "") if _is_string(kind) or _is_binary(kind) else ["word"] if _is_list(kind) else 0
+        column: first.get(column, "")
+        if _is_string(kind) or str(kind) in ("binary", "large_binary")
+        else ["word"]
+        if _is_list(kind)
+        else 0
         for column, kind in types.items()
     }
     fields = asked.fields({**sample, **dict.fromkeys(partition, 0)}, f"{path}")
@@ -277,28 +270,12 @@ def _chosen(
 
 
 def _is_string(kind: Any) -> bool:
+    """Tell a column of strings; None is one of several columns of one name."""
     import pyarrow as pa
 
-    if kind is None:  # one of several columns of this name
-        return False
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or _is_view(kind))
-
-
-def _is_view(kind: Any) -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_string_view(kind))
-
-
-def _is_binary(kind: Any) -> bool:
-    import pyarrow as pa
-
-    return kind is not None and bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
+    kind = kind.value_type if kind is not None and pa.types.is_dictionary(kind) else kind
+    return str(kind) in ("string", "large_string", "string_view")
 
 
 def _is_list(kind: Any) -> bool:
-    import pyarrow as pa
-
-    lists = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
-    return kind is not None and any(is_kind(kind) for is_kind in lists) and _is_string(kind.value_type)
+    return str(kind).startswith(("list<", "large_list<", "fixed_size_list<")) and _is_string(kind.value_type)
