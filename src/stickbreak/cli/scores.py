@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from stickbreak.evaluation import Completion, Evaluation, LeftToRight
+    from stickbreak.evaluation import Completion, Evaluation
     from stickbreak.prediction.completion import HeldOutScore
 
 __all__ = ["Score", "Told", "completion_score", "scores_of_words"]
@@ -78,10 +78,17 @@ def scores_of_words(
         "diversity": scores.diversity,
     }
     lines = list(_lines(scores, told_words, unigram))
-    if scores.left_to_right is not None:
+    whole = scores.left_to_right
+    if whole is not None:
+        names = ("printed", "printed_perplexity", "unbiased", "perplexity", "n_tokens", "n_documents")
         drawn = {"particles": n_particles, "unit": "nats per token"}
-        values["left_to_right"] = _left_to_right_json(scores.left_to_right) | drawn
-        lines += _left_to_right_lines(scores.left_to_right, n_particles)
+        values["left_to_right"] = {name: getattr(whole, name) for name in names} | drawn
+        lines += [
+            f"left to right  {whole.unbiased:.4f} nats per token (perplexity {whole.perplexity:,.1f}): all words, "
+            f"unbiased mean of {n_particles} samples",
+            f"as printed     {whole.printed:.4f} nats per token (perplexity {whole.printed_perplexity:,.1f}): the same "
+            "by the formula in Wallach et al. (2009)",
+        ]
     return Told((*lines, f"unit           {explained('token')}"), values)
 
 
@@ -98,22 +105,6 @@ def _lines(scores: "Evaluation", told_words: str, unigram: float | None) -> Iter
     yield f"coherence      {scores.mean_coherence:.1f}: whether the 10 top words of a topic occur together; 0 is best"
     yield f"npmi           {scores.mean_npmi:.3f}: the same from -1 to 1; 0 is chance"
     yield f"diversity      {scores.diversity:.2f}: share of different words among the 25 top words of all topics"
-
-
-def _left_to_right_lines(scores: "LeftToRight", n_particles: int | None) -> Iterator[str]:
-    yield (
-        f"left to right  {scores.unbiased:.4f} nats per token (perplexity {scores.perplexity:,.1f}): whole documents, "
-        f"unbiased mean of {n_particles} samples"
-    )
-    yield (
-        f"as printed     {scores.printed:.4f} nats per token (perplexity {scores.printed_perplexity:,.1f}): the same "
-        "by the formula in Wallach et al. (2009)"
-    )
-
-
-def _left_to_right_json(scores: "LeftToRight") -> dict[str, Any]:
-    names = ("printed", "printed_perplexity", "unbiased", "perplexity", "n_tokens", "n_documents")
-    return {name: getattr(scores, name) for name in names}
 
 
 def _with_perplexity(value: float) -> str:

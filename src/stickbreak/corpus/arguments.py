@@ -206,18 +206,9 @@ def advice_for(value: Any) -> str:
         columns = list(getattr(value, "column_names", getattr(value, "columns", ())))
         column = "text" if "text" in columns or len(columns) != 1 else columns[0]
         return f"count its text column with {_COUNT}(frame, text={column!r})"
-    if callable(getattr(value, "read", None)):
-        return "give the path of the file"
-    dtype = getattr(value, "dtype", None)
-    if dtype is not None and getattr(dtype, "kind", "") in "biufc":
+    if getattr(getattr(value, "dtype", None), "kind", "") in "biufc" and hasattr(value, "dtype"):
         return "counts become a corpus by stickbreak.corpus.Corpus.from_counts(counts, words)"
-    if isinstance(value, (bytes, bytearray, memoryview)):
-        return "write the bytes to a file and name it"
-    if value is None or isinstance(value, (int, float, complex)):
-        return "name a file or a folder"
-    if isinstance(value, (list, tuple)) and value and all(isinstance(entry, os.PathLike) for entry in value):
-        return "read the files one by one, or name their folder"
-    return f"count texts with {_COUNT}(texts)"
+    return f"name a file or a folder, or count texts with {_COUNT}(texts)"
 
 
 def checked_optional_name(value: object, argument: str) -> str | None:

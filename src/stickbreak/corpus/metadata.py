@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from stickbreak.corpus.reading.blocks import Written
+from stickbreak.corpus.reading.blocks import Block, Written
+from stickbreak.corpus.reading.fields import ALL
 from stickbreak.exceptions import InvalidCorpus
 
 if TYPE_CHECKING:
@@ -153,6 +155,28 @@ class Gatherer:
         gathered = self.gathered()
         layout = Layout.of([gathered.forms()])
         return layout.typed(gathered) if layout.forms else None
+
+
+class Portion:
+    """Documents that are counted together; while they are, their names and what is kept of them are set aside."""
+
+    def __init__(self, first: Block, rest: Iterator[Block], keep: tuple[str, ...], step: float = math.inf) -> None:
+        self._first, self._rest, self._keep, self._step = first, rest, keep, step  # about so many bytes of text
+        self.names: list[tuple[Any, int]] = []
+        self.gatherer = Gatherer(() if keep == ALL else keep)
+
+    def __iter__(self) -> Iterator[Block]:
+        size, block = 0, self._first
+        while True:
+            self.names.append((block.names, len(block)))
+            if self._keep:
+                self.gatherer.add(block.kept, len(block), written=block.written)
+            yield block
+            size += block.texts.nbytes
+            found = next(self._rest, None) if size < self._step else None
+            if found is None:
+                return
+            block = found
 
 
 def _encoded_values(values: Any, *, written: bool) -> Any:

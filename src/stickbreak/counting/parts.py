@@ -19,11 +19,10 @@ import scipy.sparse as sp
 
 from stickbreak.corpus.csr import assemble_csr, in_columns
 from stickbreak.corpus.folder import CorpusWriter
-from stickbreak.corpus.metadata import Gathered, Gatherer, Layout
+from stickbreak.corpus.metadata import Gathered, Layout, Portion
 from stickbreak.corpus.pruning import kept_words
-from stickbreak.corpus.reading.blocks import Block, arrow_texts, names_of
+from stickbreak.corpus.reading.blocks import arrow_texts, names_of
 from stickbreak.corpus.reading.decoding import Dirt
-from stickbreak.corpus.reading.fields import ALL
 from stickbreak.corpus.reading.source import Piece
 from stickbreak.corpus.text import count_blocks
 from stickbreak.corpus.text_settings import TextOptions
@@ -154,7 +153,7 @@ def count_job(counting: Counting, job: Job) -> Done:
     parts: list[Part] = []
     blocks = (block for piece in job.pieces for block in piece.blocks(dirt))
     while (first := next(blocks, None)) is not None:
-        portion = _Portion(first, blocks, counting)
+        portion = Portion(first, blocks, counting.keep, counting.step)
         counts, words = count_blocks(portion, counting.options, counting.vocabulary)
         kept = portion.gatherer.gathered() if counting.keep else None
         path = counting.folder / f"{name}-{len(parts)}.npz"
@@ -179,28 +178,6 @@ def done_before(counting: Counting, job: Job) -> Done | None:
 
 def _mark(counting: Counting, name: str) -> Path:
     return counting.folder / f"{name}.done"
-
-
-class _Portion:
-    """Documents that are counted together; while they are, their names and what is kept of them are set aside."""
-
-    def __init__(self, first: Block, rest: Iterator[Block], counting: Counting) -> None:
-        self._first, self._rest, self._counting = first, rest, counting
-        self.names: list[tuple[Any, int]] = []
-        self.gatherer = Gatherer(() if counting.keep == ALL else counting.keep)
-
-    def __iter__(self) -> Iterator[Block]:
-        size, block = 0, self._first
-        while True:
-            self.names.append((block.names, len(block)))
-            if self._counting.keep:
-                self.gatherer.add(block.kept, len(block), written=block.written)
-            yield block
-            size += block.texts.nbytes
-            found = next(self._rest, None) if size < self._counting.step else None
-            if found is None:
-                return
-            block = found
 
 
 def _write_part(

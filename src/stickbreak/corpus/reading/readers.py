@@ -8,7 +8,6 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import chain, islice
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ import scipy.sparse as sp
 
 from stickbreak.corpus.corpus import Corpus, copies_left_out
 from stickbreak.corpus.folder import open_corpus
-from stickbreak.corpus.metadata import Gatherer
+from stickbreak.corpus.metadata import Gatherer, Portion
 from stickbreak.corpus.reading.blocks import Block, arrow_texts, names_of
 from stickbreak.corpus.reading.counts import (
     given_words,
@@ -278,29 +277,21 @@ def _counted(
     blocks: Iterable[Block] | None = None,
 ) -> Corpus:
     """Count the texts of a source, or some blocks of it, and keep names and what else is asked for."""
-    names: list[Any] = []
     keep, path, dirt = source.settings.asked.keep, source.path, source.settings.dirt()
-    gatherer = Gatherer(() if keep == ALL else keep)
     rest = iter(source.blocks(dirt) if blocks is None else blocks)
-    first = list(islice(rest, 1))
-    if not first:
+    first = next(rest, None)
+    if first is None:
         raise NoDocuments(f"{path} holds no documents; a corpus needs at least one")
-
-    def taken() -> Iterator[Block]:
-        for block in chain(first, rest):
-            names.append((block.names, len(block)))
-            if keep:
-                gatherer.add(block.kept, len(block), written=block.written)
-            yield block
-
+    portion = Portion(first, rest, keep)
     from stickbreak.corpus.text import corpus_of_blocks  # only now: a file that cannot be read is refused without Numba
 
     with _naming(path):
-        corpus = corpus_of_blocks(taken(), options, vocabulary=words, prune=prune)
+        corpus = corpus_of_blocks(iter(portion), options, vocabulary=words, prune=prune)
     dirt.tell()
-    known = names_of(names)
+    known = names_of(portion.names)
     named = None if known is None else tuple(known.to_pylist())
-    return replace(corpus, metadata=gatherer.typed() if keep else None, names=named, left_out=dirt.sentences())
+    metadata = portion.gatherer.typed() if keep else None
+    return replace(corpus, metadata=metadata, names=named, left_out=dirt.sentences())
 
 
 def _pruned(corpus: Corpus, source: TextSource) -> Corpus:
