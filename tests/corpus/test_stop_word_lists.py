@@ -3,7 +3,7 @@
 import pytest
 
 import stickbreak
-from stickbreak.corpus import TextOptions, count_texts, languages, stop_words_of
+from stickbreak.corpus import TextOptions, count_texts, languages, stop_word_lists, stop_words_of
 from stickbreak.exceptions import InputError
 
 SENTENCES = {
@@ -39,3 +39,13 @@ def test_unknown_language_is_told_with_those_that_are_known():
         TextOptions(stop_words="klingon")
     with pytest.raises(InputError, match="'de', which is not a known language"):
         stop_words_of("de")
+
+
+def test_english_list_is_that_of_scikit_learn_without_the_package(monkeypatch):
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    assert stop_words_of("english") > ENGLISH_STOP_WORDS
+    assert {"don", "isn"} <= stop_words_of("english")
+    assert stop_word_lists._of_scikit_learn() == ENGLISH_STOP_WORDS
+    monkeypatch.setattr(stop_word_lists, "find_spec", lambda name: None)
+    assert stop_word_lists._of_scikit_learn() == ENGLISH_STOP_WORDS

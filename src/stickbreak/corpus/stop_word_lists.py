@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import unicodedata
 from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from runpy import run_path
 
 from stickbreak.exceptions import InputError
 
@@ -64,10 +67,20 @@ def stop_words_of(language: str) -> frozenset[str]:
 def _listed(language: str) -> frozenset[str]:
     """Return the words of a known language."""
     if language == ENGLISH:
-        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-        return ENGLISH_STOP_WORDS | set(_CONTRACTIONS.split())
+        return _of_scikit_learn() | set(_CONTRACTIONS.split())
     import stop_words
 
     words = (unicodedata.normalize("NFC", word.strip()) for word in stop_words.get_stop_words(language))
     return frozenset(word for word in words if word)
+
+
+def _of_scikit_learn() -> frozenset[str]:
+    """Return scikit-learn's list from its file: to import the package takes each process that counts a second."""
+    package = find_spec("sklearn")
+    file = Path(str(package and package.origin)).parent / "feature_extraction" / "_stop_words.py"
+    try:
+        return frozenset(run_path(str(file))["ENGLISH_STOP_WORDS"])
+    except (OSError, KeyError):  # another version keeps it elsewhere
+        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+        return frozenset(ENGLISH_STOP_WORDS)
