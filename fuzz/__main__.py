@@ -6,7 +6,7 @@ import argparse
 import importlib
 import sys
 
-MODES = ("readers", "loaders", "kills", "faults", "determinism", "numbers", "exactness")
+MODES = ("readers", "loaders", "kills", "faults", "determinism", "numbers")
 """Each is a module of this package with `add_arguments` and `run`, which returns the number of failures."""
 
 TOOLS = ("repeat", "hashes")

@@ -70,7 +70,6 @@ def add_campaign_arguments(parser: argparse.ArgumentParser, inputs: int, what: s
     parser.add_argument("--seed", type=int, default=0, help="the same seed and number give the same input")
     parser.add_argument("--first", type=int, default=0, help="number of the first input")
     parser.add_argument("--workers", type=int, default=2, help="inputs that are tried at a time")
-    parser.add_argument("--batch", type=int, default=Limits.batch, help="inputs that one process takes")
     parser.add_argument("--keep", type=Path, help="folder for one input of every kind of failure")
     parser.add_argument("--only", default="", help=f"only where the name of the {what} holds this")
     parser.set_defaults(what=what)
@@ -81,7 +80,7 @@ def run_campaign(mode: str, trials: Trials, arguments: argparse.Namespace) -> in
     numbers = range(arguments.first, arguments.first + arguments.inputs)
     refused = _unchanged(trials)
     tally, started, told = Tally(), time.monotonic(), time.monotonic()
-    children = Children(trials, Limits(batch=arguments.batch), arguments.workers)
+    children = Children(trials, Limits(), arguments.workers)
     for n, outcome in enumerate(children.run(numbers), start=1):
         if tally.add(outcome):
             _tell(mode, outcome, trials, arguments)

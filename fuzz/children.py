@@ -1,8 +1,6 @@
 """Trials in child processes under limits: a child that dies, hangs or grows too much costs one input, not the run.
 
-The parent has imported and compiled everything. A worker is a fork of it, which takes a batch of inputs one after
-another and notes in shared memory which one it is at. When it dies, the parent knows the input, tries it alone in a
-child of its own, and goes on with the rest in a new worker.
+The parent has imported and compiled everything. Each input is tried in a fork of it.
 """
 
 from __future__ import annotations
@@ -11,30 +9,25 @@ import contextlib
 import ctypes
 import faulthandler
 import gc
-import mmap
 import os
 import resource
 import shutil
 import signal
-import struct
 import sys
 import tempfile
 import time
 import warnings
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
 from typing import Any, Protocol
 
 from fuzz.outcomes import DIED, Outcome, judged
 
-_CELL = struct.Struct("qdd")  # which input of the batch, processor time and clock when it began
-_WATCH = 0.25  # seconds between two looks at the workers
-_PATIENCE = 60  # a worker that waits, or whose machine is busy, may take so many times the limit of processor time
-_TICKS = os.sysconf("SC_CLK_TCK")
-_SEARCHED = 200  # inputs that are tried alone after a death that none of them repeats by itself
+_WATCH = 0.25  # seconds between two looks at the children
+_PATIENCE = 60  # a child that waits, or whose machine is busy, may take so many times the limit of processor time
 
 
 class Trials(Protocol):
@@ -56,21 +49,14 @@ class Limits:
 
     memory: int = 2 << 30  # bytes beyond those of the parent
     seconds: float = 10.0  # of processor time
-    batch: int = 500  # inputs of a worker
 
 
-@dataclass
-class _Worker:
+@dataclass(frozen=True)
+class _Child:
+    number: int
     pid: int
-    pipe: Connection
-    numbers: list[int]
-    cell: mmap.mmap
+    begun: float
     folder: Path
-    finished: bool = False
-
-    @property
-    def position(self) -> tuple[int, float, float]:
-        return _CELL.unpack_from(self.cell)  # type: ignore[return-value]
 
 
 @dataclass
@@ -83,115 +69,61 @@ class Children:
 
     def run(self, numbers: Iterable[int]) -> Iterator[Outcome]:
         """Try the inputs of these numbers; outcomes come as they are ready, in no certain order."""
+        source, running = iter(numbers), dict[Connection, _Child]()
+        gc.freeze()  # a garbage collection in a child would copy all that it shares with its parent
         with _scratch() as scratch:
-            self._scratch = scratch
-            source, again, running = iter(numbers), deque[list[int]](), []
             try:
                 while True:
-                    while len(running) < self.workers:
-                        batch = again.popleft() if again else _taken(source, self.limits.batch)
-                        if not batch:
-                            break
-                        running.append(self._start(batch))
+                    for number in islice(source, self.workers - len(running)):
+                        pipe, child = self._start(number, scratch)
+                        running[pipe] = child
                     if not running:
                         return
-                    for worker in self._ready(running):
-                        yield from self._received(worker)
-                        if worker.finished:
-                            running.remove(worker)
-                            yield from self._ended(worker, again)
+                    for pipe in wait(list(running), timeout=_WATCH):
+                        assert isinstance(pipe, Connection)
+                        yield self._ended(pipe, running.pop(pipe))
+                    for child in running.values():
+                        if time.monotonic() - child.begun > _PATIENCE * self.limits.seconds:
+                            os.kill(child.pid, signal.SIGXCPU)
             finally:
-                for worker in running:
-                    _stop(worker)
+                for pipe, child in running.items():
+                    os.kill(child.pid, signal.SIGKILL)
+                    os.waitpid(child.pid, 0)
+                    pipe.close()
 
-    def alone(self, number: int) -> Outcome:
-        """Try one input in a child of its own."""
-        limits = Limits(self.limits.memory, self.limits.seconds, 1)
-        *_, last = Children(self.trials, limits, 1).run([number])  # it may give a result and die afterwards
-        return last
-
-    def _start(self, numbers: list[int]) -> _Worker:
+    def _start(self, number: int, scratch: Path) -> tuple[Connection, _Child]:
         receiving, sending = Pipe(duplex=False)
-        cell = mmap.mmap(-1, _CELL.size)
-        folder = Path(tempfile.mkdtemp(dir=self._scratch))
-        _CELL.pack_into(cell, 0, 0, 0.0, time.monotonic())
+        folder = Path(tempfile.mkdtemp(dir=scratch))
         sys.stdout.flush()
         pid = os.fork()
         if pid == 0:
             try:
                 receiving.close()
-                _work(self.trials, self.limits, numbers, sending, cell, folder)
+                _work(self.trials, self.limits, number, sending, folder)
             finally:
                 os._exit(3)
         sending.close()
-        return _Worker(pid, receiving, numbers, cell, folder)
+        return receiving, _Child(number, pid, time.monotonic(), folder)
 
-    def _ready(self, running: list[_Worker]) -> list[_Worker]:
-        """Return the workers that have something to say, after stopping those that hang."""
-        ready = wait([worker.pipe for worker in running], timeout=_WATCH)
-        if not ready:
-            for worker in running:
-                _, processor, clock = worker.position
-                waited = time.monotonic() - clock
-                if _processor_time(worker.pid) - processor > self.limits.seconds or (
-                    waited > _PATIENCE * self.limits.seconds
-                ):
-                    with contextlib.suppress(ProcessLookupError):
-                        os.kill(worker.pid, signal.SIGXCPU)
-        return [worker for worker in running if worker.pipe in ready]
-
-    def _received(self, worker: _Worker) -> Iterator[Outcome]:
-        try:
-            while worker.pipe.poll():
-                outcome = worker.pipe.recv()
-                if outcome is None:
-                    worker.finished = True
-                    return
-                yield outcome
-        except (EOFError, OSError):
-            worker.finished = True
-
-    def _ended(self, worker: _Worker, again: deque[list[int]]) -> Iterator[Outcome]:
-        """Bury a worker; if it did not end by itself, say which input was guilty and give the rest to another."""
-        status = os.waitstatus_to_exitcode(os.waitpid(worker.pid, 0)[1])
-        at = worker.position[0]
-        place = _place_of_death(worker.folder)
-        said = _last_words(worker.folder, status)
-        worker.pipe.close()
-        shutil.rmtree(worker.folder, ignore_errors=True)
-        if status == 0:
-            return
-        if len(worker.numbers) == 1:
-            yield self._dead(worker.numbers[0], status, said, place)
-            return
-        if worker.numbers[at + 1 :]:
-            again.append(worker.numbers[at + 1 :])
-        if at < len(worker.numbers) and status == -signal.SIGXCPU:
-            yield self._dead(worker.numbers[at], status, said, place)
-            return
-        if at < len(worker.numbers):
-            outcome = self.alone(worker.numbers[at])
-            yield outcome
-            if outcome.kind == DIED:
-                return
-        for number in reversed(worker.numbers[max(at - _SEARCHED, 0) : at]):  # it broke the memory that others use
-            outcome = self.alone(number)
-            if outcome.kind == DIED:
-                yield outcome
-                return
-        last = worker.numbers[min(at, len(worker.numbers) - 1)]
-        text = f"{said}, but no input repeats it alone; repeat all of {worker.numbers[0]} to {last}"
-        yield Outcome(last, self.trials.make(last).group, DIED, text, place)
-
-    def _dead(self, number: int, status: int, said: str, place: str) -> Outcome:
-        group = self.trials.make(number).group
+    def _ended(self, pipe: Connection, child: _Child) -> Outcome:
+        """Bury a child; a death counts, also one after a result."""
+        outcome: Outcome | None = None
+        with contextlib.suppress(EOFError, OSError):
+            outcome = pipe.recv()
+        pipe.close()
+        status = os.waitstatus_to_exitcode(os.waitpid(child.pid, 0)[1])
+        place, said = _place_of_death(child.folder), _last_words(child.folder, status)
+        shutil.rmtree(child.folder, ignore_errors=True)
+        if outcome is not None and status == 0:
+            return outcome
+        group = self.trials.make(child.number).group
         if status == -signal.SIGXCPU:
-            return Outcome(number, group, "hang", f"more than {self.limits.seconds:g} s", place)
-        return Outcome(number, group, DIED, said, place)
+            return Outcome(child.number, group, "hang", f"more than {self.limits.seconds:g} s", place)
+        return Outcome(child.number, group, DIED, said, place)
 
 
-def _work(trials: Trials, limits: Limits, numbers: list[int], pipe: Connection, cell: mmap.mmap, folder: Path) -> None:
-    """Be a worker: try the inputs one after another, telling each outcome. Never returns."""
+def _work(trials: Trials, limits: Limits, number: int, pipe: Connection, folder: Path) -> None:
+    """Be a child: try an input and tell the outcome. Never returns."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     died = open(folder / "died", "w")  # stays open for the moment of death
     os.dup2(died.fileno(), 2)  # what C libraries say last
@@ -200,27 +132,13 @@ def _work(trials: Trials, limits: Limits, numbers: list[int], pipe: Connection, 
     most = _data_bytes() + limits.memory
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CPU, (max(1, round(limits.seconds)), resource.RLIM_INFINITY))
     warnings.simplefilter("always")
-    for position, number in enumerate(numbers):
-        _CELL.pack_into(cell, 0, position, time.process_time(), time.monotonic())
-        place = folder / "input"
-        place.mkdir(exist_ok=True)
-        pipe.send(judged(trials, number, place, limits.memory))
-        _emptied(place)
-    _CELL.pack_into(cell, 0, len(numbers), time.process_time(), time.monotonic())
-    gc.collect()
+    place = folder / "input"
+    place.mkdir()
+    pipe.send(judged(trials, number, place, limits.memory))
     _settle_memory()
-    pipe.send(None)
     os._exit(0)
-
-
-def _emptied(folder: Path) -> None:
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                shutil.rmtree(entry.path, ignore_errors=True)
-            else:
-                os.unlink(entry.path)
 
 
 def _settle_memory() -> None:
@@ -228,10 +146,6 @@ def _settle_memory() -> None:
     trim: Callable[[int], int] | None = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)
-
-
-def _taken(source: Iterator[int], most: int) -> list[int]:
-    return [number for _, number in zip(range(most), source, strict=False)]
 
 
 @contextlib.contextmanager
@@ -244,21 +158,6 @@ def _scratch() -> Iterator[Path]:
         yield Path(folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _stop(worker: _Worker) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(worker.pid, signal.SIGKILL)
-    os.waitpid(worker.pid, 0)
-    worker.pipe.close()
-
-
-def _processor_time(pid: int) -> float:
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return 0.0
-    return (int(fields[11]) + int(fields[12])) / _TICKS
 
 
 def _data_bytes() -> int:

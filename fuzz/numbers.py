@@ -87,11 +87,11 @@ class _Calls:
             raise
 
 
-def outcomes(cases: Sequence[Case], workers: int = 1, batch: int = 1) -> Generator[tuple[Case, Outcome], None, None]:
-    """Try cases under limits of memory and time, `batch` of them in a child."""
+def outcomes(cases: Sequence[Case], workers: int = 1) -> Generator[tuple[Case, Outcome], None, None]:
+    """Try cases under limits of memory and time."""
     for group in GROUPS:
         numbers = [number for number, case in enumerate(cases) if case.group == group]
-        limits = Limits(MEMORY, SECONDS.get(group, QUICK), batch)
+        limits = Limits(MEMORY, SECONDS.get(group, QUICK))
         for outcome in Children(_Calls(cases), limits, workers).run(numbers):
             yield cases[outcome.number], outcome
 

@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     outcomes = {
         found.number: found for found in Children(Kept(folders), Limits(seconds=120.0), 1).run(range(len(folders)))
     }
-    for number, outcome in sorted(outcomes.items()):  # the last of each: it may give a result and die later
+    for number, outcome in sorted(outcomes.items()):
         folder = folders[number]
         expected = _kept(folder)[1]
         bad = wrong(outcome, expected)

@@ -1,6 +1,5 @@
 """Likelihoods of discounts against brute force and enumeration; the search."""
 
-from collections import Counter
 from itertools import permutations
 
 import numpy as np
@@ -16,7 +15,7 @@ from stickbreak.backoff_tree.sampler import TreeSampler, learn
 from stickbreak.backoff_tree.shape import TreeShape, taxonomy_of
 from stickbreak.corpus import planted_lda
 
-from .problems import ONE, blocks_of, leaves_of, random_counts, random_delta, random_shape, tokens_of
+from .problems import ONE, blocks_of, random_counts, random_delta, random_shape
 from .reference import Stream, Tree, log_sequence, loo_word, shuffled
 from .test_exact_conditional import Dense
 
@@ -80,23 +79,6 @@ def test_search_climbs_to_a_place_that_no_step_improves():
             other = found.copy()
             other[h] *= factor
             assert value(other) <= best
-
-
-def test_words_are_not_smoothed_to_leaves_without_tokens(seed):
-    corpus, _ = planted_lda(40, 30, n_topics=3, mean_tokens=20, seed=seed)
-    tokens, _ = tokens_of(corpus)
-    sampler = TreeSampler(
-        blocks_of(corpus), TreeShape((5, 9, 9)), np.full(3, 0.1), np.full(3, 0.1), seed, at_once=False
-    )
-    sampler.begin()
-    z = (leaves_of(sampler) // 81 * 81).astype(np.int32)  # one leaf in each of five
-    sampler.blocks.put([z])
-    found = learn(sampler, "eta", ONE, search=False)
-    prob = np.where(np.arange(405) % 81 == 0, sampler.backoff.prob, 0.0)
-    groups = [Counter(z[tokens.word == w].tolist()) for w in range(tokens.n_words)]
-    tree = Tree((5, 9, 9), sampler.delta_word)
-    expected = sum(loo_word(tree, n, prob) for n in groups if n) / tokens.word.size
-    assert found == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize(("name", "attribute"), [("alpha", "delta_doc"), ("eta", "delta_word")])

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from stickbreak import BackoffTreeTopics
-from stickbreak.backoff_tree.model import N_SCORE, TreeModel
+from stickbreak.backoff_tree.model import N_SCORE
 from stickbreak.backoff_tree.shape import TreeShape
-from stickbreak.backoff_tree.state import WordCounts
-from stickbreak.corpus import Corpus, planted_lda
+from stickbreak.corpus import planted_lda
 from stickbreak.fitting.executor import ThreadExecutor
 
 from .fits import SMALL
@@ -32,24 +31,6 @@ def test_document_is_described_alone_as_among_others(fitted, corpus):
     together = fitted.transform(corpus).toarray()
     for d in (0, 11, 39):
         np.testing.assert_array_equal(fitted.transform(corpus[d : d + 1]).toarray()[0], together[d])
-
-
-def test_random_numbers_of_a_document_come_from_all_its_words():
-    """Words with one and the same tree: documents that differ only in these differ by their random numbers."""
-    words = WordCounts(np.arange(6) * 6, np.tile(np.arange(6, dtype=np.int32), 5), np.ones(30, np.int32))
-    executor, delta = ThreadExecutor(1), np.full(2, 0.2)
-    model = TreeModel(words, TreeShape((2, 3)), delta, delta, None, executor)
-    same_ends = Corpus.from_counts([[1, 8, 0, 0, 1], [1, 0, 8, 0, 1], [1, 0, 0, 8, 1], [1, 8, 0, 0, 1]])
-    rows = model.weights(same_ends, executor).toarray()
-    assert len({row.tobytes() for row in rows[:3]}) == 3
-    np.testing.assert_array_equal(rows[3], rows[0])
-
-
-def test_blocks_of_documents_change_nothing(fitted, corpus, monkeypatch):
-    whole, score = fitted.transform(corpus).toarray(), fitted.score(corpus)
-    monkeypatch.setattr("stickbreak.backoff_tree.model._BLOCK_TOKENS", 100)
-    np.testing.assert_array_equal(fitted.transform(corpus).toarray(), whole)
-    assert fitted.score(corpus) == pytest.approx(score, rel=1e-12)
 
 
 @pytest.mark.parametrize("branching", [(2, 3), (6, 8, 10)])

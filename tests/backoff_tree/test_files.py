@@ -12,17 +12,17 @@ from tests.fitting.faults import killed_after_laps
 from tests.fitting.test_engine import Travelling
 
 from stickbreak import BackoffTreeTopics
-from stickbreak.backoff_tree import checks, document_blocks
+from stickbreak.backoff_tree import document_blocks
 from stickbreak.backoff_tree.document_blocks import DocumentBlocks, leaves_in, sampled
 from stickbreak.backoff_tree.sampler import TreeSampler
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.corpus import Corpus, open_corpus, planted_lda, write_corpus
-from stickbreak.exceptions import InputError, ReadError, WriteError
+from stickbreak.exceptions import ReadError, WriteError
 from stickbreak.fitting.batch_store import BatchFile
 from stickbreak.fitting.engine import use_workers
 
 from .fits import assert_same
-from .problems import ONE, leaves_of, small_corpus
+from .problems import ONE, leaves_of
 
 SETTINGS: dict[str, Any] = {"branching": (2, 3, 4), "stages": (2,), "stage_sweeps": 2, "n_laps": 6, "learn_every": 2}
 SETTINGS["random_state"] = 0
@@ -69,16 +69,6 @@ def test_serial_updates_are_the_same_in_files(corpus: Corpus, tmp_path: Path, mo
     assert_same(BackoffTreeTopics(**settings).fit(corpus), in_files)
 
 
-@pytest.mark.usefixtures("cut")
-def test_jobs_travel_and_are_small(model: BackoffTreeTopics, corpus: Corpus, tmp_path: Path) -> None:
-    """Workers see only what was pickled; documents and their leaves do not pass through the driver."""
-    workers = Travelling(tmp_path)
-    with use_workers(workers):
-        assert_same(BackoffTreeTopics(**SETTINGS).fit(corpus), model)
-    assert workers.jobs > 300
-    assert workers.bytes < 2_000
-
-
 def after_two_passes(corpus: Corpus, folder: Path | None) -> TreeSampler:
     """A sampler with its leaves in memory, or in files."""
     found = TreeSampler(
@@ -105,18 +95,6 @@ def test_a_job_that_is_done_twice_does_the_same_and_leaves_its_caller_alone(
     assert found[0] == found[1]
     assert pickle.dumps(task) == sent
     np.testing.assert_array_equal(leaves_of(sampler), before)
-
-
-@pytest.mark.parametrize("updates", ["parallel", "serial"])
-@pytest.mark.usefixtures("cut")
-def test_files_that_were_replaced_are_removed(tmp_path: Path, updates: str) -> None:
-    sampler = after_two_passes(small_corpus(np.random.default_rng(0), n_documents=60), tmp_path)
-    sampler.at_once, folder = updates == "serial", next(tmp_path.iterdir())
-    sampler.sweep(ONE)
-    sampler.expand(sampler.shape.expanded(2), 0.1, 0.1, 0.95)
-    assert len(list(folder.iterdir())) == len(sampler.blocks.sizes) > 2
-    del sampler
-    assert not folder.exists()
 
 
 @pytest.mark.usefixtures("cut")
@@ -194,22 +172,6 @@ def test_memory_follows_a_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert os.path.getsize(tmp_path / "True" / "arrays.safetensors") > size > 1e6
     assert peaks[0] > size
     assert peaks[1] < 0.5 * size
-
-
-def test_the_check_of_memory_knows_files(corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    few = 50_000
-    for module in ("fitting", "backoff_tree"):
-        monkeypatch.setattr(f"stickbreak.{module}.checks.memory_installed", lambda: few)
-    monkeypatch.setattr(checks, "BLOCK_TOKENS", (10, 100))
-    monkeypatch.setattr(checks, "TOKEN_BYTES", 30.0)
-    settings: dict[str, Any] = {"branching": (2, 3), "n_laps": 1}
-    with pytest.raises(InputError, match=r"2854 tokens to a tree of 6 leaves needs .*; keep .* in files with scratch"):
-        BackoffTreeTopics(**settings).fit(corpus)
-    BackoffTreeTopics(**settings, scratch=tmp_path).fit(corpus)
-    few = 5_000
-    for scratch in (None, tmp_path):
-        with pytest.raises(InputError, match="begin with coarser trees"):
-            BackoffTreeTopics(**settings, scratch=scratch).fit(corpus)
 
 
 def test_a_fit_whose_process_is_killed_goes_on_in_another(corpus: Corpus, tmp_path: Path) -> None:

@@ -48,14 +48,6 @@ def every_node(table):
     return [entry[1:] for entry in sorted(found, key=lambda entry: entry[:2])]
 
 
-def test_walk_gives_every_node_with_tokens_before_its_children(fitted, table):
-    expected = every_node(table)
-    assert 0 < sum(level == 3 for level, _, _ in expected) < 24
-    assert {index for level, index, _ in expected if level == 1} == {0, 2}
-    assert fitted.tree_.descend((2, 1)).n_topics == 1
-    assert [(node.level, node.index) for node in fitted.tree_.walk()] == [entry[:2] for entry in expected]
-
-
 def test_node_counts_what_is_below(fitted, table):
     for node, (_, _, leaves) in zip(fitted.tree_.walk(), every_node(table), strict=True):
         here = table[leaves]
@@ -82,20 +74,6 @@ def test_words_of_a_node_are_ranked_by_relevance(fitted, table):
         assert node.top_words(3) == [f"word{w}" for w in order[:3]]
         assert node.words(3) == [(f"word{w}", given_node[w]) for w in order[:3]]
         np.testing.assert_allclose(node.word_distribution(), given_node, rtol=1e-14)
-
-
-def test_leaf_has_the_words_of_its_topic(fitted):
-    rows = fitted.top_words(7)
-    for k, (z, row) in enumerate(zip(fitted.leaves_, rows, strict=True)):
-        node = fitted.node_of(int(z))
-        assert node.is_leaf
-        assert node.top_words(7) == row
-        np.testing.assert_array_equal(node.word_distribution(), fitted.word_distributions(z)[0])
-        words, probabilities = zip(*node.words(7), strict=True)
-        assert list(words) == row
-        columns = [fitted.vocabulary_.index(word) for word in words]
-        np.testing.assert_allclose(probabilities, fitted.topic_word_[k, columns], rtol=1e-12)
-        assert sum(node.word_distribution()) == pytest.approx(1)
 
 
 def test_relatives_find_each_other(fitted):

@@ -1,7 +1,5 @@
 """Seeds of a tree: leaves keep their numbers and names. test_exact_conditional.py has what is drawn beside them."""
 
-import json
-
 import numpy as np
 import pytest
 from tests.steered_problems import documents, topics
@@ -60,24 +58,3 @@ def test_fits_that_go_on_are_those_of_one_go(corpus, tmp_path):
     np.testing.assert_array_equal(model.word_leaf_, whole.word_leaf_)
     np.testing.assert_array_equal(model.trace_["objective"], whole.trace_["objective"])
     assert model.labels_ == whole.labels_ == {0: "law", 4: "war", 8: "none"}
-
-
-def test_in_a_larger_tree_a_seed_is_at_the_first_leaf_below(corpus):
-    model = fitted(corpus, branching=(2, 2), n_laps=5, seeds=SEEDS)
-    assert model.labels_ == {0: "law", 1: "war", 2: "none"}
-    model.expand(corpus, 3, n_laps=5)
-    assert model.seed_leaves_ == [0, 3, 6]
-    assert model.labels_ == {0: "law", 3: "war", 6: "none"}
-    assert [nearest(model, z) for z in (0, 3)] == [3, 2]
-    of_paths = fitted(corpus, branching=PATHS, n_laps=3, seeds=IN_PATHS).expand(corpus, 2, n_laps=2)
-    assert of_paths.labels_ == {6: "c/1/x", 4: "b"}
-
-
-def test_a_saved_tree_with_damaged_seeds_is_refused(corpus, tmp_path):
-    fitted(corpus, branching=(2, 2), n_laps=2, seeds=SEEDS).save(tmp_path / "model")
-    (meta,) = tmp_path.glob("model/*.json")
-    told = json.loads(meta.read_text())
-    assert '"seed_leaves_"' in json.dumps(told)
-    meta.write_text(meta.read_text().replace('"seed_leaves_": [', '"seed_leaves_": [99, '))
-    with pytest.raises(stickbreak.exceptions.ModelFormatError):
-        stickbreak.load(tmp_path / "model")

@@ -7,7 +7,6 @@ import pytest
 from tests.prediction import sequences
 
 from stickbreak import BackoffTreeTopics
-from stickbreak.backoff_tree.kernels.documents import unseen_leaf
 from stickbreak.corpus import planted_lda
 from stickbreak.prediction.words import top_word_indices
 
@@ -73,22 +72,6 @@ def test_twin_draws_the_same_leaves(seed, resample, branching):
         p = sequences.particles(count, TreeStep(dense), 4, resample, seed)
         expected = sequences.estimates(p)
         np.testing.assert_allclose([found.printed_log_p[d], found.unbiased_log_p[d]], expected, rtol=1e-9, atol=1e-9)
-
-
-@pytest.mark.parametrize("uniform", [0, 1])
-def test_leaf_that_lacks_nothing_is_never_drawn_for_what_it_lacks(uniform):
-    missing = np.concatenate(([0.0], np.cumsum([0.0, 0.3, 0.0, 0.0, 0.1, 0.0])))
-    draws = [
-        unseen_leaf(first, last, missing, sequences.state_before(uniform)) for first, last in ((0, 6), (0, 3), (3, 6))
-    ]
-    assert draws == ([4, 1, 4] if uniform else [1, 1, 4])
-
-
-def test_one_token_is_the_mean_over_all_leaves(fitted):
-    found = fitted.left_to_right(np.eye(8, dtype=int), n_particles=2)
-    np.testing.assert_allclose(found.printed_log_p, np.log(DenseTree(fitted).phi.mean(axis=0)), rtol=1e-9)
-    np.testing.assert_allclose(found.unbiased_log_p, found.printed_log_p, rtol=1e-12)
-    assert np.exp(found.unbiased_log_p).sum() == pytest.approx(1)
 
 
 def test_threads_and_shards_change_no_bit(fitted, seed, monkeypatch):

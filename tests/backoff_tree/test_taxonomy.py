@@ -109,15 +109,6 @@ def test_planted_groups_are_found_below_one_node():
     assert np.abs(shares - 0.5).min() > 0.25
 
 
-def test_stages_and_expansion_keep_the_counts_of_the_nodes_above(corpus):
-    staged = BackoffTreeTopics(branching=PATHS, stages=(1, 2), stage_sweeps=3, n_laps=9, random_state=0).fit(corpus)
-    assert staged.trace_["n_leaves"].tolist() == [3] * 3 + [5] * 3 + [6] * 3
-    before = staged.n_leaves_
-    grown = staged.expand(corpus, 2, n_laps=1)
-    assert grown.n_leaves_ == 2 * before
-    assert grown.branching_[:2] == ["science/physics/optics/1", "science/physics/optics/2"]
-
-
 def test_tokens_go_below_the_leaf_where_they_were():
     whole, rng = taxonomy_of(PATHS), np.random.default_rng(0)
     for level in (1, 2):

@@ -26,11 +26,3 @@ def test_copy_and_model_go_on_alike_and_leave_each_other_as_they_were(name, call
     assert bits(go_on(model, name, call), name) == further
     assert frozen(vars(second)) == untouched
     assert bits(second, name) == expected
-
-
-@pytest.mark.parametrize("name", SMALL)
-def test_copy_of_an_unfitted_estimator_has_its_parameters(name):
-    model = unfitted(name)
-    twin = copy.copy(model)
-    assert type(twin) is type(model)
-    assert twin.get_params() == model.get_params()

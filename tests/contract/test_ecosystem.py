@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 
 import stickbreak
 
@@ -31,11 +30,6 @@ for folder in map(Path, sys.argv[2:]):
 """
 
 
-@pytest.fixture
-def given_topics(corpus):
-    return np.random.default_rng(4).dirichlet(np.ones(corpus.n_words), size=3)
-
-
 def test_pipeline_after_a_count_vectorizer_finds_topics(entry):
     pipeline = make_pipeline(CountVectorizer(), entry.make())
     weights = pipeline.fit_transform(TEXTS)
@@ -48,17 +42,6 @@ def test_pipeline_after_a_count_vectorizer_finds_topics(entry):
     assert {word for row in pipeline[-1].top_words(2, vocabulary=words) for word in row} <= set(words)
 
 
-def test_grid_search_chooses_by_score(entry):
-    pipeline = Pipeline([("count", CountVectorizer()), ("topics", entry.make())])
-    search = GridSearchCV(pipeline, {"topics__n_topics": [1, 4], "topics__eta": [0.1, 50.0]}, cv=2, error_score="raise")
-    search.fit(TEXTS)
-    scores = search.cv_results_["mean_test_score"]
-    assert np.isfinite(scores).all()
-    assert len(np.unique(scores)) > 1
-    assert search.best_score_ == scores.max()
-    assert search.best_params_["topics__eta"] == 0.1, "flat topics scored better than peaked ones"
-
-
 def test_saved_model_comes_back_whole(entry, model, corpus, tmp_path, assert_same_fit):
     model.save(tmp_path / "model")
     loaded = stickbreak.load(tmp_path / "model")
@@ -68,17 +51,6 @@ def test_saved_model_comes_back_whole(entry, model, corpus, tmp_path, assert_sam
     assert loaded.trace_["n_topics"].dtype == model.trace_["n_topics"].dtype
     np.testing.assert_array_equal(loaded.trace_["seconds"], model.trace_["seconds"])
     np.testing.assert_array_equal(loaded.transform(corpus), model.transform(corpus))
-
-
-def test_saved_model_keeps_an_array_given_as_parameter(entry, corpus, given_topics, tmp_path):
-    if "init" not in entry.make().get_params():
-        pytest.skip("this family takes no topics to start from")
-    for name, init in (("array", given_topics), ("list", given_topics.tolist())):
-        model = entry.make(init=init).fit(corpus)
-        model.save(tmp_path / name)
-        loaded = stickbreak.load(tmp_path / name)
-        np.testing.assert_array_equal(loaded.init, init)
-        np.testing.assert_array_equal(loaded.transform(corpus), model.transform(corpus))
 
 
 def test_saved_model_keeps_the_names_of_a_data_frame(entry, corpus, tmp_path):

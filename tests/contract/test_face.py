@@ -4,12 +4,10 @@ import numpy as np
 import pytest
 from tests.contract.small import OF_WORDS, SMALL, TREES, data_of, fitted
 
-import stickbreak
 from stickbreak.evaluation import document_completion, evaluate
 from stickbreak.exceptions import InputError
 from stickbreak.methods import methods
 from stickbreak.prediction.topics import ForeignTopics, as_topics
-from stickbreak.prediction.words import top_word_indices
 
 
 def test_every_method_of_words_is_under_contract(request):
@@ -51,18 +49,6 @@ def test_shown_topics_have_the_weights_and_the_words_of_their_numbers(model):
         assert 1 <= len(words) <= 4
         for word, probability in words:
             assert probability == pytest.approx(row[model.vocabulary_.index(word)], rel=1e-9)
-
-
-def test_shares_of_tokens_sum_to_one_and_are_saved(model, tmp_path):
-    assert model.topic_shares_.shape == (model.n_topics_,)
-    assert model.topic_shares_.sum() == pytest.approx(1.0)
-    model.save(tmp_path / "model")
-    np.testing.assert_array_equal(stickbreak.load(tmp_path / "model").topic_shares_, model.topic_shares_)
-
-
-def test_top_word_indices_are_those_of_the_table(model):
-    np.testing.assert_array_equal(model.top_word_indices(7), top_word_indices(model.topic_word_, 7))
-    assert model.top_word_indices(1000).shape == (model.n_topics_, 25)
 
 
 def test_complete_is_the_document_completion_and_the_score(name, model):

@@ -48,35 +48,12 @@ def test_all_kinds_of_counts_give_the_same_result(model, model_of_kind, corpus, 
     assert model_of_kind.score(as_kind(corpus)) == model.score(corpus)
 
 
-def test_words_are_known_where_the_kind_names_them(model_of_kind, corpus, as_kind):
-    X = as_kind(corpus)
-    named = isinstance(X, Corpus) or hasattr(X, "columns")
-    assert model_of_kind.vocabulary_ == (corpus.vocabulary if named else tuple(f"w{w}" for w in range(corpus.n_words)))
-
-
-def test_uncanonical_sparse_input_counts_as_its_sum(entry, corpus):
-    twice = sparse.csr_matrix(corpus.counts)
-    doubled = sparse.csr_matrix(
-        (np.repeat(twice.data, 2), np.repeat(twice.indices, 2), twice.indptr * 2), shape=twice.shape
-    )
-    expected = entry.make().fit(twice * 2)
-    assert np.array_equal(entry.make().fit(doubled).components_, expected.components_)
-    assert doubled.nnz == 2 * twice.nnz, "the input was altered"
-
-
 def test_empty_document_is_kept_and_has_the_weights_of_the_corpus(entry, model, corpus):
     weights = model.transform(corpus)
     assert weights.shape[0] == corpus.n_documents
     prior = model.topic_weights_ / model.topic_weights_.sum()
     np.testing.assert_allclose(weights[11], prior, rtol=1e-10)
     assert not np.allclose(weights[0], prior)
-
-
-def test_word_that_never_occurs_is_improbable_but_possible(entry, model):
-    unseen = model.topic_word_[:, 7]
-    assert (unseen > 0).all()
-    largest = model.topic_weights_.argmax()
-    assert unseen[largest] == model.topic_word_[largest].min()
 
 
 def test_fractional_weights_are_accepted_where_the_family_takes_them(entry, corpus):

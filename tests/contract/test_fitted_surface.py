@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.exceptions import NotFittedError
 
 from stickbreak.corpus import Corpus
 from stickbreak.evaluation import document_completion, left_to_right
@@ -25,10 +24,6 @@ def test_topic_weights_leave_some_mass_to_unseen_topics_where_there_can_be_any(e
         assert model.topic_weights_.sum() < 1
     else:
         assert model.topic_weights_.sum() == pytest.approx(1.0, rel=1e-12)
-
-
-def test_rest_of_the_topics_has_the_mean_of_the_prior(model, corpus):
-    np.testing.assert_allclose(model.rest_word_, np.full(corpus.n_words, 1 / corpus.n_words))
 
 
 def test_trace_has_a_row_for_every_lap(entry, model):
@@ -83,12 +78,6 @@ def test_left_to_right_is_that_of_the_topics_and_the_prior(entry, model, corpus,
     assert found.unbiased_log_p[11] == 0
 
 
-def test_left_to_right_uses_the_threads_of_the_model_and_no_bit_changes(entry, corpus):
-    scores = [entry.make(n_jobs=n_jobs).fit(corpus).left_to_right(corpus, n_particles=5) for n_jobs in (1, 3)]
-    np.testing.assert_array_equal(scores[0].printed_log_p, scores[1].printed_log_p)
-    assert scores[0].unbiased == scores[1].unbiased
-
-
 def test_top_words_are_the_most_relevant_first(model):
     words = model.top_words(4)
     assert len(words) == model.n_topics_
@@ -118,12 +107,6 @@ def test_corpus_with_another_vocabulary_of_the_same_size_is_refused(model, corpu
     other = Corpus.from_counts(corpus.counts, vocabulary=words)
     with pytest.raises(InputError, match=r"'stranger'.*'word29'"):
         getattr(model, method)(other)
-
-
-@pytest.mark.parametrize("method", ["transform", "expected_weights", "score", "left_to_right"])
-def test_unfitted_estimator_says_so(entry, corpus, method, as_kind):
-    with pytest.raises(NotFittedError, match="not fitted yet"):
-        getattr(entry.make(), method)(as_kind(corpus))
 
 
 def test_more_documents_than_a_block_are_transformed_as_in_one(entry, model, corpus):

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from tests.contract.small import OF_WORDS, SMALL, data_of, fitted, unfitted
+from tests.contract.small import OF_WORDS, SMALL, data_of, fitted
 
 import stickbreak
 from stickbreak.evaluation import Completion
@@ -28,13 +28,6 @@ def test_score_is_saved_and_a_call_that_changes_topics_drops_it(name, tmp_path):
     assert again.continue_fit(data_of(name), n_laps=1).held_out_ is None
     again.save(tmp_path / "on")
     assert stickbreak.load(tmp_path / "on").held_out_ is None
-
-
-@pytest.mark.parametrize("name", [name for name in SMALL if hasattr(unfitted(name), "partial_fit")])
-def test_step_of_a_stream_drops_the_score(name):
-    model = noted(name)
-    model.partial_fit(data_of(name))
-    assert model.held_out_ is None
 
 
 def test_joins_new_topics_and_a_new_fit_drop_the_score_and_what_changes_no_topic_keeps_it():

@@ -107,12 +107,6 @@ def test_reduced_model_does_all_that_a_model_does(name, model, tmp_path):
         assert again.partial_fit(documents).n_topics_ >= 1
 
 
-def test_reduced_model_goes_on_down_the_path_of_the_model(model):
-    once, twice = model.reduced(2), model.reduced(4).reduced(2)
-    np.testing.assert_allclose(counts(twice), counts(once), atol=1e-9)
-    np.testing.assert_array_equal(twice.path_.scores, once.path_.scores)
-
-
 def test_model_stays_as_it_was_when_another_is_made_of_it(name, model):
     before = frozen(vars(model))
     reduced = model.reduced(2)
@@ -120,11 +114,6 @@ def test_model_stays_as_it_was_when_another_is_made_of_it(name, model):
     if hasattr(reduced, "partial_fit"):
         reduced.partial_fit(data_of(name))
     assert frozen(vars(model)) == before
-
-
-def test_joined_model_cannot_continue_the_fit(name, model):
-    with pytest.raises(InputError, match="a join of topics"):
-        model.reduced(2).continue_fit(data_of(name), n_laps=1)
 
 
 def test_topics_joined_by_hand_are_the_groups_that_were_named(model):
@@ -170,8 +159,3 @@ def test_path_is_saved_and_another_fit_forgets_it(name, model, tmp_path):
     with pytest.raises(NoPath, match="no path of joins yet; call find_path"):
         model.path_  # noqa: B018
     assert not hasattr(model, "path_")
-
-
-def test_path_is_the_same_for_the_same_seed(name):
-    first, second = several_topics(name), several_topics(name).set_params(n_jobs=2)
-    assert frozen(first.find_path(data_of(name))) == frozen(second.find_path(data_of(name)))

@@ -1,7 +1,6 @@
 """Models of words take texts wherever they take counts, and count them as their fit did."""
 
 import json
-from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -19,33 +18,8 @@ WORDS = "bread butter salt jam honey ship sail harbour anchor storm".split()
 TEXTS = [" ".join(np.random.default_rng(d).choice(WORDS[5 * (d % 2) :][:5], 30)) for d in range(60)]
 NEW = ["The ship and its sail, and an unknown lighthouse.", "Jam! Honey.", ""]
 OPTIONS = TextOptions(stop_words=("salt",), min_df=2, lowercase=False)
-ARROW = pd.ArrowDtype(pa.string())
 
 
-class Capsule:
-    """A column of a library that only speaks Arrow, as polars does."""
-
-    def __init__(self, values):
-        self._column = pa.chunked_array([pa.array(values, pa.large_string())])
-
-    def __arrow_c_stream__(self, requested_schema=None):
-        return self._column.__arrow_c_stream__(requested_schema)
-
-
-FORMS = {
-    "list": list,
-    "tuple": tuple,
-    "array of str": np.array,
-    "array of object": lambda texts: np.array(texts, dtype=object),
-    "Series": lambda texts: pd.Series(texts, dtype=object),
-    "Series of string": lambda texts: pd.Series(texts, dtype="string"),
-    "Series of arrow": lambda texts: pd.Series(texts, dtype=ARROW),
-    "Series of category": lambda texts: pd.Series(texts, dtype="category"),
-    "Arrow array": pa.array,
-    "Arrow column": lambda texts: pa.chunked_array([texts[:1], texts[1:]]),
-    "Arrow dictionary": lambda texts: pa.array(texts).dictionary_encode(),
-    "Arrow stream": Capsule,
-}
 FRAMES = {
     "pandas": lambda texts: pd.DataFrame({"n": range(len(texts)), "body": texts}),
     "Arrow table": lambda texts: pa.table({"n": list(range(len(texts))), "body": texts}),
@@ -67,20 +41,6 @@ def test_fit_to_texts_is_the_fit_to_their_counts(name):
     found = model.left_to_right(TEXTS[:4], n_particles=2).perplexity
     assert found == expected.left_to_right(counts, n_particles=2).perplexity
     assert unfitted(name).starting_topics(TEXTS) == unfitted(name).starting_topics(count_texts(TEXTS))
-
-
-@cache
-def fitted_to_the_list():
-    """Return the fit that those to other forms are compared with: one for all of them."""
-    return unfitted("VariationalHDP").fit(TEXTS)
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_any_column_of_strings_is_texts(form):
-    expected, model = fitted_to_the_list(), unfitted("VariationalHDP").fit(FORMS[form](TEXTS))
-    same(model.components_, expected.components_)
-    same(model.transform(FORMS[form](NEW)), expected.transform(NEW))
-    assert count_texts(FORMS[form](NEW)).counts.toarray().tolist() == count_texts(NEW).counts.toarray().tolist()
 
 
 @pytest.mark.parametrize("name", FACES_OF_WORDS)
@@ -147,15 +107,6 @@ def test_column_of_a_data_frame_is_remembered(form, tmp_path):
     assert model.fit(TEXTS).text_column_ is None
 
 
-@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA])
-def test_empty_cells_of_a_data_frame_are_documents_without_words(missing):
-    frame = pd.DataFrame({"body": [*TEXTS[:2], missing, *TEXTS[2:]]})
-    model = unfitted("TopicModel").fit(frame, text="body")
-    expected = unfitted("TopicModel").fit([*TEXTS[:2], "", *TEXTS[2:]])
-    same(model.components_, expected.components_)
-    same(model.transform(frame), expected.transform([*TEXTS[:2], "", *TEXTS[2:]]))
-
-
 def test_options_follow_a_corpus_through_selections_and_a_folder(tmp_path):
     corpus = count_texts(TEXTS, OPTIONS)
     for part in (
@@ -171,18 +122,6 @@ def test_options_follow_a_corpus_through_selections_and_a_folder(tmp_path):
     model = unfitted("TopicModel").fit(stickbreak.corpus.open_corpus(tmp_path / "corpus"))
     assert model.transform(NEW).shape[0] == 3
     assert Corpus.from_counts(corpus.counts).text_options is None
-
-
-def test_model_of_counts_says_that_it_knows_no_texts():
-    model = unfitted("TopicModel").fit(count_texts(TEXTS).counts)
-    with pytest.raises(InputError, match="this model was fitted to counts"):
-        model.transform(NEW)
-    with pytest.raises(InputError, match="X holds no texts; give a list"):
-        model.fit(np.ones((3, 3)), options=OPTIONS)
-    with pytest.raises(InputError, match="options is 'english'"):
-        model.fit(TEXTS, options="english")
-    with pytest.raises(InvalidCorpus, match="text 1 is int 7, not a string"):
-        model.fit([*TEXTS[:1], 7])
 
 
 @pytest.mark.parametrize(

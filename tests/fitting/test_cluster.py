@@ -13,10 +13,9 @@ import pytest
 
 import stickbreak
 from stickbreak.corpus import Corpus
-from stickbreak.exceptions import ClusterError, InputError
+from stickbreak.exceptions import ClusterError
 from stickbreak.fitting import cluster as cluster_of_room
 from stickbreak.fitting.cluster import DaskWorkers
-from stickbreak.fitting.engine import use_workers
 from stickbreak.model import topic_estimator
 
 from .faults import die_once
@@ -45,11 +44,6 @@ def endless(marker: Path, job: int) -> None:
 def sums(shared: Any, job: Any) -> Any:
     """Return as much as came with the job."""
     return job + shared.sum()
-
-
-def failing(shared: None, job: int) -> int:
-    """Fail as a job of ours does."""
-    raise InputError(f"job {job} was given nothing")
 
 
 def test_processes_give_the_same_bits(client: Any, corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,31 +76,6 @@ def test_results_come_in_order_although_a_worker_is_killed(own_client: Any, tmp_
     workers, marker = DaskWorkers(own_client, tmp_path / "scratch"), tmp_path / "died"
     assert workers.run(mortal_square, range(16), (marker, 3)) == [3 * i * i for i in range(16)]
     assert marker.exists()
-
-
-def seen(shared: Any, job: tuple[int, Path, Path]) -> Any:
-    """Return a table and how many files were in the scratch folder; the first process to do job 5 dies."""
-    number, scratch, marker = job
-    if number == 5:
-        die_once(marker)
-    return shared * 2.0, len(list(scratch.iterdir()))
-
-
-def test_what_jobs_share_is_in_a_file_that_goes_with_them(own_client: Any, tmp_path: Path) -> None:
-    scratch, marker = tmp_path / "scratch", tmp_path / "died"
-    scratch.mkdir()
-    workers, table = DaskWorkers(own_client, scratch), np.arange(20_000.0)
-    for each, files in workers.run(seen, [(i, scratch, marker) for i in range(10)], table):
-        np.testing.assert_array_equal(each, 2.0 * table)
-        assert files == 1
-    assert marker.exists()
-    assert not list(scratch.iterdir())
-
-
-def test_the_files_of_a_step_that_fails_are_removed(client: Any, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="was given nothing"):
-        DaskWorkers(client, tmp_path).run(failing, [0, 1], np.zeros(20_000))
-    assert not list(tmp_path.iterdir())
 
 
 def halves(shared: tuple[float, Path | None], job: int) -> Any:
@@ -187,18 +156,6 @@ def test_workers_fetch_the_rows_of_a_url(client: Any, corpus: Corpus, tmp_path: 
         model = stickbreak.TopicModel(**options).fit(fetched)
         assert not list(workers.scratch.glob("corpus-*"))
     assert np.array_equal(model.components_, expected.components_)
-
-
-def test_jobs_do_not_travel_on(client: Any, tmp_path: Path) -> None:
-    with use_workers(DaskWorkers(client, tmp_path)):
-        assert DaskWorkers(client, tmp_path).run(in_use, [0], None) == [False]
-
-
-def in_use(shared: None, job: int) -> bool:
-    """Say whether a worker would send jobs on."""
-    from stickbreak.fitting.engine import workers_now
-
-    return workers_now() is not None
 
 
 def test_processes_of_this_machine_keep_the_memory_that_jobs_free(monkeypatch: pytest.MonkeyPatch) -> None:

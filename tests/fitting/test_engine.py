@@ -108,18 +108,6 @@ def test_a_corpus_of_a_folder_is_not_copied(corpus: Corpus, workers: Travelling,
     assert not list(workers.folder.iterdir())
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [lambda c: c[np.array([1, 2])], lambda c: c[::2], lambda c: c.halves()[0], lambda c: c.split(0.5)[0]],
-    ids=["rows", "step", "halves", "split"],
-)
-def test_other_documents_than_those_of_the_folder_have_no_place(
-    changed: Callable[[Corpus], Corpus], corpus: Corpus, tmp_path: Path
-) -> None:
-    write_corpus(corpus, tmp_path / "mine")
-    assert changed(open_corpus(tmp_path / "mine")).place is None
-
-
 def test_parts_of_a_place_are_the_documents_of_a_slice(corpus: Corpus, tmp_path: Path) -> None:
     write_corpus(corpus, tmp_path / "mine")
     place = open_corpus(tmp_path / "mine").place

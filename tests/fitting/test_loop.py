@@ -62,12 +62,6 @@ def test_noisy_objective_is_judged_by_means():
     assert len(trace) == 7  # (-4.02 - 5.02) / 2 is below (-4 - 5) / 2
 
 
-def test_no_lap_of_either_mean_may_have_moved():
-    flat = [-1.0] * 20
-    assert len(run(rising(*flat, moved={2}), window=2)[1]) == 5  # its objective is that after the move
-    assert len(run(rising(*flat, moved={2, 5}), window=2)[1]) == 8
-
-
 def test_loop_stops_when_the_objective_rises_by_less_than_the_tolerance():
     outcome, trace = run(rising(-5, -4, -3.995, -2), tolerance=0.01)
     assert outcome.converged
@@ -80,32 +74,6 @@ def test_loop_goes_on_while_moves_change_the_topics():
     outcome, trace = run(rising(-5, -4, -4, -4, -4, moved=(3, 4)))
     assert outcome.converged
     assert len(trace) == 5
-
-
-def test_resumed_loop_counts_the_laps_already_done():
-    _, trace = run(rising(-5, -4), n_laps=2)
-    outcome, trace = run(rising(-3, -2, -1), trace=trace, n_laps=4)
-    assert "limit of 4 passes" in outcome.reason
-    assert trace.columns["lap"] == [1, 2, 3, 4]
-    assert trace.columns["objective"] == [-5, -4, -3, -2]
-
-
-def test_interruption_restores_the_handler_it_found():
-    def mine(number, frame):
-        raise AssertionError("the handler of the caller was called")
-
-    before = signal.signal(signal.SIGINT, mine)
-    try:
-        with Interruption() as interruption:
-            assert signal.getsignal(signal.SIGINT) is not mine
-            press_ctrl_c()
-            assert interruption.requested
-        assert signal.getsignal(signal.SIGINT) is mine
-        with pytest.raises(ZeroDivisionError), Interruption():
-            raise ZeroDivisionError
-        assert signal.getsignal(signal.SIGINT) is mine
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def test_second_ctrl_c_interrupts_at_once():

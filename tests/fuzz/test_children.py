@@ -15,15 +15,10 @@ class Planted:
     group: str = "planted"
 
 class Trials:
-    left = []
     def make(self, number):
         return Planted(number)
     def attempt(self, given, folder):
-        if given.number == 5 and sys.argv[1] != "later":
-            DEEDS[sys.argv[1]]()
-        if sys.argv[1] == "later":
-            if given.number == 5: self.left.append(5)
-            if given.number == 9 and self.left: ctypes.string_at(0)
+        if given.number == 5: DEEDS[sys.argv[1]]()
 
 def refuse(): raise InputError("the word 'x' is unknown; give another")
 def raw(): {}["key"]
@@ -47,10 +42,10 @@ def unsound(): raise Unsound("a count of -1")
 DEEDS = dict(refuse=refuse, raw=raw, die=die, hang=hang, grow=grow, grow_in_c=grow_in_c, hide=hide, babble=babble,
              escape=escape, warn=warn, warn_on_purpose=warn_on_purpose, unsound=unsound)
 found, failed = {}, 0
-for outcome in Children(Trials(), Limits(memory=1 << 30, seconds=1.0, batch=20), 2).run(range(30)):
+for outcome in Children(Trials(), Limits(memory=1 << 30, seconds=1.0), 2).run(range(30)):
     found.setdefault(outcome.number, outcome)
     failed += outcome.failed
-print(len(found), found[5 if sys.argv[1] != "later" else 9].kind, failed)
+print(len(found), found[5].kind, failed)
 """
 
 
@@ -73,7 +68,3 @@ print(len(found), found[5 if sys.argv[1] != "later" else 9].kind, failed)
 )
 def test_trial_that_fails_costs_one_input_alone(fresh_fuzz, deed, outcome):
     assert fresh_fuzz(PLANTED, deed) == f"30 {outcome}"
-
-
-def test_damage_that_kills_a_later_input_is_told(fresh_fuzz):
-    assert fresh_fuzz(PLANTED, "later") == "30 result 1"  # input 9 alone is well; that the process died is a failure

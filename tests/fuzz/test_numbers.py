@@ -16,7 +16,7 @@ from stickbreak.sampling.chain import resample_alpha, resample_gamma
 
 
 def check_outcomes(cases):
-    found = list(outcomes(cases, batch=20))  # a child is a copy of this whole process
+    found = list(outcomes(cases))
     assert len(found) == len(cases)
     assert not [(case.name, outcome) for case, outcome in found if outcome.failed]
 

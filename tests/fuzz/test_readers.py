@@ -9,7 +9,7 @@ FILES = sorted(folder.name for folder in BROKEN.iterdir() if folder.is_dir() and
 
 
 def test_files_changed_by_chance_are_read_or_refused(fuzz):
-    code, printed = fuzz("readers", "--inputs", 800, "--seed", 0, "--batch", 200)
+    code, printed = fuzz("readers", "--inputs", 800, "--seed", 0)
     assert code == 0, printed
     assert "readers, seed 0: 800 inputs" in printed
 

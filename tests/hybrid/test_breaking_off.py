@@ -58,24 +58,6 @@ def ctrl_c():
 
 
 @pytest.mark.usefixtures("ctrl_c")
-def test_interrupt_waits_for_the_end_of_a_step(corpus, monkeypatch):
-    left, right = (HybridHDP(n_topics=6, init="random", total_documents=90, random_state=1) for _ in range(2))
-    take_step = steps.take_step
-
-    def interrupted(*given):
-        signal.raise_signal(signal.SIGINT)
-        take_step(*given)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(steps, "take_step", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            left.partial_fit(corpus[:30])
-    assert_same(left, right.partial_fit(corpus[:30]))
-    assert (left.n_steps_, left.n_documents_seen_) == (1, 30)
-    assert_same(left.partial_fit(corpus[30:60]), right.partial_fit(corpus[30:60]))
-
-
-@pytest.mark.usefixtures("ctrl_c")
 def test_interrupt_gives_up_the_start_of_a_stream(corpus, monkeypatch):
     """What follows from a start that was cut short is not what follows from the whole one."""
     left, right = (HybridHDP(n_topics=6, init_sweeps=4, total_documents=90, random_state=1) for _ in range(2))

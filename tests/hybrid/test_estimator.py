@@ -3,12 +3,8 @@
 import numpy as np
 import pytest
 
-import stickbreak
 from stickbreak import HybridHDP
 from stickbreak.corpus import planted_lda, toy_bars
-from stickbreak.exceptions import InputError, ModelFormatError
-from stickbreak.fitting.active_topics import ALIVE
-from stickbreak.storage.persistence import read_folder, write_folder
 
 from .fits import SMALL
 
@@ -37,17 +33,6 @@ def test_stream_goes_on_after_a_fit_with_smaller_steps(corpus):
     assert model.alpha_ == 1.0
 
 
-def test_documents_seen_stand_for_the_whole_stream_unless_it_is_known(corpus):
-    model = HybridHDP(n_topics=5, random_state=0, learning_decay=1e-9).partial_fit(corpus[:30])
-    assert model._state.tokens.sum() == pytest.approx(corpus[:30].n_tokens)
-    model.partial_fit(corpus[30:60])
-    assert model._state.tokens.sum() == pytest.approx(2 * corpus[30:60].n_tokens, rel=1e-6)
-    known = HybridHDP(n_topics=5, random_state=0, total_documents=300).partial_fit(corpus[:30])
-    assert known._state.tokens.sum() == pytest.approx(10 * corpus[:30].n_tokens, rel=1e-3)  # little pairs are rounded
-    with pytest.raises(InputError, match="total_documents is 40"):
-        known.set_params(total_documents=40).partial_fit(corpus[:30])
-
-
 def test_stream_needs_no_more_memory_as_it_goes_on(seed):
     """The lists of 40 words hold at most 200 pairs, and their store at most some gaps more, however long the stream."""
     model = HybridHDP(n_topics=5, total_documents=10_000, random_state=0)
@@ -66,29 +51,6 @@ def test_objective_of_one_topic_is_the_predictive_probability_of_its_words(corpu
     assert model.objective_ == pytest.approx(counts @ np.log(phi) / counts.sum(), rel=1e-11)  # start: sums of its lists
 
 
-def test_topics_without_tokens_are_not_shown(corpus):
-    model = HybridHDP(
-        n_topics=60,
-        alpha=1.0,
-        eta=0.1,
-        init="random",
-        n_laps=40,
-        batch_size=30,
-        phi_weight="mean_field",
-        random_state=0,
-    ).fit(corpus)
-    assert model.n_topics_ < 60
-    tokens = model._state.tokens
-    assert (tokens >= ALIVE).sum() == model.n_topics_ == len(model.topic_weights_) == len(model.tables_)
-    assert model.trace_["n_topics"][-1] == model.n_topics_
-    weights = model.expected_weights(corpus)
-    np.testing.assert_allclose(weights.sum(axis=1), 1.0)
-    empty = model.expected_weights(np.zeros((1, corpus.n_words), dtype=int))[0]
-    np.testing.assert_allclose(empty[:-1], model.topic_weights_)
-    assert empty[-1] == pytest.approx(1 - model.topic_weights_.sum())
-    assert empty[-1] > 0
-
-
 @pytest.mark.parametrize("init", ["lda", "documents", "array"])
 def test_found_and_given_topics_start_the_fit(init, corpus):
     topics = np.random.default_rng(0).dirichlet(np.ones(corpus.n_words), 6)
@@ -100,20 +62,6 @@ def test_found_and_given_topics_start_the_fit(init, corpus):
     if init == "array":  # the steps are too small to move them
         order = [np.abs(model.topic_word_ - row).sum(axis=1).argmin() for row in topics]
         assert sorted(order) == list(range(6))
-
-
-def test_damaged_state_is_refused(corpus, tmp_path):
-    HybridHDP(**SMALL).fit(corpus).save(tmp_path / "m")
-    arrays, meta = read_folder(tmp_path / "m", kind="HybridHDP")
-    for name in ("kept.count", "kept.tables"):
-        damaged = {**arrays, name: -arrays[name]}
-        write_folder(tmp_path / "d", kind="HybridHDP", arrays=damaged, meta=meta, overwrite=True)
-        with pytest.raises(ModelFormatError, match="damaged"):
-            stickbreak.load(tmp_path / "d")
-    wrong = {**arrays, "kept.tokens": arrays["kept.tokens"] + 1}
-    write_folder(tmp_path / "d", kind="HybridHDP", arrays=wrong, meta=meta, overwrite=True)
-    with pytest.raises(ModelFormatError, match="disagree"):
-        stickbreak.load(tmp_path / "d")
 
 
 def test_every_step_draws_anew(corpus):

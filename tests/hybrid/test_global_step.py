@@ -6,7 +6,6 @@ from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.hybrid.document_sampler import SampledTopics
 from stickbreak.hybrid.global_step import LEAST_TOKENS
-from stickbreak.numerics import decaying_counts
 
 from ..sampling.reference import Stream
 from .problems import expected_counts, state_of, step_to
@@ -100,15 +99,3 @@ def test_rounding_changes_nothing_on_average(seed):
     assert np.abs(z).max() < 5
     assert abs(z.sum()) / np.sqrt(z.size) < 4
     np.testing.assert_allclose((total / n)[~moved], expected[~moved], rtol=1e-9)
-
-
-def test_many_steps_do_not_underflow(seed, monkeypatch):
-    states = [some_state(seed), some_state(seed)]
-    for smallest, state in zip((1e-100, 1e-3), states, strict=True):
-        monkeypatch.setattr(decaying_counts, "SMALLEST_SCALE", smallest)
-        for t in range(20):
-            tokens, found = minibatch(seed + t)
-            step_to(state, tokens, found, 12.0, 0.5, KEY)
-        state.check()
-    assert states[0].pairs.scale < 1e-3 < states[1].pairs.scale
-    np.testing.assert_allclose(*(expected_counts(state) for state in states), rtol=1e-12)

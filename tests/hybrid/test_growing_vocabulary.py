@@ -3,7 +3,6 @@
 import pickle
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import stickbreak
@@ -144,18 +143,3 @@ def test_minibatch_that_is_refused_leaves_the_words_alone(parts):
     after = pickle.loads(before)
     assert_same(model, after)
     assert_same(model.partial_fit(parts[1]), after.partial_fit(parts[1]))
-
-
-@pytest.mark.parametrize("method", ["transform", "expected_weights", "score"])
-def test_documents_are_described_by_the_words_that_the_model_knows(parts, method):
-    model = stream(HybridHDP(**SETTINGS, grow_vocabulary=True), growing(parts)[:2])  # 30 words
-    assert model.n_features_in_ == 30
-    expected = getattr(model, method)(over(parts[3], model.vocabulary_))
-    for words in (shuffled(WORDS), [*WORDS, "and", "others"], WORDS[::-1]):
-        np.testing.assert_array_equal(getattr(model, method)(over(parts[3], words)), expected)
-    frame = pd.DataFrame(parts[3].counts.toarray(), columns=WORDS)
-    np.testing.assert_array_equal(getattr(model, method)(frame), expected)
-    few = over(parts[3], WORDS[3:9])
-    np.testing.assert_array_equal(getattr(model, method)(few), getattr(model, method)(over(few, model.vocabulary_)))
-    unnamed = over(parts[3], model.vocabulary_).counts
-    np.testing.assert_array_equal(getattr(model, method)(unnamed), expected)

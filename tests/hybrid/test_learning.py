@@ -9,11 +9,9 @@ from scipy.stats import poisson
 import stickbreak
 from stickbreak import HybridHDP
 from stickbreak.corpus import planted_hdp
-from stickbreak.exceptions import ModelFormatError
 from stickbreak.fitting.hyperparameters import LARGE, LEARNABLE
 from stickbreak.hybrid.global_step import best_eta, best_gamma, learn_from
 from stickbreak.hybrid.state import Priors
-from stickbreak.storage.persistence import read_folder, write_folder
 
 from .problems import expected_counts, state_of
 
@@ -138,13 +136,3 @@ def test_documents_are_sampled_under_what_was_learned(corpus):
     other = HybridHDP(**{**SMALL, "learn": ()}).partial_fit(corpus)
     other.alpha_, other.gamma_, other.eta_ = model.alpha_, model.gamma_, model.eta_
     assert model.partial_fit(corpus).objective_ == other.partial_fit(corpus).objective_
-
-
-@pytest.mark.parametrize(("name", "value"), [("alpha", -1.0), ("opened", float("nan")), ("closed", -1.0)])
-def test_damaged_state_is_refused(corpus, tmp_path, name, value):
-    HybridHDP(**SMALL, n_laps=1).fit(corpus).save(tmp_path / "m")
-    arrays, meta = read_folder(tmp_path / "m", kind="HybridHDP")
-    meta["kept"]["learned"][name] = value
-    write_folder(tmp_path / "d", kind="HybridHDP", arrays=arrays, meta=meta)
-    with pytest.raises(ModelFormatError, match="damaged"):
-        stickbreak.load(tmp_path / "d")

@@ -3,15 +3,12 @@
 import numpy as np
 import pytest
 
-import stickbreak
 from stickbreak import HybridHDP
 from stickbreak.corpus import Corpus, toy_bars
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.exceptions import ModelFormatError
 from stickbreak.hybrid.document_sampler import SampledTopics, SweepSettings
 from stickbreak.hybrid.global_step import make_room
 from stickbreak.hybrid.state import Priors
-from stickbreak.storage.persistence import read_folder, write_folder
 
 from . import reference
 from .problems import expected_counts, found_under, state_of, step_to
@@ -98,23 +95,3 @@ def test_planted_topics_grow_from_one(n_topics):
     assert 10 <= large.size <= 13
     assert large.sum() > 0.93
     assert model.trace_["n_topics"][0] < 10
-
-
-SMALL = {
-    "init": "random",
-    "alpha": 1.0,
-    "eta": 0.1,
-    "n_topics": 2,
-    "top_level": "unbounded",
-    "gamma": 3.0,
-    "random_state": 0,
-}
-
-
-def test_damaged_state_is_refused(corpus, tmp_path):
-    HybridHDP(**SMALL, n_laps=1).fit(corpus).save(tmp_path / "m")
-    arrays, meta = read_folder(tmp_path / "m", kind="HybridHDP")
-    wrong = {**arrays, "kept.tables": np.zeros_like(arrays["kept.tables"])}
-    write_folder(tmp_path / "d", kind="HybridHDP", arrays=wrong, meta=meta)
-    with pytest.raises(ModelFormatError, match="topics without tables"):
-        stickbreak.load(tmp_path / "d")

@@ -78,16 +78,6 @@ def test_corpus_passes_without_a_copy(model):
     assert model._corpus(corpus) is corpus
 
 
-def test_fit_on_a_corpus_forgets_the_names_of_a_table(model):
-    import pandas as pd
-
-    model.fit(pd.DataFrame([[1, 2, 3]], columns=["x", "y", "z"]))
-    assert model.vocabulary_ == ("x", "y", "z")
-    model.fit(Corpus.from_counts([[1, 2]]))
-    assert not hasattr(model, "feature_names_in_")
-    assert (model.n_features_in_, model.vocabulary_) == (2, ("w0", "w1"))
-
-
 def test_save_and_load_keep_values_that_json_cannot_hold(tmp_path):
     init = np.array([[1.0, np.nan]])
     given = GivenTopics(strength=np.inf, init=init, random_state=np.random.RandomState(0))
@@ -120,15 +110,6 @@ def test_model_that_lacks_a_fitted_attribute_is_refused(model, tmp_path, part):
     persistence.write_folder(tmp_path / "less", kind="GivenTopics", arrays=arrays, meta=meta)
     with pytest.raises(ModelFormatError, match=part):
         GivenTopics._load(tmp_path / "less")
-
-
-def test_model_with_an_unknown_parameter_is_refused(model, tmp_path):
-    model.save(tmp_path / "model")
-    arrays, meta = persistence.read_folder(tmp_path / "model")
-    meta["parameters"]["from_the_future"] = 1
-    persistence.write_folder(tmp_path / "newer", kind="GivenTopics", arrays=arrays, meta=meta)
-    with pytest.raises(ModelFormatError, match="from_the_future"):
-        GivenTopics._load(tmp_path / "newer")
 
 
 def _change(model, folder, change):

@@ -8,7 +8,6 @@ from scipy import sparse
 from tests.path.reference import shares, swept
 
 from stickbreak.corpus import Corpus, planted_lda
-from stickbreak.exceptions import InputError
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.path import evidence
 from stickbreak.path.evidence import hold_out_documents, unseen_evidence
@@ -57,12 +56,6 @@ def test_words_that_the_other_documents_hardly_have_are_not_scored(executor):
     for each in chain(*unseen_evidence(S, ETA, prior, corpus, 0, executor)):
         assert each.tokens.n_tokens
         assert (each.tokens.words < 25).all()
-
-
-def test_documents_without_common_words_are_refused(executor):
-    corpus = Corpus.from_counts(np.eye(20) * 6)
-    with pytest.raises(InputError, match="too few words in common"):
-        unseen_evidence(np.full((2, 20), 3.0), ETA, np.full(2, 0.5), corpus, 0, executor)
 
 
 @pytest.mark.parametrize("threads", [2, 3])

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from stickbreak.corpus import Corpus, planted_lda
-from stickbreak.exceptions import InputError
+from stickbreak.corpus import planted_lda
 from stickbreak.path import evidence
-from stickbreak.path.evidence import hold_out_documents, some_documents
+from stickbreak.path.evidence import hold_out_documents
 
 
 @pytest.fixture(scope="module")
@@ -37,14 +36,6 @@ def test_documents_apart_are_whole_and_none_of_the_others(corpus):
     assert sorted(everywhere.tolist()) == list(range(400))
 
 
-def test_large_collections_have_fewer_documents_apart(corpus, monkeypatch):
-    monkeypatch.setattr(evidence, "MOST_TOKENS", 300)
-    (part,) = hold_out_documents(corpus, seed=1)
-    for each in both(part):
-        assert each.held_out.n_tokens == pytest.approx(300, rel=0.2)
-    assert part.others.size == 400 - sum(each.held_out.n_documents for each in both(part))
-
-
 def test_parts_are_set_apart_until_half_of_the_tokens_are_held_out_of_either_kind(corpus, monkeypatch):
     monkeypatch.setattr(evidence, "MOST_TOKENS", 4000)
     parts = hold_out_documents(corpus, seed=1)
@@ -58,10 +49,3 @@ def test_same_seed_sets_the_same_documents_apart(corpus):
     for one, same in zip(both(first), both(again), strict=True):
         np.testing.assert_array_equal(dense(one.held_out, 50), dense(same.held_out, 50))
     assert first.others.tolist() != other.others.tolist()
-
-
-def test_no_tokens_or_too_many_topics_are_refused(corpus):
-    with pytest.raises(InputError, match="too few to hold some of them out"):
-        hold_out_documents(Corpus.from_counts([[1, 0], [0, 1]]), seed=0)
-    with pytest.raises(InputError, match="the model has 2001 topics, too many to join"):
-        some_documents(corpus, 2001, seed=0)

@@ -59,13 +59,6 @@ def test_completion_equals_the_dense_product_for_every_chunk_size(seed, chunk):
     assert found == pytest.approx(direct(weights, topic_word, counts), rel=1e-12)
 
 
-def test_completion_scores_only_seen_words():
-    weights, topic_word, counts = random_case(2)
-    seen = np.arange(counts.shape[1]) % 2 == 0
-    found = completion_log_likelihood(weights, topic_word, sparse.csr_matrix(counts), seen=seen)
-    assert found == pytest.approx(direct(weights, topic_word, counts * seen))
-
-
 def test_completion_never_forms_documents_times_words():
     n = 200_000  # dense: 320 GB
     weights = np.full((n, 2), 0.5)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from stickbreak.corpus import Corpus
-from stickbreak.evaluation import Completion, document_completion
+from stickbreak.evaluation import document_completion
 from stickbreak.prediction import words as prediction_words
 
 ORACLE = json.loads((Path(__file__).parents[1] / "data" / "evaluation.json").read_text())["completion"]
@@ -68,7 +68,3 @@ def test_document_completion_scores_only_seen_words(oracle_model):
     first_word = [*(tau[:, 0] / tau.sum(axis=1)), ORACLE["prior_mean_inactive"][0]]
     assert found.with_inactive == pytest.approx(np.log(theta / theta.sum() @ first_word))
     assert found.active == pytest.approx(np.log(active @ (tau[:, 0] / tau.sum(axis=1))))
-
-
-def test_perplexity_of_an_impossible_word_is_infinite():
-    assert Completion(-np.inf, -8.0, 3, 1).perplexity == np.inf

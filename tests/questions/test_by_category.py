@@ -50,17 +50,6 @@ def test_categories_that_do_not_differ_are_found_to_differ_at_the_rate_of_the_te
     assert (rejected <= most).all()
 
 
-def test_rare_topics_of_small_categories_are_not_compared():
-    rng = np.random.default_rng(3)
-    counts = np.zeros((600, 30), int)  # documents of a single topic each: a category lacks most of them by chance
-    counts[np.arange(600), rng.choice(30, 600, p=rng.dirichlet(np.ones(30)))] = rng.poisson(6, 600) + 1
-    small = topics_by(OneWordEach(30), Corpus.from_counts(counts), rng.permutation(600) // 15)
-    assert small["p"].isna().all()
-    large = topics_by(OneWordEach(30), Corpus.from_counts(counts), rng.permutation(600) // 300)
-    assert 10 < large["p"].notna().sum() < 60
-    assert (large["p"].dropna() > 0.05).all()
-
-
 def test_planted_difference_is_found_and_no_other():
     rng = np.random.default_rng(1)
     shares = np.repeat([[0.2, 0.2, 0.3, 0.3], [0.2, 0.2, 0.3, 0.3], [0.4, 0.2, 0.1, 0.3]], 60, axis=0)

@@ -25,7 +25,3 @@ def test_columns_of_the_frame_are_found_by_name(frame, model):
     pd.testing.assert_frame_equal(
         model.topics_over_time(frame, "day", by="year"), model.topics_over_time(frame, frame["day"], by="year")
     )
-
-
-def test_the_only_column_of_dates_is_found(frame, model):
-    pd.testing.assert_frame_equal(model.topic_trends(frame), model.topic_trends(frame, "day"))

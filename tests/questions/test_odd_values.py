@@ -6,7 +6,6 @@ import pytest
 import stickbreak_baselines
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.evaluation import topic_scores, word_intrusion
-from stickbreak.questions.columns import columns_of_dates
 from stickbreak.report import build_report
 
 HALF = "a\ud800b"  # half of a surrogate pair, as JSON lines may hold it
@@ -43,12 +42,3 @@ def test_lists_of_json_lines_are_categories_with_plain_names(model, documents, c
     report = build_report(model, documents)
     assert [grouped.groups for grouped in report.classes] == [("grain", "grain, ship")]
     assert {one.values[0] for one in report.documents} <= {"grain, ship", "grain", ""}
-
-
-def test_numbers_of_journals_and_telephones_are_no_dates():
-    columns = {
-        "issn": ["0028-0836", "1476-4687"],
-        "phone": ["5551-2345", "2026-1134"],
-        "day": ["2026-11-23", "2026-11"],
-    }
-    assert columns_of_dates(pa.table(columns)) == ["day"]

@@ -56,25 +56,6 @@ def test_dates_of_many_kinds_are_read(given):
     assert found.astype(str).tolist() == ["2024-05-01", "2024-06-02", "NaT"]
 
 
-def test_years_and_formats_are_read():
-    corpus = Corpus.from_counts([[1], [1], [1]])
-    assert days_of(corpus, [2015, 2016, None]).astype(str).tolist() == ["2015-01-01", "2016-01-01", "NaT"]
-    assert days_of(corpus, [2015, 2016, 999 + 1]).astype(str).tolist()[2] == "1000-01-01"
-    assert days_of(corpus, ["2015", "2016-03", "2016-03-04"]).astype(str).tolist()[1] == "2016-03-01"
-    found = days_of(corpus, ["01.05.2024", "31.12.2024", None], "%d.%m.%Y")
-    assert found.astype(str).tolist() == ["2024-05-01", "2024-12-31", "NaT"]
-
-
-def test_dates_come_from_the_only_column_of_dates():
-    days = [datetime.date(2024, 5, 1), None]
-    corpus = Corpus.from_counts([[1], [2]], metadata={"kind": ["a", "b"], "when": days})
-    assert days_of(corpus, None).astype(str).tolist() == ["2024-05-01", "NaT"]
-    assert days_of(corpus, "when").astype(str).tolist() == ["2024-05-01", "NaT"]
-    two = Corpus.from_counts(corpus, metadata={"kind": ["a", "b"], "when": days, "then": days})
-    with pytest.raises(InputError, match="several columns of dates"):
-        days_of(two, None)
-
-
 SECONDS = [1_577_836_800, 1_577_923_200 + 3600, 1_580_515_200]  # 2020-01-01, a day later in the night, 2020-02-01
 TIMES = {
     "seconds": SECONDS,

@@ -1,22 +1,12 @@
 import numpy as np
 import pytest
-import scipy.spatial
 
-from stickbreak.questions.topic_map import affinities, in_documents, neighbour_map
+from stickbreak.questions.topic_map import affinities, neighbour_map
 
 
 def test_affinities_are_one_for_equal_topics_and_zero_without_common_words():
     phi = np.array([[0.5, 0.5, 0.0], [0.5, 0.5, 0.0], [0.0, 0.0, 1.0]])
     assert affinities(phi) == pytest.approx(np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1]]))
-
-
-def test_likeness_in_documents_is_the_cosine_of_shares():
-    theta = np.array([[0.5, 0.5, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.2, 0.2, 0.6, 0.0]])
-    found = in_documents(theta.T @ theta)
-    expected = 1 - scipy.spatial.distance.cosine(theta[:, 0], theta[:, 2])
-    assert found[0, 2] == pytest.approx(expected)
-    assert np.diag(found).tolist() == [1.0] * 4
-    assert found[3, :3].tolist() == [0.0] * 3  # a topic that no document has
 
 
 def test_neighbours_stay_neighbours_on_the_map_whatever_their_order():

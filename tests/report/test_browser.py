@@ -32,17 +32,6 @@ def test_every_kind_of_report_fits_a_narrow_screen_and_loads_nothing(opened, kin
     assert dark == "rgb(19, 22, 25)"
 
 
-@pytest.mark.parametrize("place", ["#topic-3", "#document-0", "#tree-0"])
-def test_pages_of_a_topic_and_of_a_document_fit_a_narrow_screen(opened, reports, place):
-    if place == "#document-0":
-        place = f"#document-{reports('words')[1].documents[0].row}"
-    report = opened("tree" if "tree" in place else "words", NARROW, place=place)
-    report.walk()
-    assert report.overflow() <= 0
-    if "tree" not in place:
-        assert report.page.locator("#page-heading").is_visible()
-
-
 def test_hostile_words_and_names_are_only_text(opened, reports):
     report, data = opened(), reports("words")[1]
     report.walk()
@@ -144,34 +133,6 @@ def test_topics_that_grow_and_shrink_stand_high_in_a_dated_report(opened, report
     high = report.page.locator("#changes-lists").bounding_box()
     assert high["y"] + high["height"] < report.page.locator("#overview").bounding_box()["y"]
     assert not opened("path").page.locator("#changes").is_visible()
-
-
-def test_slider_of_relevance_moves_rare_words_up(opened, reports):
-    report, data = opened(place="#topic-2"), reports("words")[1]
-    topic = data.topics[2]
-    assert report.texts("#page-body .words bdi")[:3] == [entry.word for entry in topic.words[:3]]
-    slider = report.page.get_by_role("slider", name="Relevance")
-    slider.fill("0")
-    assert report.texts("#page-body .relevance output") == ["λ 0.0"]
-    known = [entry for entry in (*topic.words, *topic.more_words) if entry.lift is not None]
-    expected = sorted(known, key=lambda entry: -entry.lift)
-    assert report.texts("#page-body .words bdi")[:5] == [entry.word for entry in expected[:5]]
-    button = report.page.locator("#page-body").get_by_role("button", name="Copy as CSV").first
-    assert {row[0] for row in table(report, button)[1:]} == {entry.word for entry in (*topic.words, *topic.more_words)}
-
-
-def test_page_of_a_topic_has_its_line_in_time_and_its_classes(opened, reports):
-    report, data = opened(place="#topic-4"), reports("words")[1]
-    report.walk()
-    drawn = report.page.evaluate("[...document.querySelector('#page-body .plot').data[0].y]")
-    assert drawn == pytest.approx(list(data.time.shares.shares[4]))
-    heads = report.texts("#page-body h3")
-    told = "Mean weight by {}, with 95 % intervals; bars are compared with the largest"
-    assert {told.format("list"), told.format("draft")} <= set(heads)
-    assert report.number("#page-body .documents > li") == len(data.topics[4].documents)
-    assert report.number("#page-body .documents mark") > 0
-    report.follow(report.page.locator("#page-body .similar a").first.click)
-    assert report.page.url.endswith(f"#topic-{data.topics[data.topics[4].similar[0]].number}")
 
 
 def test_documents_are_searched_and_opened(opened, reports):

@@ -26,26 +26,6 @@ def shown(opened):
     return open_map
 
 
-def search(report, words):
-    """Search, and return what the page says of it."""
-    report.page.evaluate(
-        "async (words) => { document.getElementById('map-query').value = words; await documentMap.search(); }", words
-    )
-    return report.page.locator("#map-count").inner_text()
-
-
-def test_search_lights_up_the_documents_that_have_the_words(shown, reports):
-    report, data = shown(), reports("map")[1]
-    texts = told_of(data)["texts"]
-    having = ["needle" in text.lower() for text in texts]
-    assert 20 < sum(having) < 60
-    assert search(report, "NEEDLE") == f"{sum(having)} of 250 documents."
-    assert report.page.evaluate("[...documentMap.lit()]") == [int(one) for one in having]
-    assert search(report, "needle nowhere") == "0 of 250 documents."
-    assert search(report, "") == ""
-    assert report.page.evaluate("documentMap.lit()") is None
-
-
 def test_a_document_that_is_pointed_at_tells_its_name_and_how_it_begins(shown, reports):
     report, data = shown(), reports("map")[1]
     told = told_of(data)

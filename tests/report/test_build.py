@@ -8,7 +8,6 @@ import pytest
 from stickbreak import TopicModel
 from stickbreak.corpus import Corpus
 from stickbreak.evaluation import Completion
-from stickbreak.prediction import words as prediction_words
 from stickbreak.report import build_report
 
 GOLDEN = Path(__file__).parents[1] / "data" / "report.json"
@@ -67,16 +66,6 @@ def test_report_asks_for_the_texts_of_shown_documents_once(model, corpus):
     assert snippets == ["text of 3", "text of 1", "text of 4"]
 
 
-def test_report_is_the_same_from_given_weights_in_blocks(model, corpus, monkeypatch):
-    asked = build_report(model, corpus)
-    monkeypatch.setattr(prediction_words, "_BLOCK_ELEMENTS", 8)
-    cut = build_report(model, corpus)
-    given = build_report(model, corpus, weights=model.transform(corpus))
-    with_rest = build_report(model, corpus, weights=model.expected_weights(corpus))
-    assert asked.to_json() == cut.to_json() == given.to_json() == with_rest.to_json()
-    assert model.asked[2:4] == [2, 2]
-
-
 def test_report_rests_on_a_seeded_sample_of_a_large_corpus(model):
     rows = np.tile([[4, 4, 0, 0, 0, 0], [0, 0, 6, 4, 0, 0]], (50, 1)).astype(np.int32)
     corpus = Corpus.from_counts(rows, vocabulary=list(model.vocabulary_))
@@ -89,11 +78,3 @@ def test_report_rests_on_a_seeded_sample_of_a_large_corpus(model):
     assert (data.document_map.n_documents, data.document_map.n_shown) == (100, 30)
     assert data == build_report(model, corpus, max_documents=30)
     assert data != build_report(model, corpus, max_documents=30, seed=1)
-
-
-def test_report_of_a_corpus_without_a_token_is_made(model):
-    nothing = Corpus.from_counts(np.zeros((3, 6), dtype=int), vocabulary=list(model.vocabulary_))
-    data = build_report(model, nothing)
-    assert [t.n_present for t in data.topics] == [0, 0, 0]
-    assert all(t.documents == () for t in data.topics)
-    data.to_json()

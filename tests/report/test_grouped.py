@@ -29,29 +29,6 @@ def test_shares_over_time_are_sums_over_tokens(model, corpus):
     assert 0 < time.shares.low[1][2] < time.shares.shares[1][2] < time.shares.high[1][2]
 
 
-EVE = np.datetime64("2026-02-27")  # with another day of its month
-
-
-@pytest.mark.parametrize(
-    ("days", "by"),
-    [
-        (np.arange("2024-01", "2026-07", dtype="datetime64[M]"), "month"),
-        (np.arange("2024-01", "2024-03", dtype="datetime64[M]"), "month"),
-        (np.arange("2024-01-05", "2024-02-10", dtype="datetime64[D]"), "day"),
-        (np.arange("2024-01-05", "2024-06-10", dtype="datetime64[D]"), "week"),
-        (np.append(np.arange("2013-01-05", "2026-06-10", 150, dtype="datetime64[D]"), EVE), "quarter"),
-        (np.arange("1969", "2024", dtype="datetime64[Y]"), "year"),
-        (np.arange("1900", "2024", dtype="datetime64[Y]"), "year"),
-        (np.array(["2019-12-30", "2020-01-01"], "datetime64[D]"), "day"),  # in two years, but that says little
-        (np.array(["2018-05-02", "2019-03-01", "2020-07-07"], "datetime64[D]"), "year"),
-    ],
-)
-def test_the_default_period_of_report_and_table_suits_the_dates(dated, fresh_model, days, by):
-    when = days.astype("datetime64[D]")[np.arange(len(dated)) * days.size // len(dated)]
-    assert build_report(fresh_model, dated, dates=when.astype(str), max_documents=90).time.by == by
-    assert fresh_model.topics_over_time(dated, when, topic=0, n_resamples=2).attrs["by"] == by
-
-
 def test_trends_of_the_report_are_those_of_the_question(fresh_model, dated):
     found = build_report(fresh_model, dated).time
     table = fresh_model.topic_trends(dated)
@@ -107,24 +84,6 @@ def test_a_span_of_days_chooses_what_is_shown_and_counted(model, corpus):
     assert [topic.token_share for topic in data.topics] == [topic.token_share for topic in whole.topics]
     later = build_report(model, columns, since="2024-02-02").span
     assert (later.since, later.until, later.n_documents) == ("2024-02-02", None, 2)
-
-
-def test_columns_of_classes_are_those_with_few_values(model):
-    counts = np.tile([[4, 4, 0, 0, 0, 0], [0, 0, 6, 4, 0, 0]], (20, 1)).astype(np.int32)
-    columns = {
-        "name": [f"n{d}" for d in range(40)],
-        "kind": ["x", "y"] * 20,
-        "same": ["z"] * 40,
-        "size": list(range(40)),
-        "sparse": ["a", "b"] + [None] * 38,
-        "true": [True, False] * 20,
-    }
-    documents = Corpus.from_counts(counts, list(model.vocabulary_), metadata=columns)
-    assert [one.column for one in build_report(model, documents).classes] == ["kind", "true"]
-    assert [one.column for one in build_report(model, documents, categories="sparse").classes] == ["sparse"]
-    assert build_report(model, documents, categories=[]).classes == ()
-    given = build_report(model, documents, categories={"half": np.arange(40) // 20}).classes[0]
-    assert (given.column, given.groups, given.documents) == ("half", ("0", "1"), (20, 20))
 
 
 def test_words_that_change_are_those_of_the_question():

@@ -21,16 +21,6 @@ def fitted(documents):
     return model
 
 
-def test_report_has_the_path_of_the_model(fitted, documents):
-    found, path = build_report(fitted, documents).path, fitted.path_
-    assert found.scores == tuple(path.scores)
-    assert (found.best, found.overview) == (path.best, path.overview)
-    assert [(join.left, join.right) for join in found.joins] == [
-        tuple(row) for row in path.linkage()[:, :2].astype(int)
-    ]
-    assert list(found.heights) == sorted(found.heights)
-
-
 def test_groups_of_the_report_have_the_words_of_the_reduced_model(fitted, documents):
     report = build_report(fitted, documents)
     K = fitted.n_topics_

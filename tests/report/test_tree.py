@@ -1,11 +1,9 @@
 """The report of a tree: its nodes against the fitted model, its largest leaves against weights that are all known."""
 
-import numpy as np
 import pytest
 
 from stickbreak import BackoffTreeTopics
 from stickbreak.corpus import Corpus, planted_lda
-from stickbreak.evaluation import npmi
 from stickbreak.report import build_report
 from stickbreak.report import topics as report_topics
 
@@ -26,12 +24,6 @@ def forest(documents):
 @pytest.fixture(scope="module")
 def report(forest, documents):
     return build_report(forest, documents)
-
-
-@pytest.fixture
-def five_leaves(forest, documents, monkeypatch):
-    monkeypatch.setattr(report_topics, "_MOST_TOPICS", 5)
-    return build_report(forest, documents, n_examples=2)
 
 
 def way(nodes, node):
@@ -65,30 +57,6 @@ def test_topics_know_their_nodes(forest, report):
         assert there == path[: len(there)]
         known = {way(cut.nodes, node) for node in cut.nodes}
         assert len(there) == len(path) or path[: len(there) + 1] not in known
-
-
-def test_topics_of_the_report_are_the_largest_leaves(forest, documents, five_leaves):
-    order = np.argsort(-forest.leaf_tokens_, kind="stable")[:5]
-    assert [topic.number for topic in five_leaves.topics] == forest.leaves_[order].tolist()
-    assert [topic.index for topic in five_leaves.topics] == list(range(5))
-    assert [topic.token_share for topic in five_leaves.topics] == forest.topic_shares_[order].tolist()
-    words = [[(w.word, w.probability) for w in topic.words] for topic in five_leaves.topics]
-    assert words == [forest.node_of(int(z)).words(20) for z in forest.leaves_[order]]
-    expected = npmi(forest.word_distributions(forest.leaves_[order]), documents)
-    assert [topic.coherence for topic in five_leaves.topics] == pytest.approx(list(expected))
-
-
-def test_documents_are_counted_with_the_leaves_that_are_not_shown(forest, documents, five_leaves):
-    dense = forest.transform(documents).toarray()
-    for topic in five_leaves.topics:
-        share = dense[:, topic.number]
-        assert topic.n_present == (share >= 0.05).sum()
-        assert topic.n_largest == ((share == dense.max(axis=1)) & (share > 0)).sum()
-        assert [part for _, part in topic.documents] == [
-            share[five_leaves.documents[at].row] for at, _ in topic.documents
-        ]
-    assert 0 < sum(topic.token_share for topic in five_leaves.topics) < 0.9
-    assert 0 < sum(topic.n_largest for topic in five_leaves.topics) < 50
 
 
 def test_words_of_many_leaves_never_fill_the_memory(forest, documents, monkeypatch):

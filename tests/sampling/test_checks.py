@@ -14,28 +14,6 @@ from stickbreak.fitting import checks
 from .fits import fit
 
 
-@pytest.mark.parametrize("part", ["kept.chain0.z", "kept.kept0.reference"])
-def test_damaged_chains_are_refused_when_they_should_go_on(corpus, tmp_path, part):
-    model = fit(corpus, estimate="average")
-    model._kept.arrays[part.removeprefix("kept.")][0] = 10_000
-    model.save(tmp_path / "model")
-    loaded = stickbreak.load(tmp_path / "model")
-    assert loaded.transform(corpus).shape[0] == 40
-    with pytest.raises(ModelFormatError, match="state of this model is damaged"):
-        loaded.continue_fit(corpus, n_laps=1)
-
-
-@pytest.mark.parametrize(
-    ("name", "change"),
-    [("eta", {"eta": 0.3}), ("thin", {"thin": 3}), ("burn_in", {"burn_in": 2}), ("random_state", {"random_state": 1}),
-     ("estimate", {"estimate": "best"}), ("n_chains", {"n_chains": 2}), ("learn", {"learn": ()})],
-)  # fmt: skip
-def test_resume_with_another_parameter_is_refused(corpus, tmp_path, name, change):
-    fit(corpus, n_laps=4, checkpoint=tmp_path / "cut")
-    with pytest.raises(InputError, match=f"a fit that differs in its {name}"):
-        fit(corpus, checkpoint=tmp_path / "cut", resume=True, **change)
-
-
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
@@ -54,10 +32,6 @@ def test_checkpoint_whose_parts_do_not_fit_is_refused(corpus, tmp_path, damage, 
     file.write_text(json.dumps(head))
     with pytest.raises(ModelFormatError, match=words):
         fit(corpus, n_chains=2, checkpoint=tmp_path / "cut", resume=True)
-
-
-def test_every_parameter_is_validated():
-    assert GibbsHDP().get_params().keys() <= GibbsHDP._parameter_constraints.keys()
 
 
 @pytest.mark.parametrize(

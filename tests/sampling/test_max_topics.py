@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from stickbreak import GibbsHDP
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.hyperparameters import GammaPrior
@@ -95,15 +94,6 @@ def test_gamma_that_is_learned_has_its_posterior_given_a_largest_number() -> Non
 @pytest.fixture(scope="module")
 def many() -> Corpus:
     return planted_lda(80, 60, n_topics=12, mean_tokens=40, seed=3)[0]
-
-
-@pytest.mark.parametrize("init", ["topic-model", "random", "sequential", "single", "lda", "documents"])
-def test_no_sweep_and_no_start_has_more(many: Corpus, init: str) -> None:
-    model = GibbsHDP(max_topics=5, init=init, init_sweeps=10, n_laps=12, split_merge_trials=3, random_state=0).fit(many)
-    assert model.trace_["n_topics"].max() == 5, "twelve topics want more"
-    full = model.trace_["n_topics"][-1] == 5
-    assert ("The number of topics reached max_topics=5: more may predict better." in model.stop_reason_) == full
-    assert model.n_topics_ <= 5
 
 
 def test_a_fit_goes_on_under_its_limit_alone(many: Corpus, tmp_path: Any) -> None:

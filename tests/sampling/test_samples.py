@@ -80,23 +80,6 @@ def test_average_counts_an_absent_topic_as_zero():
     np.testing.assert_array_equal(average.tables, (THREE.tables + np.array([ONE.tables[1], 0, ONE.tables[0]])) / 2)
 
 
-def test_average_takes_the_labels_of_a_better_sample():
-    best, again = state(*THREE.topics, joint=1.0), state(*(2 - THREE.topics))
-    average = observe(MeanSample(), ONE, best, again).estimate(ONE)
-    straight = observe(MeanSample(), best, ONE, again).estimate(ONE)
-    np.testing.assert_array_equal(average.counts.toarray(), straight.counts.toarray())
-    np.testing.assert_array_equal(average.tables, straight.tables)
-
-
-@pytest.mark.parametrize("order", [[0, 1, 1], [1, 0, 1], [1, 1, 0]])
-def test_average_leaves_topics_out_that_fewer_than_half_of_the_samples_have(order):
-    chains = [state(*THREE.topics, joint=1.0), ONE]
-    average = observe(MeanSample(), *(chains[c] for c in order)).estimate(ONE)
-    assert average.counts.shape == (2, 4), "the third topic is in one of three"
-    assert average.counts.sum() == pytest.approx((8 + 9 + 9) / 3)
-    assert (average.tables > 0).all()
-
-
 @pytest.mark.parametrize("name", ESTIMATES)
 @pytest.mark.parametrize("n_seen", [0, 2])
 def test_keeper_restored_goes_on_as_if_uncut(name, n_seen):

@@ -35,12 +35,3 @@ def test_samples_are_all_rows_of_the_trace_after_burn_in(corpus, n_chains):
                 np.testing.assert_array_equal(data[group][name], [model.trace_[column][rows] for column in columns])
         kept = data["posterior"]["log_joint"].values[model.chain_]
         np.testing.assert_allclose(kept, model.trace_["objective"][rows] * corpus.n_tokens)
-
-
-@pytest.mark.parametrize("learn", [(), ("gamma",), ("eta", "alpha")])
-def test_hyperparameters_that_were_not_learned_are_left_out(corpus, learn):
-    pytest.importorskip("arviz")
-    model = fit(corpus, learn=learn, n_laps=7)
-    names = set(model.set_params(learn=["eta"]).to_arviz()["posterior"].data_vars)
-    assert names == {"log_joint", "n_topics", "n_tables", *learn}
-    assert model.learned_ == list(learn)

@@ -1,27 +1,21 @@
 """Topics that are known before, and eta by word: the samplers have the exact posterior, and seeds are recovered."""
 
-import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy import sparse
 from scipy.special import gammaln
 from tests.steered_problems import WORDS, documents, matched, topics
 
 import stickbreak
 from stickbreak import GibbsHDP
 from stickbreak.corpus import Corpus
-from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.hyperparameters import GammaPrior
-from stickbreak.model.seeds import WordPrior, pseudo_of
-from stickbreak.sampling import starts
 from stickbreak.sampling.chain import Chain, resample_gamma_beside
 from stickbreak.sampling.checks import REPRESENTATIONS
-from stickbreak.sampling.known_topics import KnownTopics, with_known
-from stickbreak.sampling.starts import with_kept
+from stickbreak.sampling.known_topics import KnownTopics
 from stickbreak.sampling.state import Concentrations
 
 from .chains import ONE_THREAD, settings, tokens_of, visits
@@ -181,16 +175,3 @@ def test_kept_topics_are_the_same_after_a_checkpoint_and_with_threads(
     np.testing.assert_array_equal(
         whole.components_, stickbreak.load(tmp_path / "short").continue_fit(corpus, n_laps=2).components_
     )
-
-
-def test_a_start_with_many_seeds_has_no_table_of_all_documents_and_topics(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(starts, "SEEDED_AT_ONCE", 1 << 10)
-    prior = WordPrior(0.1, pseudo_of([[w] for w in range(100)], 200, 1.0))
-    documents = sparse.csr_matrix((np.ones(40_000), np.arange(40_000) % 200, np.arange(40_001)), shape=(40_000, 200))
-    tokens, rng = Tokens.from_corpus(with_known(Corpus.from_counts(documents), prior), 100), np.random.default_rng(0)
-    tracemalloc.start()
-    try:
-        with_kept(np.full(tokens.word.size, 100, np.int32), tokens, rng)
-        assert tracemalloc.get_traced_memory()[1] < 0.2 * 8 * 40_000 * 101  # a fifth of one such table
-    finally:
-        tracemalloc.stop()

@@ -243,12 +243,3 @@ def assert_slopes_equal_central_differences(rho, omega, fixed, bound="surrogate"
             # the difference of two values of about |L_G| holds their rounding, 1e-15 |L_G| / step
             rounding = 1e-14 * abs(high) / step
             np.testing.assert_allclose((high - low) / (2 * step), gradient[k], rtol=1e-5, atol=rounding)
-
-
-def assert_no_slope(found, fixed, bound="surrogate"):
-    """The sticks found are stationary, in the coordinates in which they are optimised."""
-    rho, omega = found
-    _, by_rho, by_omega = stick_objective(rho, omega, *fixed, bound)
-    scale = max(1, fixed[1])
-    assert np.abs(by_rho * rho * (1 - rho)).max() < 1e-4 * scale
-    assert np.abs(by_omega * omega).max() < 1e-4 * scale

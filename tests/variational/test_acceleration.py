@@ -17,38 +17,6 @@ def problem(seed):
     return corpus, random_parameters(corpus.n_words, N_TOPICS, seed, concentration=0.3)
 
 
-def settle(max_sweeps, *, accelerate=True):
-    """(N (K,), sweeps, value) of a document by `_settle`, not compiled, so that its parts can be spoilt."""
-    rng = np.random.default_rng(0)
-    block, count = rng.gamma(0.3, 1.0, size=(N_TOPICS, 30)) + 1e-6, rng.integers(1, 5, 30).astype(float)
-    prior, row, topic = np.full(N_TOPICS + 1, 0.05), np.arange(N_TOPICS), np.arange(N_TOPICS, dtype=np.int32)
-    n_dk, weight, new = np.zeros(N_TOPICS), prior[:-1].copy(), np.empty(N_TOPICS)
-    document = ascent_kernels.Document(
-        block, row, weight, prior, topic, n_dk, count, count.sum(), np.empty(30), np.empty(30), new,
-        np.zeros((2, N_TOPICS)), np.empty((4, N_TOPICS)),
-    )  # fmt: skip
-    active, sweeps, value = ascent_kernels._settle.py_func(document, N_TOPICS, 1e-9, max_sweeps, accelerate)
-    full = np.zeros(N_TOPICS)
-    full[topic[:active]] = n_dk[:active]
-    return full, sweeps, value
-
-
-def to_one_topic(row, n_dk, active, change):
-    n_dk[:active] = 1e-9
-    n_dk[active - 1] = 60.0
-
-
-def test_document_that_ends_below_its_floor_goes_back_and_on_plainly(monkeypatch):
-    first = ascent_kernels.EARLY_SWEEPS + 2
-    floor = settle(first, accelerate=False)[2]
-    monkeypatch.setattr(ascent_kernels, "_ascend", ascent_kernels._ascend.py_func)
-    monkeypatch.setattr(ascent_kernels, "_extrapolate", to_one_topic)
-    full, sweeps, value = settle(first + 1)  # the sweep that is left cannot mend it
-    assert value >= floor
-    assert sweeps == first + 1 + first + 1
-    np.testing.assert_allclose(full, settle(2 * first + 1, accelerate=False)[0], rtol=1e-10)
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_extrapolation_needs_fewer_sweeps_and_ends_at_a_fixed_point(seed):
     corpus, parameters = problem(seed)

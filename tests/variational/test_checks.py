@@ -6,7 +6,6 @@ import pytest
 from stickbreak import VariationalHDP
 from stickbreak.corpus import Corpus, planted_lda, toy_bars
 from stickbreak.exceptions import InputError
-from stickbreak.initialization.start import TOKEN_BYTES
 from stickbreak.variational.checks import STORED_BYTES, MemoryPlan, bytes_needed, stored_entries
 
 
@@ -24,33 +23,6 @@ def refused(call, *parts):
 def no_sample(monkeypatch):
     """Leave the sample of collapsed inference aside: of a small corpus it is larger than all else."""
     monkeypatch.setattr("stickbreak.variational.checks.sample_bytes", lambda corpus: 0.0)
-
-
-def memory_of(monkeypatch, bytes_there):
-    for place in ("fitting.checks", "variational.checks"):
-        monkeypatch.setattr(f"stickbreak.{place}.memory_installed", lambda: bytes_there)
-
-
-def test_scratch_is_offered_where_it_helps_and_counted_where_it_is_given(monkeypatch, tmp_path, no_sample):
-    corpus = Corpus.from_counts(toy_bars(200, seed=0)[0].counts)
-    given = {"n_topics": 20, "n_laps": 1, "init_sweeps": 1, "n_batches": 50, "moves": ("merge",)}
-    in_files, in_memory = (bytes_needed(corpus, 20, MemoryPlan(50, on_disk=on_disk)) for on_disk in (True, False))
-    memory_of(monkeypatch, (in_files + in_memory) / 2)
-    refused(lambda: small(**given).fit(corpus), "n_topics", "20", "GiB", "or a folder for scratch.")
-    small(**given, scratch=tmp_path).fit(corpus)
-    memory_of(monkeypatch, 0.9 * in_files)
-    refused(lambda: small(**given, scratch=tmp_path).fit(corpus), "GiB", "fewer words.")
-
-
-def test_a_sample_for_gibbs_sampling_is_counted(monkeypatch):
-    corpus = toy_bars(200, seed=0)[0]
-    sample = TOKEN_BYTES * corpus.n_tokens
-    assert bytes_needed(corpus, 2, MemoryPlan()) > sample > bytes_needed(corpus, 2, MemoryPlan(sampled=False))
-    monkeypatch.setattr("stickbreak.fitting.checks.memory_installed", lambda: sample)
-    given = {"n_topics": 2, "n_laps": 1, "n_batches": 5}
-    refused(lambda: small(**given, moves=()).fit(corpus), "n_topics", "2", "GiB")
-    refused(lambda: small(**given, init="documents", moves=("refine",)).fit(corpus), "n_topics", "2", "GiB")
-    small(**given, init="documents", moves=()).fit(corpus)
 
 
 @pytest.mark.parametrize("n_batches", [1, 6])

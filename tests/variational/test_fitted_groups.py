@@ -24,13 +24,3 @@ def test_empty_groups_alone_have_the_weights_of_the_corpus(groups):
     for nothing in ([[]], groups[:0]):
         with pytest.raises(InputError, match="all groups are empty"):
             GaussianHDP(**OPTIONS).fit(nothing)
-
-
-def test_batches_of_empty_groups_are_no_steps(groups):
-    """The first step has size 1: were it one of an empty batch, the start would be forgotten."""
-    some = [groups.values[:100], *[[]] * 5]
-    options = {**OPTIONS, "schedule": "stochastic", "moves": (), "learning_offset": 0.0}
-    alone = GaussianHDP(n_batches=1, **options).fit(some)
-    cut = GaussianHDP(n_batches=6, **options).fit(some)
-    assert cut.counts_.sum() == pytest.approx(600)  # one step a lap, of the one group that stands for six
-    assert alone.counts_.sum() == pytest.approx(100)

@@ -6,12 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.special import betaln, logsumexp
-from sklearn.utils.estimator_checks import check_estimator
 
-import stickbreak
 from stickbreak import GaussianDPMixture, GaussianHDP, GroupedVectors
-from stickbreak.exceptions import InputError
-from stickbreak.likelihoods import DiagonalGaussian, Gaussian, ZeroMeanGaussian
+from stickbreak.likelihoods import Gaussian, ZeroMeanGaussian
 from stickbreak.variational import local_step, vectors
 
 ORACLE = json.loads((Path(__file__).parents[1] / "data" / "ef_dpm.json").read_text(encoding="utf-8"))
@@ -146,42 +143,6 @@ def test_the_number_of_threads_changes_no_bit(schedule, monkeypatch):
     np.testing.assert_array_equal(one.trace_["objective"], three.trace_["objective"])
 
 
-def own_likelihood(X):
-    return DiagonalGaussian.from_data(np.concatenate(X))
-
-
-@pytest.mark.parametrize(
-    "likelihood",
-    ["zero_mean", "full", "diagonal", own_likelihood],
-    ids=["zero_mean", "full", "diagonal", "own"],
-)
-def test_saved_models_answer_the_same(likelihood, tmp_path):
-    X, _ = groups(7)
-    likelihood = likelihood if isinstance(likelihood, str) else likelihood(X)
-    hdp = GaussianHDP(likelihood=likelihood, n_laps=4, learn=("alpha",), **SMALL).fit(X)
-    hdp.save(tmp_path / "hdp")
-    loaded = stickbreak.load(tmp_path / "hdp")
-    np.testing.assert_array_equal(loaded.transform(X), hdp.transform(X))
-    assert loaded.score(X) == hdp.score(X)
-    assert loaded.trace_.keys() == hdp.trace_.keys()
-    values = np.concatenate(X)
-    dp = GaussianDPMixture(likelihood=likelihood, n_laps=4, **SMALL).fit(values)
-    dp.save(tmp_path / "dp")
-    np.testing.assert_array_equal(stickbreak.load(tmp_path / "dp").score_samples(values), dp.score_samples(values))
-
-
-def test_a_fitted_model_or_seeds_can_start_another():
-    X, means = groups(8)
-    first = GaussianHDP(likelihood="full", **SMALL).fit(X)
-    values = np.concatenate(X)
-    again = GaussianDPMixture(init=first, likelihood=first.likelihood_).fit(values)
-    seeded = GaussianDPMixture(init=means, likelihood=first.likelihood_).fit(values)
-    assert again.n_components_ == seeded.n_components_ == 4
-    assert again.objective_ == pytest.approx(seeded.objective_, abs=1e-3)
-    with pytest.raises(InputError, match="another likelihood"):
-        GaussianHDP(init=first).fit(X)
-
-
 def test_samples_have_the_moments_of_the_components():
     X, _ = mixture(9)
     model = GaussianDPMixture(**SMALL).fit(X)
@@ -205,59 +166,3 @@ def test_constant_patches_among_others_do_no_harm(likelihood):
     assert np.isfinite(model.covariances_).all()
     assert np.isfinite(model.transform(X)).all()
     assert np.isfinite(model.score(X))
-
-
-@pytest.mark.parametrize(
-    ("model", "X", "text"),
-    [
-        (GaussianDPMixture(), np.ones((9, 3)), "all 9 vectors are the same"),
-        (GaussianHDP(), [np.zeros((4, 2))], "all 4 vectors are zero"),
-        (GaussianHDP(), np.ones((9, 3)), "without groups"),
-        (GaussianHDP(likelihood="wide"), [np.eye(2)], "likelihood is 'wide'"),
-        (GaussianHDP(likelihood=ZeroMeanGaussian(4.0, np.eye(3))), [np.eye(2)], "has 3 dimensions"),
-        (GaussianDPMixture(init="random"), np.eye(3), "init is 'random'"),
-        (GaussianDPMixture(init=np.eye(2)), np.eye(3), "init has shape"),
-        (GaussianDPMixture(moves=("refine",)), np.eye(3), "moves names 'refine'"),
-        (GaussianHDP(learn=("eta",)), [np.eye(3)], "learn names 'eta'"),
-        (GaussianHDP(learn=("alpha",), schedule="stochastic"), [np.eye(3)], "only the memoized schedule"),
-    ],
-    ids=lambda x: x if isinstance(x, str) else "",
-)
-def test_bad_input_gets_one_clear_sentence(model, X, text):
-    with pytest.raises(InputError, match=text):
-        model.fit(X)
-
-
-def test_mixture_passes_the_checks_of_scikit_learn():
-    check_estimator(GaussianDPMixture(n_components=4, n_laps=3, random_state=0), on_skip=None)
-
-
-class _Stop(Exception):
-    pass
-
-
-@pytest.mark.parametrize("schedule", ["memoized", "stochastic"])
-@pytest.mark.parametrize("estimator", ["hdp", "dp"])
-def test_resumed_equals_uncut(estimator, schedule, tmp_path):
-    X, _ = groups(6)
-    data = np.concatenate(X) if estimator == "dp" else X
-    options = {"n_components": 12, "random_state": 3, "n_batches": 3, "n_laps": 8, "tolerance": 0.0}
-
-    def make():
-        if estimator == "dp":
-            return GaussianDPMixture(schedule=schedule, **options)
-        learn = () if schedule == "stochastic" else ("alpha", "scale")
-        return GaussianHDP(likelihood="full", schedule=schedule, learn=learn, **options)
-
-    def stop(event):
-        if event["lap"] == 3:
-            raise _Stop
-
-    uncut = make().fit(data)
-    with pytest.raises(_Stop):
-        make().fit(data, checkpoint=tmp_path / "c", callback=stop)
-    assert (tmp_path / "c").exists()
-    resumed = make().fit(data, checkpoint=tmp_path / "c", resume=True)
-    for name in ("statistics_", "counts_", "rho_", "omega_"):
-        np.testing.assert_array_equal(getattr(resumed, name), getattr(uncut, name))
-    np.testing.assert_array_equal(resumed.trace_["objective"], uncut.trace_["objective"])

@@ -74,15 +74,6 @@ def test_learned_gamma_is_the_maximum_of_the_whole_objective(bound):
     assert abs(gamma - 10.0) > 0.1
 
 
-def test_learned_gamma_stays_within_its_limits_and_a_given_one_widens_them():
-    even, wide = np.full(3, 1e-9), np.full(3, 1e12)
-    assert best_gamma(even, wide, 10.0, "surrogate") == GAMMA_LIMITS[1]
-    assert best_gamma(even, wide, 5e3, "surrogate") == 5e3
-    last = np.full(3, 1 - 1e-9), np.full(3, 1e-3)
-    assert best_gamma(*last, 10.0, "surrogate") == GAMMA_LIMITS[0]
-    assert best_gamma(*last, 1e-3, "surrogate") == 1e-3
-
-
 def test_learned_eta_is_the_maximum_of_the_whole_objective():
     _, state, *q = stopped()
     before = state.objective
@@ -101,17 +92,6 @@ def test_learned_eta_is_the_maximum_of_the_whole_objective():
     np.testing.assert_allclose(state.parameters.tau, state.totals.S + found, rtol=1e-12)
     assert state.objective > before
     assert abs(found - 0.1) > 0.01
-
-
-@pytest.mark.parametrize("names", [("alpha",), ("gamma",), ("eta",), LEARNABLE, ("eta", "alpha")])
-@pytest.mark.parametrize("bound", BOUNDS)
-def test_learning_raises_the_objective_and_changes_what_is_named_alone(names, bound):
-    _, state, *_ = stopped(bound)
-    before, given = state.objective, state.model.hyperparameters
-    state.model.learn(state, names, ThreadExecutor())
-    assert state.objective > before
-    changed = {name for name, value in state.model.hyperparameters.items() if value != given[name]}
-    assert changed == set(names)
 
 
 @pytest.mark.parametrize("bound", BOUNDS)
@@ -150,23 +130,3 @@ def corpus():
 @pytest.fixture(scope="module")
 def model(corpus):
     return VariationalHDP(**FIT).fit(corpus)
-
-
-def test_eta_is_learned_by_default_in_the_memoized_schedule_alone(corpus):
-    settings = {name: value for name, value in FIT.items() if name != "learn"}
-    default = VariationalHDP(**settings).fit(corpus)
-    assert default.learned_ == ["eta"]
-    assert (default.alpha_, default.gamma_) == (0.5, 10.0)
-    assert default.eta_ == VariationalHDP(**settings, learn=["eta"]).fit(corpus).eta_ != 0.1
-    stochastic = VariationalHDP(**settings, schedule="stochastic").fit(corpus)
-    assert (stochastic.learned_, stochastic.eta_) == ([], 0.1)
-    stream = VariationalHDP(**settings).partial_fit(corpus)
-    assert (stream.learned_, stream.eta_) == ([], 0.1)
-
-
-def test_transform_uses_the_learned_alpha(corpus, model):
-    """E[pi_d] = theta_d / (alpha + N_d), and the rest of theta_d is alpha E[beta_{>K}]."""
-    weights = model.expected_weights(corpus)
-    rest = 1 - model.topic_weights_.sum()
-    expected = model.alpha_ * rest / (model.alpha_ + corpus.document_lengths)
-    np.testing.assert_allclose(weights[:, -1], expected, rtol=1e-9)

@@ -14,7 +14,6 @@ from stickbreak.variational.state import GlobalParameters, Summary
 
 from . import reference
 from .problems import (
-    Recorder,
     begin,
     ragged_corpus,
     random_parameters,
@@ -46,31 +45,6 @@ def test_totals_are_summed_anew_every_few_laps(monkeypatch):
     assert drift[0] > 5e-4
     assert drift[1] > 5e-4
     assert drift[2] == 0.0
-
-
-class ParameterWatcher(Recorder):
-    """Checks, when a batch is visited, that the topics are those of the totals of that moment."""
-
-    def begin(self, state):
-        self.state = state
-
-    def note(self, index, observed):
-        super().note(index, observed)
-        result = observed
-        p = self.state.parameters
-        np.testing.assert_allclose(p.tau, self.state.totals.S + 0.1, rtol=1e-9)
-        np.testing.assert_allclose(p.tau_sum, p.tau.sum(axis=0), rtol=1e-9)
-        np.testing.assert_allclose(result.prior.values, 0.5 * reference.expected_beta(p.rho), rtol=1e-9)
-
-
-def test_every_visit_sees_the_topics_of_the_totals_of_that_moment():
-    corpus = ragged_corpus(1, n_documents=14)
-    made, _ = schedule(corpus, 3)
-    watcher = ParameterWatcher()
-    run_laps(made, begin(corpus, 5), [watcher], 3)
-    assert len(watcher.visits) == 3
-    sticks = [watcher.visits[b].prior.values for b in range(3)]
-    assert not np.allclose(sticks[0], sticks[1], rtol=1e-12)  # a global step follows every batch
 
 
 def test_all_batches_at_once_are_one_batch():

@@ -8,7 +8,6 @@ import pytest
 
 from stickbreak.variational.global_step import (
     ascend,
-    excess,
     natural_gradient,
     optimise_sticks,
     precondition,
@@ -36,11 +35,6 @@ def test_natural_gradient_equals_the_oracle(oracle):
     by_a, by_b = natural_gradient(rho, omega, T, case["D"], case["alpha"], case["gamma"])
     np.testing.assert_allclose(by_a, case["nat_a_at_rho"], rtol=1e-9)
     np.testing.assert_allclose(by_b, case["nat_b_at_rho"], rtol=1e-9)
-
-
-def test_excess_equals_sixty_digits(digits):
-    x, expected = np.array(digits["excess"]).T
-    np.testing.assert_allclose(excess(x), expected, rtol=1e-10)
 
 
 def test_precondition_equals_sixty_digits(digits):

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import stickbreak
-from stickbreak.corpus import Corpus, planted_lda
-from stickbreak.exceptions import InputError, InvalidCorpus
+from stickbreak.corpus import planted_lda
 from stickbreak.variational import VariationalHDP
 
 SETTINGS = {"n_topics": 5, "init_sweeps": 5, "random_state": 0}
@@ -30,19 +29,6 @@ def assert_same(left, right):
         np.testing.assert_array_equal(getattr(left, name), getattr(right, name), err_msg=name)
     for name in left.trace_.keys() - {"seconds"}:
         np.testing.assert_array_equal(left.trace_[name], right.trace_[name], err_msg=name)
-
-
-def test_every_call_is_a_step_and_a_row_of_the_trace(minibatches):
-    model = VariationalHDP(**SETTINGS)
-    for t, part in enumerate(minibatches, start=1):
-        assert model.partial_fit(part) is model
-        assert (model.n_steps_, model.n_laps_, model.n_documents_seen_) == (t, t, 20 * t)
-        assert model.trace_["objective"].shape == (t,)
-        assert model.objective_ == model.trace_["objective"][-1]
-    np.testing.assert_array_equal(model.trace_["lap"], np.arange(1, 7))
-    assert model.trace_["n_topics"].dtype == np.int64
-    assert model.objective_ == pytest.approx(VariationalHDP(**SETTINGS).fit(minibatches[-1]).objective_, abs=0.5)
-    assert model.stop_reason_ == "partial_fit took step 6."
 
 
 def test_stream_improves_what_the_first_minibatch_found(minibatches):
@@ -76,32 +62,6 @@ def test_total_documents_scales_the_minibatch(minibatches, stick_rule):
     assert counts[200][1] > 1.3 * counts[100][1]
 
 
-def test_without_a_total_the_documents_seen_so_far_are_the_stream(minibatches):
-    start = np.random.default_rng(0).dirichlet(np.ones(40), size=3)
-    guessed = VariationalHDP(init=start)
-    stated = VariationalHDP(init=start)
-    for t, part in enumerate(minibatches[:3], start=1):
-        guessed.partial_fit(part)
-        stated.set_params(total_documents=20 * t).partial_fit(part)
-    assert_same(guessed, stated)
-
-
-def test_stream_longer_than_its_total_is_refused(minibatches):
-    model = stream(VariationalHDP(total_documents=40, **SETTINGS), minibatches[:2])
-    before = copy.deepcopy(model)
-    with pytest.raises(InputError, match="total_documents is 40, but this minibatch makes 60 documents"):
-        model.partial_fit(minibatches[2])
-    with pytest.raises(InputError, match="total_documents is 40, but this minibatch makes 43 documents"):
-        model.partial_fit(np.zeros((3, 40)))
-    assert_same(model, before)
-
-
-def test_first_call_fixes_the_hyperparameters(minibatches):
-    model = stream(VariationalHDP(**SETTINGS), minibatches[:1])
-    model.set_params(alpha=2.0, gamma=1.0, eta=5.0).partial_fit(minibatches[1])
-    assert_same(model, stream(VariationalHDP(**SETTINGS), minibatches[:2]))
-
-
 def test_empty_documents_are_seen_and_alone_take_no_step(minibatches):
     model = VariationalHDP(**SETTINGS).partial_fit(minibatches[0])
     before = copy.deepcopy(model)
@@ -114,20 +74,6 @@ def test_empty_documents_are_seen_and_alone_take_no_step(minibatches):
     model.partial_fit(some)
     assert model.n_steps_ == 2
     assert np.isfinite(model.objective_)
-
-
-def test_later_minibatches_must_have_the_words_of_the_first(minibatches):
-    named = Corpus.from_counts(minibatches[0].counts, vocabulary=[f"word{w}" for w in range(40)])
-    model = VariationalHDP(**SETTINGS).partial_fit(named)
-    before = copy.deepcopy(model)
-    with pytest.raises(InvalidCorpus, match="39 words, but the model was fitted on 40"):
-        model.partial_fit(Corpus.from_counts(minibatches[1].counts[:, :39]))
-    other = Corpus.from_counts(minibatches[1].counts, vocabulary=[f"other{w}" for w in range(40)])
-    with pytest.raises(InvalidCorpus, match="'other0' in the corpus, but 'word0' in the model"):
-        model.partial_fit(other)
-    with pytest.raises(ValueError, match="39 features"):
-        model.partial_fit(minibatches[1].counts[:, :39])
-    assert_same(model, before)
 
 
 @pytest.mark.parametrize("schedule", ["memoized", "stochastic"])
@@ -146,10 +92,3 @@ def test_stream_goes_on_from_a_fit(minibatches, schedule):
     np.testing.assert_allclose(
         (model.components_ - model.eta_).sum(), kept + xi * 2 * minibatches[1].n_tokens, rtol=1e-9
     )
-
-
-def test_fit_forgets_the_stream(minibatches):
-    model = stream(VariationalHDP(**SETTINGS, n_laps=2), minibatches).fit(minibatches[0])
-    fresh = VariationalHDP(**SETTINGS, n_laps=2).fit(minibatches[0])
-    assert_same(model, fresh)
-    assert model.n_documents_seen_ == 20

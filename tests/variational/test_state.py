@@ -3,21 +3,15 @@
 import tracemalloc
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stickbreak.corpus import planted_lda
 from stickbreak.variational.state import (
-    NARROW,
     PER_TOPIC,
     SparseRows,
-    StoredSummary,
     Summary,
     topic_type,
 )
-
-from .problems import begin, run_laps, schedule
 
 
 def summary_with(words, n_topics=5, seed=0, density=0.4):
@@ -43,15 +37,6 @@ def test_stored_summaries_keep_no_dense_table_alive():
         tracemalloc.stop()
     assert stored.nbytes < 0.05 * dense
     assert kept < stored.nbytes + 20_000
-
-
-def test_batches_of_a_fit_are_stored_without_zeros():
-    corpus, _ = planted_lda(60, 2000, n_topics=12, alpha=0.05, eta=0.02, mean_tokens=50, seed=0)
-    made, _ = schedule(corpus, 6)
-    state, _ = run_laps(made, begin(corpus, 60), [], 1)
-    assert all(isinstance(batch, StoredSummary) for batch in state.batches)
-    dense = sum(8 * batch.words.size * batch.n_topics for batch in state.batches)
-    assert sum(batch.nbytes for batch in state.batches) < 0.4 * dense
 
 
 def table_of(seed, n_rows=7, n_topics=5, density=0.4):
@@ -80,16 +65,6 @@ def relabelled_twin(table, new_index, n_topics):
         if new >= 0:
             out[:, new] += table[:, k]
     return out
-
-
-@pytest.mark.parametrize("density", [0.0, 0.4, 1.0])
-@pytest.mark.parametrize("n_topics", [2, 300, NARROW, NARROW + 1])
-def test_dense_gives_back_the_compressed_table(n_topics, density):
-    table = table_of(1, n_rows=4, n_topics=n_topics, density=density)
-    rows = SparseRows.from_dense(table)
-    assert_sound(rows)
-    assert (rows.n_rows, rows.n_topics) == table.shape
-    np.testing.assert_array_equal(rows.dense(), table)
 
 
 @given(

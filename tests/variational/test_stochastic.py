@@ -152,43 +152,6 @@ def test_objective_of_a_minibatch_is_an_unbiased_estimate():
     assert sum(parts) == pytest.approx(estimate(corpus), rel=1e-9)
 
 
-def test_order_of_batches_is_drawn_anew_each_lap_and_by_the_seed():
-    corpus = ragged_corpus(1, n_documents=24)
-    made, _ = schedule(corpus, 8)
-    visited = []
-    made = type(made)(
-        made.model,
-        [lambda b=b, load=load: (visited.append(b), load())[1] for b, load in enumerate(made.batches)],
-        made.settings,
-        made.executor,
-    )
-
-    def order(seed, lap):
-        visited.clear()
-        state = StreamState.from_parameters(begin(corpus, 3), made.model)
-        run(made, state, StepRule(sticks="natural"), 1, corpus, seed=seed, lap=lap)
-        return list(visited)
-
-    assert sorted(order(0, 0)) == list(range(8))
-    assert order(0, 0) == order(0, 0)
-    assert len({tuple(order(0, 0)), tuple(order(0, 1)), tuple(order(1, 0))}) == 3
-
-
-@pytest.mark.parametrize("stick_rule", ["interpolate", "natural"])
-def test_fit_improves_the_completion_of_held_out_documents(stick_rule):
-    """The planted topics predict at -2.41 nats per token here, the unigrams at -3.08: 95 % of the way is asked for."""
-    corpus, truth = planted_lda(400, 60, n_topics=5, alpha=0.2, mean_tokens=60, seed=0)
-    train, held = corpus[np.arange(350)], corpus[np.arange(350, 400)]
-    settings = {"schedule": "stochastic", "stick_rule": stick_rule, "n_batches": 7, "random_state": 0}
-    unigrams = VariationalHDP(n_topics=1, n_laps=1, **settings).fit(train).score(held)
-    planted = VariationalHDP(init=truth.topic_word, moves=(), n_laps=5, random_state=0).fit(train).score(held)
-    options = {"n_topics": 8, "init": "near-uniform", "learning_offset": 10.0}
-    early, late = (VariationalHDP(n_laps=n, **options, **settings).fit(train).score(held) for n in (1, 10))
-    assert planted > unigrams + 0.5
-    assert late > early
-    assert late > 0.05 * unigrams + 0.95 * planted
-
-
 @pytest.mark.parametrize("stick_rule", ["interpolate", "natural"])
 def test_fit_is_the_same_for_any_number_of_threads(stick_rule):
     corpus, _ = planted_lda(500, 300, n_topics=6, alpha=1.0, mean_tokens=200, seed=1)

@@ -35,23 +35,6 @@ def test_laps_of_whole_steps_over_one_batch_are_those_of_the_memoized_schedule(l
     np.testing.assert_allclose(stochastic.trace_["objective"], memoized.trace_["objective"], rtol=1e-12)
 
 
-@pytest.mark.parametrize("largest_first", [True, False])
-def test_components_are_sorted_after_a_lap_where_the_objective_rises(largest_first):
-    X = np.random.default_rng(0).normal(size=(90, 2)) + 9.0 * (np.arange(90) < 60)[:, None]
-    start = GaussianDPMixture(init=X[[0, 80]], n_laps=2, moves=()).fit(X)
-    order = np.argsort(start.counts_)[:: -1 if largest_first else 1]
-    start.statistics_, start.counts_ = start.statistics_[:, order], start.counts_[order]
-    options = {"schedule": "stochastic", "learning_decay": 0.0, "n_laps": 1, "gamma": GAMMA, "init": start}
-    plain, in_order = (GaussianDPMixture(moves=moves, **options).fit(X) for moves in ((), ("reorder",)))
-    assert in_order.trace_["reorder_accepted"].sum() == (not largest_first)
-    assert (in_order.objective_ > plain.objective_) == (not largest_first)
-    np.testing.assert_allclose(in_order.counts_, np.sort(plain.counts_)[::-1])
-    np.testing.assert_allclose(in_order.means_, plain.means_[np.argsort(-plain.counts_)])
-    a, b = in_order.rho_ * in_order.omega_, (1 - in_order.rho_) * in_order.omega_
-    np.testing.assert_allclose(a, 1.0 + in_order.counts_)
-    np.testing.assert_allclose(b, GAMMA + np.array([in_order.counts_[1], 0.0]))
-
-
 def test_step_equals_the_dense_formulas():
     """S, N and the natural parameters of the sticks: (1 - xi) old + xi (what the batch scaled up asks for)."""
     X, _ = mixture(0, n=90)

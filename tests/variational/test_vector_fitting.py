@@ -5,12 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import stickbreak
 from stickbreak import GaussianDPMixture
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.likelihoods import Gaussian
 from stickbreak.variational.vectors import Vectors
 
 from .test_gaussian_models import SMALL, mixture
@@ -39,29 +37,6 @@ def test_vectors_far_from_zero_lose_no_digits_in_float32(likelihood, far):
     np.testing.assert_allclose(away.means_ - far, near.means_, atol=1e-4)
     np.testing.assert_allclose(away.covariances_, near.covariances_, atol=1e-4)
     assert away.objective_ == pytest.approx(near.objective_, abs=1e-5)
-
-
-def test_vectors_that_float32_cannot_tell_apart_are_refused():
-    X, _ = mixture(3)
-    own = Gaussian(4.0, np.eye(2), np.zeros(2), 0.01)
-    for likelihood in ("zero_mean", own):
-        model = GaussianDPMixture(likelihood=likelihood, n_laps=1, **SMALL)
-        with pytest.raises(InputError, match="float32 does not have enough digits"):
-            model.set_params(dtype="float32").fit(X + 1e6)
-        model.fit(X + 10)
-        model.set_params(dtype="float64").fit(X + 1e6)
-    constant = np.c_[X, np.full(len(X), 5.0)]
-    GaussianDPMixture(likelihood="zero_mean", n_laps=1, dtype="float32", **SMALL).fit(constant)
-
-
-def test_a_list_of_seeds_has_a_checkpoint_and_is_saved(tmp_path):
-    X, _ = mixture(0)
-    model = GaussianDPMixture(init=[X[0], X[200]], n_laps=2).fit(X, checkpoint=tmp_path / "c")
-    model.save(tmp_path / "m")
-    assert stickbreak.load(tmp_path / "m").n_components_ == model.n_components_
-    GaussianDPMixture(init=np.array([X[0], X[200]]), n_laps=3).fit(X, checkpoint=tmp_path / "c", resume=True)
-    with pytest.raises(InputError, match="differs in its init"):
-        GaussianDPMixture(init=[X[0], X[201]]).fit(X, checkpoint=tmp_path / "c", resume=True)
 
 
 def test_a_checkpoint_knows_the_prior_of_the_model_it_began_with(tmp_path):

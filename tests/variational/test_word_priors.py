@@ -12,7 +12,6 @@ from tests.steered_problems import WORDS, documents, matched, topics
 import stickbreak
 from stickbreak import VariationalHDP
 from stickbreak.corpus import Corpus
-from stickbreak.exceptions import InputError
 from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.model.seeds import pseudo_of
 from stickbreak.variational.documents import DocumentTopics
@@ -53,14 +52,6 @@ def test_the_objective_never_falls_and_eta_is_learned_beside_seeds(seeded: Varia
     assert (gains > -1e-9).all()
     assert seeded.learned_ == ["eta"]
     assert seeded.trace_["delete_tried"].sum() + seeded.trace_["merge_tried"].sum() > 0
-
-
-def test_components_hold_the_pseudo_tokens_and_shares_do_not(corpus: Corpus, seeded: VariationalHDP) -> None:
-    tokens = seeded.components_.sum() - seeded.eta_ * seeded.components_.size
-    assert tokens == pytest.approx(corpus.n_tokens + 2 * 100.0)
-    own = seeded.components_[0].sum() - seeded.eta_ * corpus.n_words - 100.0
-    assert seeded.topic_shares_[0] == pytest.approx(own / corpus.n_tokens)
-    assert seeded.topic_shares_.sum() == pytest.approx(1.0)
 
 
 def test_saving_threads_batches_and_a_longer_fit_keep_the_seeds(corpus: Corpus, tmp_path: Path) -> None:
@@ -116,24 +107,6 @@ def test_stochastic_steps_keep_the_pseudo_tokens(corpus: Corpus, stream: bool) -
     assert (own < 80.0).all()
 
 
-def test_rows_of_eta_are_the_pseudo_counts_of_seeds(corpus: Corpus) -> None:
-    rows = np.full((2, len(WORDS)), 0.1)
-    rows[0, [WORDS.index(word) for word in SEEDS["space"]]] += 25.0
-    rows[1, [WORDS.index(word) for word in SEEDS["war"]]] += 50.0
-    settings: dict[str, Any] = {"n_topics": 5, "n_laps": 2, "random_state": 0, "learn": ()}
-    table, named = (VariationalHDP(**settings, **given).fit(corpus) for given in ({"eta": rows}, {"seeds": SEEDS}))
-    np.testing.assert_allclose(table.topic_word_, named.topic_word_, atol=1e-6)
-    assert table.labels_ == {}
-
-
-def test_eta_that_is_the_same_for_all_words_finds_what_the_number_finds(corpus: Corpus) -> None:
-    settings: dict[str, Any] = {"n_topics": 6, "n_laps": 6, "random_state": 0, "learn": (), "n_batches": 2}
-    number = VariationalHDP(**settings).fit(corpus)
-    array = VariationalHDP(**settings, eta=np.full(corpus.n_words, 0.1)).fit(corpus)
-    np.testing.assert_allclose(array.topic_word_, number.topic_word_, rtol=1e-5)
-    np.testing.assert_allclose(array.trace_["objective"], number.trace_["objective"], rtol=1e-9)
-
-
 def test_eta_by_word_raises_its_objective_and_stays_with_the_model(corpus: Corpus, tmp_path: Path) -> None:
     model = VariationalHDP(n_topics=6, n_laps=8, eta=BY_WORD, random_state=0, n_batches=2, tolerance=0.0).fit(corpus)
     assert (np.diff(model.trace_["objective"]) > -1e-9).all()
@@ -175,17 +148,3 @@ def test_the_objective_of_seeded_topics_has_the_prior_of_each() -> None:
         DirichletMultinomial(0.3 + known[:, k], 5).evidence(S[:, [k]], S[:, [k]].sum(axis=0))[0] for k in range(3)
     )
     assert data - HDP.of(family, 0.5, 1.0, "surrogate", pseudo).of_pseudo == pytest.approx(own)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"seeds": SEEDS, "init": "documents"}, "seeds and init"),
-        ({"eta": BY_WORD[:5]}, "the documents have 96 words"),
-        ({"eta": BY_WORD, "learn": ["eta"]}, "not learned"),
-        ({"seeds": {"space": ["orbit"]}}, "none of its words"),
-    ],
-)
-def test_what_cannot_be_is_refused(corpus: Corpus, parameters: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        VariationalHDP(n_topics=5, **parameters).fit(corpus)

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-import stickbreak
-from stickbreak.corpus import Corpus, planted_lda
+from stickbreak.corpus import Corpus
 from stickbreak_baselines import LDA
 
 HOW = {"batch": {}, "online": {"batch_size": 16}}
@@ -14,11 +13,6 @@ HOW = {"batch": {}, "online": {"batch_size": 16}}
 @pytest.fixture(params=HOW)
 def how(request):
     return HOW[request.param]
-
-
-@pytest.fixture(scope="module")
-def small():
-    return planted_lda(50, 30, n_topics=4, mean_tokens=30, seed=0)[0]
 
 
 def distance(found, true):
@@ -40,22 +34,6 @@ def test_planted_topics_and_their_weights_are_found(how):
     assert model.alpha_ == pytest.approx(0.578, abs=0.03)
     np.testing.assert_allclose(model.topic_weights_, [0.512, 0.298, 0.190], atol=0.02)
     np.testing.assert_allclose(model.topic_shares_, theta.mean(axis=0), atol=0.03)
-
-
-def test_stream_goes_on_after_any_fit_and_after_loading(how, small, tmp_path):
-    model = LDA(n_topics=5, n_laps=12, random_state=0, total_documents=200, **how).fit(small)
-    before = model.components_.copy()
-    model.partial_fit(small)
-    assert model.n_steps_ == 1
-    assert model.n_documents_seen_ == 100
-    size, share = (1.0 + model.learning_offset_) ** -0.7, 200 / 50
-    assert size == pytest.approx(0.5)  # half of the documents so far are in this minibatch
-    aimed_at = model.eta_ * 5 * 30 + share * small.n_tokens
-    assert model.components_.sum() == pytest.approx((1 - size) * before.sum() + size * aimed_at)
-    model.save(tmp_path / "model")
-    again = stickbreak.load(tmp_path / "model").partial_fit(small)
-    np.testing.assert_array_equal(again.components_, model.partial_fit(small).components_)
-    assert again.alpha_ == model.alpha_
 
 
 def test_stream_finds_planted_topics(seed):

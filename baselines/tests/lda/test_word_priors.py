@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from baselines.tests.steered import check_a_table_says_what_seeds_say, check_fits_go_on
 from scipy import sparse
 from scipy.special import gammaln, psi
 from tests.steered_problems import WORDS, documents, matched
@@ -97,15 +96,3 @@ def test_a_planted_topic_is_found_under_the_number_of_its_seed(corpus: Corpus, h
         each.partial_fit(corpus[:100])
     np.testing.assert_array_equal(loaded.components_, model.components_)
     assert set(model.joined([[0, 2]]).labels_.values()) == {"war", "law"}
-
-
-@pytest.mark.parametrize("how", HOW)
-def test_a_table_says_what_seeds_say_and_a_row_what_a_number_says(corpus: Corpus, how: str, tmp_path: Path) -> None:
-    def fitted(n_laps: int = 12, **given: Any) -> LDA:
-        return LDA(n_topics=5, n_laps=n_laps, tolerance=None, random_state=0, **HOW[how], **given)
-
-    array = check_a_table_says_what_seeds_say(fitted, corpus, SEEDS, 0.05)
-    assert "eta" not in array.trace_
-    every = np.random.default_rng(1).gamma(1.0, 0.2, (5, len(WORDS))) + 0.01
-    for name, eta in {"row": BY_WORD, "table": every}.items():
-        check_fits_go_on(fitted, corpus, {"eta": eta}, 5, tmp_path / name)

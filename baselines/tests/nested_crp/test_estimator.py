@@ -5,7 +5,6 @@ import pytest
 
 import stickbreak
 from stickbreak.corpus import planted_lda
-from stickbreak.exceptions import ModelFormatError
 from stickbreak_baselines import NestedCRP
 
 
@@ -86,18 +85,3 @@ def test_eta_of_each_word_is_that_of_nodes_scores_and_saved_models(small, tmp_pa
     np.testing.assert_array_equal(loaded.continue_fit(small, n_laps=2).components_, again.components_)
     seeded = NestedCRP(eta=eta, seeds={"one": small.words[:2]}, n_laps=5, random_state=0).fit(small)
     assert seeded.topic_tokens_.sum() == small.n_tokens
-
-
-@pytest.mark.parametrize("wrong", ["two levels", "two parents", "beyond"])
-def test_damaged_states_are_refused(small, tmp_path, wrong):
-    model = NestedCRP(n_laps=3, random_state=0).fit(small)
-    path = model._kept.arrays["path"]
-    if wrong == "two levels":
-        path[0, 1] = path[0, 2]
-    elif wrong == "two parents":
-        path[:2, 2] = path[0, 2]
-        path[1, 1] = next(j for j in np.unique(path[:, 1]) if j != path[0, 1])
-    else:
-        path[0, 2] = 10**6
-    with pytest.raises(ModelFormatError, match="state of this model is damaged"):
-        model.continue_fit(small, n_laps=1)

@@ -5,7 +5,6 @@ import pytest
 
 import stickbreak
 from stickbreak.corpus import Corpus
-from stickbreak.exceptions import ModelFormatError
 from stickbreak_baselines import NestedHDP
 
 N_WORDS, GROUPS, FIELDS = 10, 3, 2
@@ -63,37 +62,3 @@ def test_stream_learns_and_goes_on_after_a_file(corpus, tmp_path):
     assert model.n_documents_seen_ == 320
     assert model.trace_["objective"][4] > model.trace_["objective"][0]
     assert model.topic_tokens_.sum() == pytest.approx(600 / 60 * corpus.n_tokens, rel=0.1)
-
-
-def test_nodes_come_level_by_level_the_largest_child_first_and_an_empty_document_has_the_weights_of_the_corpus(corpus):
-    model = NestedHDP(branching=(4, 2), n_laps=3, random_state=0).fit(corpus)
-    parent, level, below = model.topic_parents_, model.topic_levels_, model._tree().below(model.topic_tokens_)
-    assert (parent < np.arange(parent.size)).all()
-    assert (level[parent >= 0] == 2).all()
-    for p in np.unique(parent):
-        assert (np.diff(below[parent == p]) <= 0).all()
-    assert [node.topic for node in model.tree_.walk()] == [None, *_down(parent, -1)]
-    assert model.topic_weights_.sum() <= 1 + 1e-12
-    empty = model.expected_weights(np.zeros((1, corpus.n_words), int))[0]
-    np.testing.assert_allclose(empty[:-1], model.topic_weights_, rtol=1e-12)
-
-
-def _down(parent, p):
-    return [k for child in np.flatnonzero(parent == p) for k in [int(child), *_down(parent, child)]]
-
-
-@pytest.mark.parametrize(
-    ("name", "change"),
-    [
-        ("subtree_node", lambda a: a + 1),
-        ("subtree_up", lambda a: a + 1),
-        ("subtree_n_slots", lambda a: a + 9),
-        ("subtree_tokens", lambda a: a - 1.0),
-        ("picks", lambda a: a[:-1]),
-    ],
-)
-def test_state_that_no_fit_can_have_left_is_refused(corpus, name, change):
-    model = NestedHDP(branching=(4, 2), document_nodes=6, batch_size=None, n_laps=1, random_state=0).fit(corpus)
-    model._kept.arrays[name] = change(model._kept.arrays[name])
-    with pytest.raises(ModelFormatError, match="damaged"):
-        model.continue_fit(corpus, n_laps=1)

@@ -79,23 +79,6 @@ def test_bound_of_a_document_never_falls_from_sweep_to_sweep_and_begins_at_that_
         assert reference.bound(TREE, slots, q, zeta, count, E, log_g, *PRIORS) <= values[0][d] + 1e-9
 
 
-def test_document_goes_on_where_it_stood_and_takes_a_new_subtree_only_where_its_bound_is_larger(globals_):
-    elog, log_g = globals_
-    documents, _ = draw(5, n=20)
-    found = Subtrees.none(20, 9)
-    _, _value = run(documents, elog, log_g, found)
-    rng = np.random.default_rng(1)
-    moved = elog + rng.normal(0, 0.7, elog.shape)
-    kept, new = (Subtrees(*(getattr(found, name).copy() for name in found.__slots__)) for _ in range(2))
-    _, of_kept = run(documents, moved, log_g, kept, fresh=False)
-    _, of_new = run(documents, moved, log_g, new)
-    _, of_fresh = run(documents, moved, log_g, Subtrees.none(20, 9))
-    np.testing.assert_array_equal(kept.node, found.node)
-    np.testing.assert_allclose(of_new, np.maximum(of_kept, of_fresh), rtol=1e-12)
-    assert (of_kept > of_fresh + 1e-6).any()
-    assert (of_fresh > of_kept + 1e-6).any()
-
-
 def test_sums_are_those_of_the_documents_for_any_number_of_threads(globals_, monkeypatch):
     monkeypatch.setattr("stickbreak_baselines.minibatch.SHARD_COUNTS", 20)
     elog, log_g = globals_

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from baselines.tests.steered import check_a_table_says_what_seeds_say, check_fits_go_on
 from scipy import sparse
 from tests.steered_problems import WORDS, documents, matched
 
@@ -94,15 +93,3 @@ def test_a_planted_topic_is_found_under_the_number_of_its_seed(corpus: Corpus, b
     for each in (model, loaded):
         each.partial_fit(corpus[:100])
     np.testing.assert_array_equal(loaded.components_, model.components_)
-
-
-@pytest.mark.parametrize("batch_size", [None, 60])
-def test_a_table_says_what_seeds_say_and_fits_go_on(corpus: Corpus, batch_size: Any, tmp_path: Any) -> None:
-    def model(n_laps: int = 4, **given: Any) -> NestedHDP:
-        fit = {"branching": (6, 2), "tolerance": None, "batch_size": batch_size, "random_state": 0}
-        return NestedHDP(n_laps=n_laps, **fit, **given)
-
-    check_a_table_says_what_seeds_say(model, corpus, SEEDS, 0.1)
-    uneven = np.random.default_rng(0).gamma(0.5, 0.3, len(WORDS)) + 0.02
-    for label, given in {"row": {"eta": uneven}, "seeds": {"seeds": SEEDS}}.items():
-        check_fits_go_on(model, corpus, given, 2, tmp_path / label)

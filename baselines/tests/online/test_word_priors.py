@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from baselines.tests.online.direct import twin as direct_twin
 from baselines.tests.online.franchise import twin as franchise_twin
-from baselines.tests.steered import check_a_table_says_what_seeds_say, check_fits_go_on
 from scipy import sparse
 from tests.steered_problems import WORDS, documents, matched
 
@@ -219,16 +218,3 @@ def test_a_planted_topic_is_found_under_the_number_of_its_seed(
         each.partial_fit(corpus[:100])
     np.testing.assert_array_equal(loaded.components_, model.components_)
     assert set(model.joined([[0, 3]]).labels_.values()) == {"war", "none", "law"}
-
-
-@pytest.mark.parametrize("name", FAMILIES)
-def test_a_table_says_what_seeds_say_and_fits_go_on(corpus: Corpus, name: str, tmp_path: Any) -> None:
-    family, given = FAMILIES[name]
-
-    def model(n_laps: int = 4, **more: Any) -> Any:
-        return family(**given, n_laps=n_laps, batch_size=60, random_state=0, **more)
-
-    check_a_table_says_what_seeds_say(model, corpus, SEEDS, 0.05)
-    uneven = np.random.default_rng(0).gamma(0.5, 0.3, len(WORDS)) + 0.02
-    for label, how in {"row": {"eta": uneven}, "seeds": {"seeds": SEEDS}}.items():
-        check_fits_go_on(model, corpus, how, 2, tmp_path / label)

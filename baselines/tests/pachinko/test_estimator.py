@@ -1,25 +1,9 @@
 """`Pachinko` and `HierarchicalPachinko`: planted structures, fits that go on, trees, what they refuse."""
 
 import numpy as np
-import pytest
 from baselines.tests.lda.test_estimator import distance
 
-from stickbreak.corpus import planted_lda
-from stickbreak.exceptions import InputError
 from stickbreak_baselines import HierarchicalPachinko, Pachinko
-
-KINDS = [Pachinko, HierarchicalPachinko]
-
-
-@pytest.fixture(params=KINDS, ids=lambda kind: kind.__name__)
-def kind(request):
-    return request.param
-
-
-@pytest.fixture(scope="module")
-def small():
-    return planted_lda(50, 30, n_topics=4, mean_tokens=30, seed=0)[0]
-
 
 GROUPS = [[0, 1], [2, 3], [4, 5]]
 
@@ -65,29 +49,3 @@ def test_words_of_all_documents_are_found_at_the_root_and_others_below():
     model = HierarchicalPachinko(n_super=2, n_topics=4, n_laps=400, tolerance=None, random_state=2).fit(counts)
     assert np.abs(model.topic_word_[0] - root).sum() / 2 < 0.1
     assert distance(model.topic_word_[1:], np.vstack([fields, below])) < 0.1
-
-
-def test_tree_has_the_super_topics_and_the_topics_below_them(kind, small):
-    model = kind(n_super=3, n_topics=5, n_laps=15, random_state=0).fit(small)
-    root, first = model.tree_, int(kind is HierarchicalPachinko)
-    assert root.n_tokens == small.n_tokens
-    assert root.n_topics == model.n_topics_
-    assert root.depth == 2
-    assert root.n_nodes == len(list(root.walk()))
-    assert [node.topic for node in root.children] == ([1, 2, 3] if first else [None] * 3)
-    for s, node in enumerate(root.children, start=first):
-        assert node.n_tokens == round(model.path_tokens_[s].sum())
-        for leaf in node.children:
-            assert leaf.n_tokens == round(model.path_tokens_[s, leaf.topic])
-            assert leaf.word_distribution() == pytest.approx(model.topic_word_[leaf.topic])
-            assert leaf.parent == node
-            assert root.descend(leaf.path) == leaf
-        if not first:
-            expected = model.path_tokens_[s] @ model.topic_word_
-            assert node.word_distribution() == pytest.approx(expected / expected.sum())
-    largest = max(range(first, first + 3), key=lambda s: model.path_tokens_[s, model.n_topics_ - 1])
-    assert root.leaf(model.n_topics_ - 1).path[0] == largest - first
-    with pytest.raises(InputError, match="there is no topic 99 here"):
-        root.leaf(99)
-    with pytest.raises(InputError, match=r"there is no node 9: there are 3 children"):
-        root.descend((9,))

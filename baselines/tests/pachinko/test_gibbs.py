@@ -137,22 +137,3 @@ def test_priors_are_a_fixed_point_that_maximises_the_probability_of_the_paths(ki
                 other[k] *= factor
                 assert log_posterior(n, other) < best
     assert ((priors.b > 0) == paths.is_open).all()
-
-
-def test_mean_of_the_topics_weighs_late_samples_more(seed):
-    corpus, _ = planted_lda(20, 15, n_topics=3, mean_tokens=30, seed=seed)
-    paths = Paths.pachinko(2, 4)
-    priors = Priors.even(paths, 1.0, 1.0, 0.1)
-    chain, last = Gibbs(corpus, paths, seed, "average"), Gibbs(corpus, paths, seed, "last")
-    chain.begin()
-    last.begin()
-    samples = []
-    for number in range(1, 23):
-        for each in (chain, last):
-            each.lap(number, priors)
-        if number % 5 == 0 or number == 22:
-            samples.append(last.counts())
-    weights = np.array([(s + 1) * (s + 2) * (s + 3) for s in range(len(samples))], float)
-    for found, of_samples in zip(chain.counts(), zip(*samples, strict=True), strict=True):
-        expected = np.tensordot(weights / weights.sum(), of_samples, 1)
-        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)

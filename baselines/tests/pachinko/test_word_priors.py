@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from tests.sampling.laws import ALARM, chi_square
-from tests.steered_problems import WORDS, documents, topics
+from tests.steered_problems import documents, topics
 from tests.topics.reference import by_word
 
 import stickbreak
@@ -87,20 +87,3 @@ def test_a_planted_topic_is_found_under_the_number_of_its_seed(corpus, family, n
     loaded = stickbreak.load(tmp_path / "model").continue_fit(corpus, n_laps=2)
     np.testing.assert_array_equal(loaded.components_, fitted(62, seeds=SEEDS, learn=learn).components_)
     assert loaded.labels_ == model.labels_
-
-
-def test_a_table_says_what_seeds_say_and_a_row_what_a_number_says(corpus, tmp_path):
-    def fitted(n_laps, **given):
-        return Pachinko(n_super=2, n_topics=5, n_laps=n_laps, tolerance=None, random_state=0, **given).fit(corpus)
-
-    rows = np.full((2, len(WORDS)), 0.05)
-    for row, words in zip(rows, SEEDS.values(), strict=True):
-        row[[WORDS.index(word) for word in words]] += 50.0
-    np.testing.assert_allclose(fitted(5, eta=rows).components_, fitted(5, seeds=SEEDS).components_, rtol=1e-9)
-    by_word_ = np.full(len(WORDS), 0.05)
-    array, number = fitted(4, eta=by_word_), fitted(4, eta=0.05)
-    np.testing.assert_allclose(array.topic_word_, number.topic_word_, rtol=1e-6)
-    assert "eta" not in array.trace_
-    array.save(tmp_path / "model")
-    loaded = stickbreak.load(tmp_path / "model").continue_fit(corpus, n_laps=2)
-    np.testing.assert_array_equal(loaded.components_, fitted(6, eta=by_word_).components_)

@@ -7,8 +7,6 @@ from stickbreak.variational.memoized import first_lap, laps
 from ..following import Following, Holding
 from ..problems import ETA, begin, schedule
 
-SHARP = {"eta": 1e-3}  # topics leave the documents whose words they do not have; with more, all hold a trace of all
-
 
 def gathered_lap(corpus, n_topics, n_batches, *moves, seed=0, n_laps=3, start=None, **options):
     """(schedule, state, q) of a lap in which the moves gathered and tracked, before any was tried."""

@@ -13,16 +13,14 @@ from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.memoized import first_lap, laps
 from stickbreak.variational.moves import (
     Birth,
-    Delete,
-    Merge,
     Refine,
     base,
     run_move,
 )
 from stickbreak.variational.state import GlobalParameters
 
-from ..following import Following, arrays_of, assert_unchanged
-from ..problems import made_move, ragged_corpus, schedule
+from ..following import arrays_of, assert_unchanged
+from ..problems import made_move, schedule
 from .trials import before_trial, small_bars
 
 TRIALS = [Refine, Birth]
@@ -40,46 +38,6 @@ def test_rejected_trial_leaves_the_state_as_it_was(monkeypatch, kind, n_batches)
     assert_unchanged(state, before)
     assert following.followed == {}
     assert move._found is None  # a second state is not kept
-
-
-@pytest.mark.parametrize("kind", TRIALS)
-@pytest.mark.parametrize("bound", ["surrogate", "quadratic"])
-@pytest.mark.parametrize("n_batches", [1, 3])
-def test_objective_after_a_trial_equals_recomputation(monkeypatch, kind, bound, n_batches):
-    """Of a trial that is accepted whatever it leads to; the next lap goes on from there and does not fall."""
-    move = made_move(kind)
-    corpus = ragged_corpus(3, n_documents=18, fractional=True)
-    made, state, following = before_trial(move, corpus, 4, n_batches, bound=bound)
-    monkeypatch.setattr(move, "candidates", lambda state: [0])
-    with monkeypatch.context() as patch, following.watched():
-        patch.setattr(base, "rises", lambda new, old: True)
-        assert run_move(move, state, made) == (1, 1)
-    following.assert_is(state)
-    assert move._found is None
-    assert state.gathering.changed
-    assert state.fresh_share == 1.0
-    reached = state.objective
-    following = Following()
-    moves = following.attach([Merge(), Delete()])
-    next(laps(made, state, [following, *moves], 5))
-    following.assert_is(state)
-    assert state.objective >= reached - 1e-9 * abs(reached)
-
-
-@pytest.mark.parametrize("kind", TRIALS)
-def test_statistics_of_before_an_accepted_trial_are_no_longer_used(monkeypatch, kind):
-    """Merges were tracked, and deletes gathered, for documents that are not what they were."""
-    merge, delete, move = Merge(), Delete(None), made_move(kind)
-    corpus = small_bars(2)
-    made, state, _ = before_trial(move, corpus, 5)
-    for other in (merge, delete):
-        other.begin(state)
-    assert list(merge.candidates(state))
-    monkeypatch.setattr(move, "candidates", lambda state: [0])
-    monkeypatch.setattr(base, "rises", lambda new, old: True)
-    run_move(move, state, made)
-    assert list(merge.candidates(state)) == []
-    assert list(delete.candidates(state)) == []
 
 
 def test_refine_mends_topics_that_mean_field_left(monkeypatch):

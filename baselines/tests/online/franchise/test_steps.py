@@ -1,11 +1,8 @@
 """Steps of `OnlineHDP`: the bound against the twin, batch laps, the order of the sticks, merging by threshold."""
 
-import itertools
-
 import numpy as np
 import pytest
 from baselines.tests.online.franchise import twin
-from scipy.special import betaln
 
 from stickbreak.corpus import toy_bars
 from stickbreak.fitting.executor import ThreadExecutor
@@ -16,8 +13,6 @@ from stickbreak_baselines.online.franchise.sticks import (
     expected_beta,
     expected_log_beta,
     objective_of_sticks,
-    order_of_sticks,
-    sticks,
 )
 from stickbreak_baselines.online.laps import Rules
 from stickbreak_baselines.online.state import OnlineState
@@ -42,18 +37,6 @@ def test_expectations_of_sticks_are_those_of_the_twin_and_of_draws(state):
     u = np.random.default_rng(0).beta(a, b, (40_000, 4))
     beta = np.column_stack([u, np.ones(len(u))]) * np.column_stack([np.ones(len(u)), np.cumprod(1 - u, axis=1)])
     np.testing.assert_allclose(expected_beta(state.tables, 1.4), beta.mean(axis=0), atol=4e-3)
-
-
-@pytest.mark.parametrize("gamma", [0.4, 1.0])
-def test_order_of_the_sticks_is_the_best_of_all_orders_but_for_the_last_places(gamma):
-    tables = np.sort(np.random.default_rng(1).gamma(1.0, 6.0, 5))
-    value = {order: betaln(*sticks(tables[list(order)], gamma)).sum() for order in itertools.permutations(range(5))}
-    chosen = order_of_sticks(tables, gamma)
-    assert chosen.tolist() == [4, 3, 2, 1, 0]
-    first_of = {order: value[order] for order in value if order[-1] == 0}  # the smallest has the last place
-    assert max(first_of, key=first_of.get) == tuple(chosen)
-    assert value[tuple(chosen)] > value[0, 1, 2, 3, 4]
-    assert order_of_sticks(tables[chosen], gamma) is None
 
 
 def test_fit_with_a_threshold_merges_topics_that_were_given_twice():
