@@ -1,7 +1,10 @@
 """Checkpoints of all estimators: a fit that was cut goes on to the same bits; no other fit does."""
 
+from functools import partial
+
 import numpy as np
 import pytest
+from fuzz.models import FITS
 from tests.contract.small import FACES, OF_WORDS, SMALL, bits, data_of, frozen, raising, unfitted
 
 from stickbreak.exceptions import InputError, ModelFormatError
@@ -21,12 +24,17 @@ def state(model):
     return trace, {key: (array.shape, array.astype(np.float64).tobytes()) for key, array in model._kept.arrays.items()}
 
 
+@pytest.mark.parametrize("late", [False, True], ids=["early", "late"])
 @pytest.mark.parametrize("name", SMALL)
-def test_resumed_equals_uncut(name, tmp_path):
-    place, X, uncut = tmp_path / "c", data_of(name), whole(name)
+def test_resumed_equals_uncut(name, late, tmp_path):
+    """Late in a fit hyperparameters are learned, samples kept and trees grown."""
+    fit = FITS[SMALL[name]]
+    make, cut = (fit.model, fit.n - 2) if late else (partial(unfitted, name), 3)
+    place, X = tmp_path / "c", data_of(name)
+    uncut = make().fit(X)
     with pytest.raises(RuntimeError, match="cut"):
-        unfitted(name).fit(X, checkpoint=place, callback=raising(RuntimeError("cut"), 3))
-    resumed = unfitted(name).fit(X, checkpoint=place, resume=True)
+        make().fit(X, checkpoint=place, callback=raising(RuntimeError("cut"), cut))
+    resumed = make().fit(X, checkpoint=place, resume=True)
     assert bits(resumed, name) == bits(uncut, name)
     assert state(resumed) == state(uncut)
 

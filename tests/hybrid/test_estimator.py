@@ -5,6 +5,8 @@ import pytest
 
 from stickbreak import HybridHDP
 from stickbreak.corpus import planted_lda, toy_bars
+from stickbreak.corpus.sources import Held
+from stickbreak.hybrid.laps import StepDocuments
 
 from .fits import SMALL
 
@@ -70,3 +72,5 @@ def test_every_step_draws_anew(corpus):
     first, second = model.trace_["objective"]
     assert first != second
     assert first == pytest.approx(second, abs=0.1)
+    at_once = StepDocuments(Held(corpus), [np.arange(3)] * 3)
+    assert len({int(key) for step in (1, 2) for key in at_once.keys(0, step)}) == 6

@@ -104,4 +104,4 @@ class Joint:
         start, word_start = (
             np.concatenate(([0], np.cumsum(n))) for n in (self.lengths, np.bincount(word, minlength=self.n_words))
         )
-        return Tokens(start, word, self.n_words, np.argsort(word, kind="stable"), word_start), order
+        return Tokens(start, word, self.n_words, np.argsort(word, kind="stable").astype(np.int32), word_start), order

@@ -45,7 +45,7 @@ def state(*topics, joint=0.0, alpha=1.0):
 
 def tokens():
     start = np.array([0, 4, 9])
-    return Tokens(start, WORDS, 4, np.argsort(WORDS, kind="stable"), np.array([0, 2, 4, 6, 9]))
+    return Tokens(start, WORDS, 4, np.argsort(WORDS, kind="stable").astype(np.int32), np.array([0, 2, 4, 6, 9]))
 
 
 def observe(keeper, *states, sampled=True):

@@ -305,7 +305,7 @@ class TablePairs:
             return cls.of(n, m)
         times = np.zeros((n_most + 1, m_most + 1), np.int64)
         kernels.count_pairs(*own, times)
-        n_of, m_of = np.nonzero(times)
+        n_of, m_of = map(np.ascontiguousarray, np.nonzero(times))  # kernels are compiled for one order of arrays
         return cls(n_of, m_of, times[n_of, m_of])
 
     @property
