@@ -75,3 +75,5 @@ def test_blocks_and_order_of_groups_change_nothing(monkeypatch):
     np.testing.assert_allclose(again.low, whole.low, rtol=1e-12)
     other = group_shares(OneWordEach(K), corpus, group, 5, EVERY, seed=1)
     assert (other.low != whole.low).all()
+    twice = group_shares(OneWordEach(K), corpus[np.tile(order[:12], 2)], np.repeat([0, 1], 12), 2, EVERY)
+    assert (twice.low[0] != twice.low[1]).all(), "each group has its own random numbers"

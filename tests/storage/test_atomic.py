@@ -29,6 +29,16 @@ def write_file_and_raise(path, error):
         raise error
 
 
+@pytest.mark.parametrize("lasting", [True, False])
+def test_file_is_waited_for_unless_it_need_not_last(tmp_path, monkeypatch, lasting):
+    waits = []
+    monkeypatch.setattr(os, "fsync", waits.append)
+    with replace_file(tmp_path / "a.txt", lasting=lasting) as temporary:
+        temporary.write_text("new")
+    assert bool(waits) == lasting
+    assert (tmp_path / "a.txt").read_text() == "new"
+
+
 def test_full_disk_is_a_write_error(tmp_path):
     with pytest.raises(WriteError, match="the disk is full"):
         write_file_and_raise(tmp_path / "a.txt", OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
@@ -126,8 +136,15 @@ def test_folder_that_appears_in_the_last_moment_is_replaced_or_refused(tmp_path,
     assert os.listdir(tmp_path) == ["m"]
 
 
+def refused(target):
+    with pytest.raises(WriteError, match="already exists"), replace_folder(target):
+        pass
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks a process")
-@pytest.mark.parametrize("repair", [bring_back, lambda path: write(path, "folder")], ids=["read", "write"])
+@pytest.mark.parametrize(
+    "repair", [bring_back, lambda path: write(path, "folder"), refused], ids=["read", "write", "refuse"]
+)
 def test_kill_between_the_two_renames_loses_nothing(tmp_path, repair):
     target = tmp_path / "m"
     write(target, "folder")
