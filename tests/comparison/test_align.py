@@ -97,8 +97,11 @@ def test_models_of_other_words_share_what_both_know(model, permuted):
         align(model, other)
 
 
-def test_a_tree_beside_a_table(model):
-    tree = stickbreak.BackoffTreeTopics(branching=(3, 3), random_state=0).fit(CORPUS)
+@pytest.mark.parametrize("branching", [(3, 3), (4, 50)], ids=["every leaf", "the largest leaves"])
+def test_a_tree_beside_a_table(model, branching):
+    tree = stickbreak.BackoffTreeTopics(branching=branching, n_laps=3, random_state=0).fit(CORPUS)
     found = align(tree, model, CORPUS)
     assert 0 < found.agreement <= 1
-    assert set(found.table.loc[found.table["topic_a"] >= 0, "topic_a"]) == set(tree.shown_topics(1).numbers.tolist())
+    shown = tree.labelled_topics().numbers
+    assert set(found.table.loc[found.table["topic_a"] >= 0, "topic_a"]) == set(shown.tolist())
+    assert (shown.size < tree.n_topics_) == (branching == (4, 50))

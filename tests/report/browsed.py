@@ -139,14 +139,6 @@ def tree_report():
     return build_report(model, documents)
 
 
-def named_tree_report():
-    """Return the report of a tree that was given by the names of its nodes."""
-    documents = planted_lda(60, 40, n_topics=5, mean_tokens=25, seed=0)[0]
-    paths = ["science/optics", "science/heat", "arts/music", "arts/painting"]
-    model = stickbreak.BackoffTreeTopics(branching=paths, n_laps=4, random_state=0).fit(documents)
-    return build_report(model, documents)
-
-
 def grown_tree_report():
     """Return the report of a tree whose inner nodes are topics with words of their own."""
     documents = planted_lda(60, 40, n_topics=5, mean_tokens=25, seed=0)[0]

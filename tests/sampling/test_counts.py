@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-from stickbreak.corpus import planted_lda
-from stickbreak.corpus.tokens import Tokens
 from stickbreak.numerics.stirling import stirling_ratios
 from stickbreak.numerics.streams import key_of
 from stickbreak.sampling.chain import TablePairs, log_joint
@@ -37,13 +35,6 @@ def test_joint_has_the_stored_value(row):
     pairs = TablePairs.of_documents(tokens.start, documents)
     found = log_joint(pairs, tokens.lengths, counts, now, stirling_ratios(5))
     assert found == pytest.approx(row["log_joint"], abs=1e-9)
-
-
-@pytest.fixture
-def drawn(seed):
-    corpus, _ = planted_lda(30, 40, n_topics=4, mean_tokens=60, seed=seed)
-    tokens = Tokens.from_corpus(corpus)
-    return tokens, np.random.default_rng(seed).integers(50, size=tokens.word.size, dtype=np.int32)
 
 
 def test_topics_are_drawn_in_proportion_to_word_and_document(seed):

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from baselines.tests.steered import check_fits_go_on
 from scipy import sparse
 from tests.sampling.laws import ALARM, chi_square
 from tests.steered_problems import WORDS, documents, matched
@@ -109,7 +108,12 @@ def test_fits_with_rows_and_numbers_of_words_go_on(corpus: Corpus, tmp_path: Pat
 
     every = np.random.default_rng(1).gamma(1.0, 0.2, (5, len(WORDS))) + 0.01
     for name, given in {"row": {"eta": BY_WORD}, "table": {"eta": every}, "seeds": {"seeds": SEEDS}}.items():
-        check_fits_go_on(fitted, corpus, given, 5, tmp_path / name)
+        whole = fitted(**given).fit(corpus)
+        fitted(5, **given).fit(corpus, checkpoint=tmp_path / f"{name} cut").save(tmp_path / name)
+        loaded = stickbreak.load(tmp_path / name).continue_fit(corpus, n_laps=7)
+        resumed = fitted(**given).fit(corpus, checkpoint=tmp_path / f"{name} cut", resume=True)
+        for other in (loaded, resumed):
+            np.testing.assert_array_equal(other.components_, whole.components_)
     number, array = (fitted(2, eta=eta).fit(corpus) for eta in (0.05, np.full(len(WORDS), 0.05)))
     np.testing.assert_allclose(array.topic_word_, number.topic_word_, rtol=1e-5)
     assert "eta" not in array.trace_

@@ -7,10 +7,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from stickbreak import VariationalHDP
 from stickbreak.corpus import Corpus, toy_bars
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.variational import hdp
 from stickbreak.variational.hdp import GAMMA_LIMITS, best_gamma
 from stickbreak.variational.objective import BOUNDS
@@ -112,21 +110,6 @@ def test_learned_alpha_comes_near_the_one_that_made_the_documents(bound):
         assert 0.5 < state.model.alpha < 2.6
 
 
-FIT = {
-    "n_topics": 12,
-    "init": "near-uniform",
-    "n_laps": 6,
-    "tolerance": 0.0,
-    "random_state": 0,
-    "learn": list(LEARNABLE),
-}
-
-
 @pytest.fixture(scope="module")
 def corpus():
     return toy_bars(60, size=6, n_bars=4, tokens=50, seed=0)[0]
-
-
-@pytest.fixture(scope="module")
-def model(corpus):
-    return VariationalHDP(**FIT).fit(corpus)

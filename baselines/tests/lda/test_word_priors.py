@@ -1,23 +1,19 @@
 """Seeds, and eta by word or by topic, in `LDA`: its bound, and topics that keep their numbers."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.special import gammaln, psi
-from tests.steered_problems import WORDS, documents, matched
+from tests.steered_problems import WORDS, documents
 
-import stickbreak
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.sparse_gibbs.priors import Priors
 from stickbreak_baselines import LDA
 from stickbreak_baselines.lda import objective
 from stickbreak_baselines.lda.variational import Local, best_eta, near_uniform, step
-
-from .test_estimator import HOW
 
 SEEDS = {"law": ["d0", "d1"], "war": ["c0", "c1"]}
 BY_WORD = np.random.default_rng(0).gamma(0.5, 0.3, len(WORDS)) + 0.02
@@ -77,22 +73,3 @@ def test_the_bound_never_falls(corpus: Corpus, given: dict[str, Any]) -> None:
     gains = np.diff(model.trace_["objective"])
     assert (gains > -1e-10).all()
     assert gains.sum() > 0
-
-
-@pytest.mark.parametrize("how", HOW)
-def test_a_planted_topic_is_found_under_the_number_of_its_seed(corpus: Corpus, how: str, tmp_path: Path) -> None:
-    model = LDA(n_topics=5, n_laps=40, seeds=SEEDS, random_state=0, **HOW[how]).fit(corpus)
-    assert model.labels_ == {0: "law", 1: "war"}
-    assert matched(model, 5)[:2] == [3, 2]
-    assert model.components_.sum() == pytest.approx(corpus.n_tokens + 200.0 + model.eta_ * model.components_.size)
-    assert model.topic_shares_.sum() == pytest.approx(1.0)
-    own = model.components_[0].sum() - model.eta_ * corpus.n_words - 100.0
-    assert model.topic_shares_[0] == pytest.approx(own / corpus.n_tokens)
-    assert (np.diff(model.topic_shares_[2:]) < 0).all()
-    model.save(tmp_path / "model")
-    loaded = stickbreak.load(tmp_path / "model")
-    assert loaded.labels_ == model.labels_
-    for each in (model, loaded):
-        each.partial_fit(corpus[:100])
-    np.testing.assert_array_equal(loaded.components_, model.components_)
-    assert set(model.joined([[0, 2]]).labels_.values()) == {"war", "law"}

@@ -6,24 +6,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 from tests.sampling.laws import ALARM, chi_square
-from tests.steered_problems import documents, matched
 
-import stickbreak
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.numerics.streams import key_of
-from stickbreak_baselines import NestedCRP
 from stickbreak_baselines.nested_crp.gibbs import Chain
 from stickbreak_baselines.nested_crp.state import Tree
 
 from . import reference
 from .test_gibbs import priors_of, state
-
-SEEDS = {"law": ["d0", "d1"], "war": ["c0", "c1"]}
-
-
-@pytest.fixture(scope="module")
-def corpus() -> Corpus:
-    return documents(150, [0, 1, 2, 3, 4], 0)
 
 
 @pytest.mark.parametrize(("n_levels", "n_words"), [(2, None), (3, 15), (4, None)])
@@ -91,21 +81,3 @@ def test_gamma_beside_seeds_maximises_the_probability_of_the_paths(seed: int) ->
 
     best = log_posterior(priors.gamma)
     assert log_posterior(priors.gamma * 0.99) < best > log_posterior(priors.gamma * 1.01)
-
-
-def test_a_planted_topic_is_found_under_the_number_of_its_seed(corpus: Corpus, tmp_path: Any) -> None:
-    seeds = {**SEEDS, "none": ["f0", "f1"]}  # whose words hardly occur
-    fit = {"seeds": seeds, "level_mean": 0.1, "random_state": 0}
-    model = NestedCRP(n_laps=20, **fit).fit(corpus)
-    assert model.labels_ == {1: "law", 2: "war", 3: "none"}
-    assert matched(model, 5)[1:3] == [3, 2]
-    assert model.topic_parents_[:4].tolist() == [-1, 0, 0, 0]
-    assert set(model.top_words(2)[3]) == {"f0", "f1"}
-    assert model.topic_tokens_.sum() == corpus.n_tokens == model.tree_.n_tokens
-    assert model.topic_documents_[0] == 150
-    assert model.components_.sum() == pytest.approx(corpus.n_tokens + 300 + 0.1 * model.components_.size)
-    assert np.isfinite(model.score(corpus[:20]))
-    model.save(tmp_path / "model")
-    loaded = stickbreak.load(tmp_path / "model")
-    assert loaded.labels_ == model.labels_
-    np.testing.assert_array_equal(loaded.transform(corpus[:20]), model.transform(corpus[:20]))

@@ -5,12 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
-from tests.steered_problems import WORDS, documents, matched
 
-import stickbreak
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak_baselines import NestedHDP
 from stickbreak_baselines.minibatch import Minibatch
 from stickbreak_baselines.nested_hdp.local_step import LocalSettings
 from stickbreak_baselines.nested_hdp.state import Subtrees, TreeState
@@ -19,14 +16,8 @@ from stickbreak_baselines.nested_hdp.tree import Tree
 
 from . import reference
 
-SEEDS = {"law": ["d0", "d1"], "war": ["c0", "c1"]}
 TREE = Tree.truncated((3, 2))
 W, L = 12, 2
-
-
-@pytest.fixture(scope="module")
-def corpus() -> Corpus:
-    return documents(300, [0, 1, 2, 3, 4], 0)
 
 
 @pytest.fixture
@@ -70,26 +61,3 @@ def test_a_step_on_a_minibatch_aims_at_the_pseudo_counts_and_the_scaled_counts(k
     aim[minibatch.words] += 4 * found.S
     np.testing.assert_allclose(state.S(), (1 - size) * before.S() + size * aim)
     np.testing.assert_allclose(state.tokens, state.S().sum(axis=0))
-
-
-@pytest.mark.parametrize("batch_size", [None, 60])
-def test_a_planted_topic_is_found_under_the_number_of_its_seed(corpus: Corpus, batch_size: Any, tmp_path: Any) -> None:
-    seeds = {**SEEDS, "none": ["f0", "f1"]}  # whose words hardly occur
-    fit = {"branching": (8, 2), "n_laps": 6, "batch_size": batch_size, "random_state": 0}
-    model = NestedHDP(seeds=seeds, **fit).fit(corpus)
-    assert model.labels_ == {0: "law", 1: "war", 2: "none"}
-    assert matched(model, 5)[:2] == [3, 2]
-    assert model.topic_parents_[:3].tolist() == [-1, -1, -1]
-    assert [child.topic for child in model.tree_.children][:3] == [0, 1, 2]
-    own = model.components_[2, [WORDS.index(word) for word in ("f0", "f1")]]
-    assert (own > 50.0).all()
-    assert model.topic_tokens_.sum() == pytest.approx(corpus.n_tokens, rel=1e-2)
-    assert model.topic_shares_[2] < 0.1
-    if batch_size is None:
-        assert (np.diff(model.trace_["objective"]) >= -1e-10).all()
-    model.save(tmp_path / "model")
-    loaded = stickbreak.load(tmp_path / "model")
-    assert loaded.labels_ == model.labels_
-    for each in (model, loaded):
-        each.partial_fit(corpus[:100])
-    np.testing.assert_array_equal(loaded.components_, model.components_)

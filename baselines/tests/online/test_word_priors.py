@@ -7,12 +7,11 @@ import pytest
 from baselines.tests.online.direct import twin as direct_twin
 from baselines.tests.online.franchise import twin as franchise_twin
 from scipy import sparse
-from tests.steered_problems import WORDS, documents, matched
+from tests.steered_problems import WORDS, documents
 
-import stickbreak
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.executor import ThreadExecutor
-from stickbreak_baselines import OnlineHDP, SplitMergeOnlineHDP
+from stickbreak_baselines import OnlineHDP
 from stickbreak_baselines.minibatch import Minibatch
 from stickbreak_baselines.online.direct.merges import candidates, gain_of
 from stickbreak_baselines.online.direct.splits import Part, halves, judge
@@ -27,10 +26,6 @@ from stickbreak_baselines.online.state import OnlineState
 from stickbreak_baselines.topics import objective_of_topics, words_of_topics
 
 SEEDS = {"law": ["d0", "d1"], "war": ["c0", "c1"]}
-FAMILIES = {
-    "franchise": (OnlineHDP, {"n_topics": 8, "n_tables": 6}),
-    "direct": (SplitMergeOnlineHDP, {"max_topics": 12}),
-}
 W, D, K, L = 7, 9, 4, 2
 
 
@@ -188,33 +183,3 @@ def test_batch_laps_never_lower_the_bound(corpus: Corpus) -> None:
     gains = np.diff(model.trace_["objective"])
     assert (gains >= -1e-9).all()
     assert gains.sum() > 0.1
-
-
-@pytest.mark.parametrize("init", ["random", "lda"])
-@pytest.mark.parametrize("name", FAMILIES)
-def test_a_planted_topic_is_found_under_the_number_of_its_seed(
-    corpus: Corpus, name: str, init: str, tmp_path: Any
-) -> None:
-    family, given = FAMILIES[name]
-    seeds = {**SEEDS, "none": ["f0", "f1"]}  # whose words hardly occur
-    if init == "lda":
-        given = {**given, "n_topics": 4, "init_sweeps": 20}
-    fit = {**given, "seeds": seeds, "init": init, "batch_size": 60, "n_laps": 5, "random_state": 0}
-    model = family(**fit).fit(corpus)
-    assert model.labels_ == {0: "law", 1: "war", 2: "none"}
-    assert matched(model, 5)[:2] == [3, 2]
-    own = model.components_[2, [WORDS.index(word) for word in ("f0", "f1")]]
-    assert (own > 50.0).all()
-    assert model.components_.sum() == pytest.approx(
-        corpus.n_tokens + 300.0 + model.eta_ * model.components_.size, rel=1e-2
-    )
-    assert model.topic_shares_.sum() == pytest.approx(1.0)
-    assert model.topic_shares_[2] < 0.05
-    assert np.isfinite(model.score(corpus))
-    model.save(tmp_path / "model")
-    loaded = stickbreak.load(tmp_path / "model")
-    assert loaded.labels_ == model.labels_
-    for each in (model, loaded):
-        each.partial_fit(corpus[:100])
-    np.testing.assert_array_equal(loaded.components_, model.components_)
-    assert set(model.joined([[0, 3]]).labels_.values()) == {"war", "none", "law"}

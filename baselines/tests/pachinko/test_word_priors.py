@@ -4,30 +4,20 @@ import numpy as np
 import pytest
 from scipy import sparse
 from tests.sampling.laws import ALARM, chi_square
-from tests.steered_problems import documents, topics
 from tests.topics.reference import by_word
 
-import stickbreak
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.numerics.streams import key_of
-from stickbreak_baselines import HierarchicalPachinko, Pachinko
 from stickbreak_baselines.pachinko.gibbs import Gibbs
 from stickbreak_baselines.pachinko.state import Priors
 
 from . import reference
 from .test_gibbs import KINDS, chain_at, numbers, shape_of, uneven
 
-SEEDS = {"law": ["d0", "d1"], "war": ["c0", "c1"]}
-
 
 @pytest.fixture(params=KINDS)
 def kind(request):
     return KINDS[request.param]
-
-
-@pytest.fixture(scope="module")
-def corpus():
-    return documents(300, [0, 1, 2, 3, 4], 0)
 
 
 def known(paths, n_words, seed):
@@ -67,23 +57,3 @@ def test_a_lap_leaves_the_exact_posterior_as_it_is(kind):
         chain.lap(number + 1, priors)
         seen[place[numbers(chain).astype(states.dtype).tobytes()]] += 1
     assert chi_square(seen, p) > ALARM
-
-
-@pytest.mark.parametrize(("family", "n_above"), [(Pachinko, 0), (HierarchicalPachinko, 3)])
-def test_a_planted_topic_is_found_under_the_number_of_its_seed(corpus, family, n_above, tmp_path):
-    def fitted(n_laps, **given):
-        settings = {"n_super": 2, "n_topics": 5, "tolerance": None, "random_state": 0}
-        return family(n_laps=n_laps, **settings, **given).fit(corpus)
-
-    learn = ("alpha", "sub_alpha", "eta")
-    model = fitted(60, seeds=SEEDS, learn=learn)
-    assert model.labels_ == {n_above: "law", n_above + 1: "war"}
-    near = np.sqrt(model.topic_word_[n_above : n_above + 2]) @ np.sqrt(topics(5)).T
-    assert near.argmax(axis=1).tolist() == [3, 2]
-    assert (model.topic_shares_[n_above : n_above + 2] > 0.1).all()
-    own = model.components_ - model.eta_
-    assert own.sum() == pytest.approx(corpus.n_tokens + 200.0)
-    model.save(tmp_path / "model")
-    loaded = stickbreak.load(tmp_path / "model").continue_fit(corpus, n_laps=2)
-    np.testing.assert_array_equal(loaded.components_, fitted(62, seeds=SEEDS, learn=learn).components_)
-    assert loaded.labels_ == model.labels_
