@@ -78,15 +78,6 @@ def test_planted_topics_predict_better_than_word_frequencies(seed):
     assert model.score(test) > alone + 0.1
 
 
-@pytest.mark.parametrize(
-    ("stages", "n_laps", "expected"),
-    [(None, 8, [2, 2, 6, 6, 12, 12, 12, 12]), (None, 5, [6, 6, 12, 12, 12]), (None, 3, [12] * 3), ((), 4, [12] * 4)],
-)
-def test_trees_grow_a_level_at_a_time_in_at_most_half_of_the_passes(corpus, stages, n_laps, expected):
-    settings = {"branching": (2, 3, 2), "n_laps": n_laps, "stages": stages, "stage_sweeps": 2, "random_state": 0}
-    assert BackoffTreeTopics(**settings).fit(corpus).trace_["n_leaves"].tolist() == expected
-
-
 @pytest.mark.long
 def test_tree_of_a_million_leaves_fits_documents_and_is_walked(seed):
     documents, _ = planted_lda(60, 50, n_topics=5, mean_tokens=40, seed=seed)

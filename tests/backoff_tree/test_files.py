@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.fitting.faults import killed_after_laps
-from tests.fitting.test_engine import Travelling
 
 from stickbreak import BackoffTreeTopics
 from stickbreak.backoff_tree import document_blocks
@@ -19,7 +18,6 @@ from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.corpus import Corpus, open_corpus, planted_lda, write_corpus
 from stickbreak.exceptions import ReadError, WriteError
 from stickbreak.fitting.batch_store import BatchFile
-from stickbreak.fitting.engine import use_workers
 
 from .fits import assert_same
 from .problems import ONE, leaves_of
@@ -57,16 +55,6 @@ def test_blocks_files_and_threads_change_no_bit(
     assert len(DocumentBlocks(corpus, ONE, leaves_in(tmp_path)).sizes) > 30
     for scratch in (None, tmp_path / "new"):
         assert_same(BackoffTreeTopics(**SETTINGS, n_jobs=threads, scratch=scratch).fit(corpus), model)
-
-
-@pytest.mark.usefixtures("cut")
-def test_serial_updates_are_the_same_in_files(corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = {**SETTINGS, "updates": "serial"}
-    in_files = BackoffTreeTopics(**settings, scratch=tmp_path, n_jobs=2).fit(corpus)
-    with use_workers(Travelling(tmp_path)):
-        assert_same(BackoffTreeTopics(**settings).fit(corpus), in_files)
-    monkeypatch.undo()
-    assert_same(BackoffTreeTopics(**settings).fit(corpus), in_files)
 
 
 def after_two_passes(corpus: Corpus, folder: Path | None) -> TreeSampler:

@@ -74,20 +74,3 @@ def test_words_of_a_node_are_ranked_by_relevance(fitted, table):
         assert node.top_words(3) == [f"word{w}" for w in order[:3]]
         assert node.words(3) == [(f"word{w}", given_node[w]) for w in order[:3]]
         np.testing.assert_allclose(node.word_distribution(), given_node, rtol=1e-14)
-
-
-def test_relatives_find_each_other(fitted):
-    root = fitted.tree_
-    assert root.parent is None
-    assert root.siblings == ()
-    for node in root.walk():
-        assert root.descend(node.path) == node
-        assert len(node.path) == node.level
-        assert node.ancestor(0) == root
-        assert node.ancestor(node.level) == node
-        assert sum(child.n_tokens for child in node.children) == (0 if node.is_leaf else node.n_tokens)
-        for child in node.children:
-            assert child.parent == node
-            assert child.path[:-1] == node.path
-            assert set(child.siblings) | {child} == set(node.children)
-            assert child not in child.siblings

@@ -30,18 +30,6 @@ def test_score_is_saved_and_a_call_that_changes_topics_drops_it(name, tmp_path):
     assert stickbreak.load(tmp_path / "on").held_out_ is None
 
 
-def test_joins_new_topics_and_a_new_fit_drop_the_score_and_what_changes_no_topic_keeps_it():
-    model = noted("TopicModel")
-    corpus = data_of("TopicModel")
-    assert model.joined([[0, 1]]).held_out_ is None
-    model.find_path(corpus)
-    model.label({0: "first"}).forget_state()
-    assert model.held_out_ == SCORE
-    assert model.reduced(1).held_out_ is None
-    assert model.fit(corpus).held_out_ is None
-    assert model.note_held_out(-6.0).update(corpus).held_out_ is None
-
-
 def test_score_is_added_to_a_saved_model(tmp_path):
     model = fitted("GaussianHDP")
     model.save(tmp_path / "m")

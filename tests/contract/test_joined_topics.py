@@ -107,15 +107,6 @@ def test_reduced_model_does_all_that_a_model_does(name, model, tmp_path):
         assert again.partial_fit(documents).n_topics_ >= 1
 
 
-def test_model_stays_as_it_was_when_another_is_made_of_it(name, model):
-    before = frozen(vars(model))
-    reduced = model.reduced(2)
-    model.joined([[0, 1]])
-    if hasattr(reduced, "partial_fit"):
-        reduced.partial_fit(data_of(name))
-    assert frozen(vars(model)) == before
-
-
 def test_topics_joined_by_hand_are_the_groups_that_were_named(model):
     K = model.n_topics_
     joined = model.joined([[1, 3], [K - 1, 0]])

@@ -5,7 +5,6 @@ import pytest
 from tests.contract.small import data_of, unfitted
 
 import stickbreak
-from stickbreak.exceptions import InputError
 from stickbreak.likelihoods import DiagonalGaussian
 from stickbreak.report.fit import describe_fit
 
@@ -55,15 +54,3 @@ def test_loaded_model_of_vectors_is_fitted_from_the_prior_that_was_given_and_not
     assert loaded.scale_ == before[0]
     again = loaded.fit(data)
     assert (again.scale_, again.objective_, again.means_.tobytes()) == before
-
-
-def test_loaded_model_of_vectors_goes_on_with_the_prior_that_was_given_and_with_no_other(tmp_path):
-    data = data_of("GaussianHDP")
-    likelihood = DiagonalGaussian.from_data(np.concatenate(data))
-    model = unfitted("GaussianHDP", likelihood=likelihood, learn=("scale",)).fit(data)
-    model.save(tmp_path / "model")
-    loaded = stickbreak.load(tmp_path / "model")
-    assert loaded.continue_fit(data, n_laps=2).objective_ == model.continue_fit(data, n_laps=2).objective_
-    for other in (model.likelihood_, DiagonalGaussian.from_data(2.0 * np.concatenate(data))):
-        with pytest.raises(InputError, match="to a fit that differs in its likelihood"):
-            loaded.set_params(likelihood=other).continue_fit(data, n_laps=1)

@@ -59,14 +59,3 @@ def test_sparse_and_single_weights_are_those_of_the_dense_table(name, monkeypatc
             np.testing.assert_array_equal(single, dense.astype(dtype))
     none = model.transform(X[:0], sparse=True, dtype="float32")
     assert (none.shape, none.dtype) == ((0, dense.shape[1]), np.float32)
-
-
-def test_sparse_weights_need_no_dense_table(monkeypatch):
-    model, X = fitted("TopicModel"), data_of("TopicModel")
-    sizes = []
-    own = type(model).active_weights
-    monkeypatch.setattr(type(model), "active_weights", lambda self, X: sizes.append(len(X)) or own(self, X))
-    monkeypatch.setattr(words, "_BLOCK_ELEMENTS", 7 * (model.n_topics_ + 1))
-    model.transform(X, sparse=True)
-    assert max(sizes) == 7
-    assert sum(sizes) == len(X)

@@ -6,12 +6,9 @@ import numpy as np
 import pytest
 from tests.contract.small import OF_WORDS, data_of, fitted
 
-import stickbreak
 from stickbreak.corpus import Corpus
-from stickbreak.methods import estimator_of
 
 WITH_WEIGHTS = tuple(name for name in OF_WORDS if name != "BackoffTreeTopics")
-STREAMING = tuple(name for name in WITH_WEIGHTS if hasattr(estimator_of(name), "partial_fit"))
 
 
 def alone(model, corpus):
@@ -26,17 +23,6 @@ def test_document_alone_has_the_weights_that_it_has_among_all(name):
     assert corpus.counts.nnz > corpus.n_words
     assert corpus[:1].counts.nnz < corpus.n_words
     assert alone(model, corpus).tobytes() == model.expected_weights(corpus)[:8].tobytes()
-
-
-@pytest.mark.parametrize("name", STREAMING)
-def test_weights_follow_a_step(name, tmp_path):
-    model, corpus = fitted(name), Corpus.from_counts(data_of(name))
-    before = alone(model, corpus)
-    model.partial_fit(corpus[:20])
-    model.save(tmp_path / "model")
-    now = alone(model, corpus)
-    assert now.tobytes() == alone(stickbreak.load(tmp_path / "model"), corpus).tobytes()
-    assert now.tobytes() != before.tobytes()
 
 
 @pytest.mark.parametrize("name", WITH_WEIGHTS)

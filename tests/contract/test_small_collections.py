@@ -34,13 +34,6 @@ def test_every_family_fits_any_small_collection_by_its_defaults(name, collection
             np.testing.assert_allclose(total[X.sum(axis=1) > 0], 1.0)
 
 
-@pytest.mark.parametrize("name", ["GaussianHDP", "GaussianDPMixture"])
-def test_few_vectors_are_enough_for_the_defaults(name):
-    vectors = np.array([[1.0, 2.0], [2.0, 3.0], [2.5, 0.0]])
-    X = [vectors[:1], vectors[1:]] if name == "GaussianHDP" else vectors
-    assert 1 <= quick(name).fit(X).n_components_ <= 3
-
-
 @pytest.mark.parametrize(
     ("tokens", "wanted"), [(1, 1), (3, 1), (5, 2), (120, 30), (99, 25), (100, 100), (199, 199), (200, 200)]
 )

@@ -1,6 +1,5 @@
 """What people give in place of counts or vectors is named in one sentence that never shows their data."""
 
-import datetime
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +11,8 @@ from scipy import sparse
 from tests.contract.small import FACES, FACES_OF_WORDS, data_of, fitted, unfitted
 
 from stickbreak.backoff_tree import checks as tree_checks
-from stickbreak.corpus import Corpus, GroupedVectors
-from stickbreak.exceptions import InputError, InvalidCorpus
+from stickbreak.corpus import Corpus
+from stickbreak.exceptions import InputError
 from stickbreak.fitting import checks
 
 TEXTS = ["bread and butter", "a secret of nobody", "salt"]
@@ -117,36 +116,6 @@ def test_frame_of_counts_of_any_dtype_is_taken(dtype):
     np.testing.assert_array_equal(model.components_, components)
     np.testing.assert_array_equal(model.transform(DTYPES[dtype](frame)), told)
     np.testing.assert_array_equal(Corpus.from_counts(DTYPES[dtype](frame)).counts.toarray(), plain.astype(int))
-
-
-DAY = datetime.date(2020, 1, 1)
-NO_NUMBERS = {
-    "dates": (lambda X: X.astype("M8[D]"), "X holds dates"),
-    "durations": (lambda X: X.astype("m8[s]"), "X holds durations"),
-    "text": (lambda X: X.astype(str), "row 0, column 0 of X holds a text"),
-    "bytes": (lambda X: X.astype(bytes), "row 0, column 0 of X holds a text"),
-    "text among numbers": (lambda X: np.array([*X[:-1].tolist(), ["7"] * X.shape[1]], object), "holds a text"),
-    "date among numbers": (lambda X: np.array([*X[:-1].tolist(), [DAY] * X.shape[1]], object), "holds a date"),
-    "durations as objects": (lambda X: np.full(X.shape, datetime.timedelta(1), object), "holds a duration"),
-    "frame of text": (lambda X: pd.DataFrame(X).astype(str), "column 0 of X holds texts"),
-    "frame of dates": (lambda X: pd.DataFrame(X).astype("M8[s]"), "column 0 of X holds dates"),
-    "column of dates": (lambda X: pd.DataFrame(X).assign(day=pd.Timestamp(DAY)), "column 'day' of X holds dates"),
-    "column of months": (lambda X: pd.DataFrame(X).assign(day=pd.Period("2020-01")), "column 'day' of X holds dates"),
-    "column of durations": (lambda X: pd.DataFrame(X).assign(t=pd.Timedelta(1)), "column 't' of X holds durations"),
-    "table with dates": (lambda X: pa.table({"a": X[:, 0], "day": [DAY] * len(X)}), "column 'day' of X holds dates"),
-}
-
-
-@pytest.mark.parametrize("kind", NO_NUMBERS)
-def test_dates_durations_and_texts_are_no_numbers(kind):
-    make, said = NO_NUMBERS[kind]
-    X = make(COUNTS)
-    for call in (unfitted("VariationalHDP").fit, Corpus.from_counts):
-        with pytest.raises(InvalidCorpus, match=said):
-            call(X)
-    for call in (unfitted("GaussianDPMixture").fit, GroupedVectors.from_values):
-        with pytest.raises(InputError, match=said):
-            call(X)
 
 
 @pytest.mark.parametrize("name", FACES_OF_WORDS)

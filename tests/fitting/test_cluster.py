@@ -1,7 +1,5 @@
 """Dask: the same bits on processes, also where one of them is killed."""
 
-import contextlib
-import gc
 import os
 import threading
 import time
@@ -178,26 +176,3 @@ def new_pages(shared: None, job: int) -> int:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
     assert len([np.ones(1 << 17) for _ in range(20)]) == 20
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
-
-
-def released(client: Any) -> bool:
-    """Say whether the client drops all of its futures; it does so in a thread of its own."""
-    gc.collect()
-    for _ in range(6000):
-        if not client.futures:
-            return True
-        time.sleep(0.1)
-    return False
-
-
-def test_a_fit_leaves_no_futures_on_the_cluster(own_client: Any, corpus: Corpus) -> None:
-    for failing_lap in (None, 1):
-
-        def stop(event: dict[str, Any], lap: int | None = failing_lap) -> None:
-            if lap is not None and event.get("lap") == lap:
-                raise RuntimeError("of the callback")
-
-        with stickbreak.cluster(own_client), contextlib.suppress(RuntimeError):
-            stickbreak.VariationalHDP(n_topics=3, n_laps=2, n_batches=2, random_state=0).fit(corpus, callback=stop)
-            assert released(own_client)
-    assert released(own_client)

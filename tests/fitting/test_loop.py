@@ -5,7 +5,6 @@ import pytest
 
 from stickbreak import VariationalHDP
 from stickbreak.corpus import planted_lda
-from stickbreak.exceptions import ModelFormatError
 from stickbreak.fitting.loop import Interruption, Lap, Trace, drive
 
 
@@ -39,16 +38,6 @@ def at_lap(number, action):
 
 def press_ctrl_c():
     os.kill(os.getpid(), signal.SIGINT)
-
-
-@pytest.mark.parametrize("columns", [{}, {"sweeps": 1.0, "more": 3.0}])
-def test_lap_with_other_columns_than_the_laps_before_is_refused(columns):
-    trace = Trace()
-    trace.add(Lap(-2.0, 3, False, {"sweeps": 1.0}), seconds=0.1)
-    before = {name: list(column) for name, column in trace.columns.items()}
-    with pytest.raises(ModelFormatError, match=r"not every pass has '(sweeps|more)'; fit again"):
-        trace.add(Lap(-1.0, 3, False, columns), seconds=0.1)
-    assert trace.columns == before
 
 
 def test_noisy_objective_is_judged_by_means():

@@ -36,14 +36,6 @@ OTHER_PARAMETERS = {
 }
 
 
-@pytest.mark.parametrize("other", [{"seeds": {"first": ["w2"]}}, {"seed_tokens": 50.0}])
-def test_resume_with_other_seeds_is_refused(corpus, tmp_path, other):
-    seeded = {"init": "lda", "seeds": {"first": ["w1"]}, "moves": ("merge",)}
-    fit(corpus, n_laps=2, checkpoint=tmp_path / "checkpoint", **seeded)
-    with pytest.raises(InputError, match=f"differs in its {next(iter(other))}; resume with the same"):
-        fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True, **{**seeded, **other})
-
-
 def test_every_parameter_either_belongs_to_the_fit_or_may_change():
     may_change = {
         "n_jobs", "verbose", "n_laps", "tolerance", "document_weights", "init_sweeps", "total_documents", "scratch"

@@ -84,24 +84,6 @@ def test_rejected_trial_rests_until_the_topics_change_also_through_a_snapshot(ki
         assert trial_candidates(one, other, rise=0.0) == [0]
 
 
-@pytest.mark.parametrize("n_batches", [1, 3])
-def test_refine_works_on_a_sample_of_the_documents(monkeypatch, n_batches):
-    """The statistics of the sample stand for those of all documents; what is judged are all documents."""
-    move = made_move(Refine)
-    made, state, following = before_trial(move, small_bars(1), 4, n_batches)
-    monkeypatch.setattr("stickbreak.variational.words.MOST_TOKENS", 300)
-    parameters = move.propose(state, made).parameters
-    np.testing.assert_allclose((parameters.tau - 0.1).sum(), state.totals.N.sum(), rtol=1e-6)
-    monkeypatch.setattr(move, "candidates", lambda state: [0])
-    monkeypatch.setattr(base, "rises", lambda new, old: True)
-    with following.watched():
-        run_move(move, state, made)
-    following.assert_is(state)
-    monkeypatch.setattr("stickbreak.variational.words.MOST_TOKENS", 1)  # one document of each batch
-    parameters = move.propose(state, made).parameters
-    assert np.isfinite(parameters.tau).all()
-
-
 @pytest.mark.parametrize("kind", TRIALS)
 def test_proposal_holds_no_table_of_all_documents_and_topics(kind):
     """Of 780,000 short texts such a table took 5 GB at 200 topics."""
