@@ -48,6 +48,7 @@ LONG = (  # left to `make test-long`; patterns of paths below tests/
     *("sampling/test_max_topics.py", "sampling/test_exact_posteriors.py", "sampling/test_geweke.py"),  # long laws
     *("sampling/test_word_priors.py", "sampling/test_subtopics.py"),
     *("variational/test_planted.py", "variational/test_vector_births.py", "variational/moves/test_log.py"),
+    *("test_typing.py", "test_contributing.py"),  # mypy and pip
     *(
         "cli/test_methods.py",
         "numerics/test_compiling.py",

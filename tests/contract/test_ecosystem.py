@@ -66,6 +66,7 @@ def test_saved_model_keeps_the_names_of_a_data_frame(entry, corpus, tmp_path):
         loaded.transform(table[table.columns[::-1]])
 
 
+@pytest.mark.long  # which loads or compiles the kernels of all
 def test_saved_models_give_the_same_bits_in_a_fresh_process(models, corpus, tmp_path, fresh_python):
     from scipy import sparse
 

@@ -72,6 +72,7 @@ def test_updates_in_files_have_the_bits_of_memory(corpus: Corpus, tmp_path: Path
     assert_same(there, here)
 
 
+@pytest.mark.long  # processes that start and die
 def test_two_processes_have_the_bits_of_one_and_one_is_killed(
     own_client: Any, corpus: Corpus, model: TopicModel, tmp_path: Path
 ) -> None:

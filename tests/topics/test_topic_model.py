@@ -74,7 +74,10 @@ def test_a_given_number_of_topics_stays(planted: tuple[Corpus, Any]) -> None:
     assert TopicModel(max_topics=20, n_laps=3, random_state=0).fit(corpus).started_ == 20
 
 
-@pytest.mark.parametrize("learn", [(), ("alpha",), ("alpha", "eta")])
+@pytest.mark.parametrize(
+    "learn",
+    [pytest.param((), marks=pytest.mark.long), pytest.param(("alpha",), marks=pytest.mark.long), ("alpha", "eta")],
+)
 def test_a_fit_goes_on_in_every_phase_as_if_it_had_not_stopped(small: Corpus, learn: Any, tmp_path: Path) -> None:
     """Before the merges, among them, among halves, and after their end."""
 
