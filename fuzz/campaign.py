@@ -78,7 +78,7 @@ def add_campaign_arguments(parser: argparse.ArgumentParser, inputs: int, what: s
 def run_campaign(mode: str, trials: Trials, arguments: argparse.Namespace) -> int:
     """Try the inputs in child processes and print what came of them; return the number of failures."""
     numbers = range(arguments.first, arguments.first + arguments.inputs)
-    refused = _unchanged(trials)
+    refused = unchanged(trials)
     tally, started, told = Tally(), time.monotonic(), time.monotonic()
     children = Children(trials, Limits(), arguments.workers)
     for n, outcome in enumerate(children.run(numbers), start=1):
@@ -101,7 +101,7 @@ def run_campaign(mode: str, trials: Trials, arguments: argparse.Namespace) -> in
     return failed + refused
 
 
-def _unchanged(trials: Trials) -> int:
+def unchanged(trials: Trials) -> int:
     """Try the good inputs in this process; tell those that fail and return their number."""
     refused = 0
     for given in trials.good():

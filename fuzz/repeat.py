@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from fuzz import loaders, readers
+from fuzz.campaign import unchanged
 from fuzz.children import Children, Limits
 from fuzz.outcomes import FAILURES, RESULT, Outcome
+from stickbreak.methods import methods
 
 _CALL = "call.json"
 
@@ -22,8 +24,8 @@ class Kept:
         self._folders = folders
 
     def good(self) -> Iterator[Any]:
-        """Give nothing: these are broken."""
-        return iter(())
+        """Give readable files, for these are broken: reading them imports what children need."""
+        yield from readers.Readers(0).good()
 
     def make(self, number: int) -> Any:
         """Take up the input of a folder."""
@@ -59,11 +61,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Try each input in child processes and print its outcome; return how many are not as expected."""
     folders = kept_folders(arguments.folders)
-    failed = 0
+    for method in methods().values():
+        method.load()
+    trials = Kept(folders)
+    failed = unchanged(trials)
     # Kernels may have to be compiled first, which takes longer than an input of a run may take.
-    outcomes = {
-        found.number: found for found in Children(Kept(folders), Limits(seconds=120.0), 1).run(range(len(folders)))
-    }
+    outcomes = {found.number: found for found in Children(trials, Limits(seconds=120.0), 1).run(range(len(folders)))}
     for number, outcome in sorted(outcomes.items()):
         folder = folders[number]
         expected = _kept(folder)[1]
