@@ -12,7 +12,7 @@ import stickbreak
 from stickbreak import TopicModel
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError
-from stickbreak.topics.laps import rough_topics
+from stickbreak.topics.laps import n_starting_topics, rough_topics
 
 
 def n_large(model: TopicModel) -> int:
@@ -99,6 +99,12 @@ def test_a_fit_goes_on_in_every_phase_as_if_it_had_not_stopped(small: Corpus, le
             np.testing.assert_array_equal(other.components_, whole.components_)
             np.testing.assert_array_equal(other.topic_prior_, whole.topic_prior_)
             assert other.stop_reason_ == whole.stop_reason_
+
+
+def test_a_fit_begins_with_as_many_topics_as_the_formula_says() -> None:
+    assert n_starting_topics(10_000, 5_000, 1000) == 100  # the root of the stored counts
+    assert n_starting_topics(1_000_000, 100, 1000) == 200  # of long documents: 2 (M D)^(1/4)
+    assert n_starting_topics(10**8, 10**7, 1000) == 1000
 
 
 def test_threads_change_no_bit(planted: tuple[Corpus, Any]) -> None:

@@ -119,8 +119,9 @@ def _columns(
     names = list(range(len(dtypes)))
     kinds: Any = dict(zip(names, dtypes, strict=True))
     try:
-        frame = pd.read_csv(file, sep=r"\s+", header=None, names=names, index_col=False, dtype=kinds, na_filter=False,
-                            quoting=csv.QUOTE_NONE, encoding="latin-1")  # fmt: skip
+        with np.errstate(invalid="ignore"):  # pandas refuses these by itself
+            frame = pd.read_csv(file, sep=r"\s+", header=None, names=names, index_col=False, dtype=kinds,
+                                na_filter=False, quoting=csv.QUOTE_NONE, encoding="latin-1")  # fmt: skip
     except pd.errors.EmptyDataError:
         return [np.empty(0, dtype) for dtype in dtypes]
     except (ValueError, OverflowError) as error:

@@ -458,7 +458,7 @@ def _lines_above(lines: Sequence[str], delimiter: str | None, usual: str, *, who
                 names = next(cut.reader(iter(lines[n:])))
                 above = list(cut.reader(iter(lines[:n])))
                 is_head = all(name.strip() and not _is_number(name) for name in names) and len(set(names)) == width
-                if not is_head and width > 2 and names[0].strip() and not any(names[1:]):
+                if names and not is_head and width > 2 and names[0].strip() and not any(names[1:]):
                     break  # a title, filled up with delimiters
                 filled = all(len(row) < width or not any(row[1:]) for row in above)
                 return n if is_head and filled else 0
