@@ -55,6 +55,7 @@ def _fit(estimator: str, n: int, data: str = "words", **fixed: Any) -> Fit:
 FITS = {
     "topics": _fit("TopicModel", 24, n_topics=8, tolerance=None),
     "topics found": _fit("TopicModel", 60, max_topics=9, tolerance=None, learn=("alpha", "eta")),
+    "topics with bursts": _fit("TopicModel", 60, max_topics=9, tolerance=None, bursts=True),
     "variational": _fit(
         "VariationalHDP", 14, n_topics=6, n_batches=3, init_sweeps=3, tolerance=1e-300, moves=ALL_MOVES,
         learn=ALL_PRIORS,

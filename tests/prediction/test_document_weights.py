@@ -69,3 +69,20 @@ def test_extrapolation_that_lowers_the_objective_is_taken_back(problem, monkeypa
             assert reference.value(counts[d], phi, prior, spoilt[d]) >= (
                 reference.value(counts[d], phi, prior, plain) - 1e-9
             )
+
+
+@pytest.mark.parametrize("strength", [0.5, 20.0])
+def test_weights_without_repeats_equal_the_twin_and_are_a_maximum(problem, strength):
+    counts, phi, prior = problem
+    counts[2, 5:8] = 20, 40, 300  # sums, and differences of special functions
+    found = weights_of(counts, phi, prior, strength=strength, tolerance=1e-12, max_sweeps=10_000)
+    for d in (0, 2, 4):
+        expected = reference.document_weights(counts[d], phi, prior, 5000, strength=strength)
+        np.testing.assert_allclose(found[d], expected, atol=1e-9)
+
+        def loss(logits, d=d):
+            weights = np.exp(logits - logits.max())
+            return -reference.value(counts[d], phi, prior, weights / weights.sum(), strength)
+
+        best = minimize(loss, np.zeros(6), tol=1e-12)
+        assert reference.value(counts[d], phi, prior, found[d], strength) == pytest.approx(-best.fun, abs=1e-6)

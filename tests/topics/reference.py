@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from stickbreak.numerics.kernel_random import open_stream, uniform
+from stickbreak.sparse_gibbs.kernels.sweeps import REPEAT
 
 
 def by_word(corpus):
@@ -17,8 +18,10 @@ def by_word(corpus):
 
 
 def counts_of(word, document, z, shape):
-    """Return n_dk, n_wk and n_k of topics of tokens."""
+    """Return n_dk, n_wk and n_k of topics of tokens; those that repeat their document have none."""
     n_documents, n_words, n_topics = shape
+    fresh = z < n_topics
+    word, document, z = word[fresh], document[fresh], z[fresh]
     n_dk, n_wk = np.zeros((n_documents, n_topics), int), np.zeros((n_words, n_topics), int)
     np.add.at(n_dk, (document, z), 1)
     np.add.at(n_wk, (word, z), 1)
@@ -35,10 +38,11 @@ def conditional(d, w, counts, a, eta):
     return (n_dk[d] + a) * (n_wk[w] + prior[w]) / (n_k + prior.sum(axis=0))
 
 
-def sweep(word, document, z, shape, a, eta, key, part=0, chosen=lambda w, d: True):
+def sweep(word, document, z, shape, a, eta, key, part=0, chosen=lambda w, d: True, strength=math.inf):
     """Return the topics after a sweep with the random numbers of the kernel, and the mean log p of a token.
 
-    Only the tokens that are chosen by word and document are drawn; `part` numbers these documents.
+    Only the tokens that are chosen by word and document are drawn; `part` numbers these documents. With a finite
+    strength token j of a word and document has the further choice REPEAT, of weight j - 1.      docs/math (L23)
     """
     z, counts, log_p, n_topics = z.astype(int), counts_of(word, document, z, shape), 0.0, shape[2]
     lists = [listed(row) for row in counts[0]]
@@ -49,16 +53,22 @@ def sweep(word, document, z, shape, a, eta, key, part=0, chosen=lambda w, d: Tru
         if w != before:
             open_stream(rng, key, part * shape[1] + w)
             before = w
-        move(counts, d, w, z[i], -1)
+        if z[i] != REPEAT:
+            move(counts, d, w, z[i], -1)
         p = conditional(d, w, counts, a, eta)
-        log_p += math.log(p.sum() / (counts[0][d].sum() + a.sum()))
+        alike, repeats, mass = (word == w) & (document == d), 0.0, p.sum() / (counts[0][d].sum() + a.sum())
+        if math.isfinite(strength):
+            repeats = alike[:i].sum() * (counts[0][d].sum() + a.sum()) / strength
+            mass = (strength * mass + alike.sum() - 1) / (strength + (document == d).sum() - 1)
+        log_p += math.log(mass)
         phi = p / (counts[0][d] + a)
         order = lists[d]
-        values = np.concatenate([[counts[0][d, k] * phi[k] for k in order], a * phi])
-        topics = np.concatenate([order, np.arange(n_topics)]).astype(int)
+        values = np.concatenate([[counts[0][d, k] * phi[k] for k in order], a * phi, [repeats]])
+        topics = np.concatenate([order, np.arange(n_topics), [REPEAT]]).astype(int)
         place = int(np.searchsorted(values.cumsum(), uniform(rng) * values.sum(), side="right"))
-        new = topics[min(place, topics.size - 1)]
-        move(counts, d, w, new, 1)
+        new = topics[min(place, topics.size - (1 if repeats else 2))]
+        if new != REPEAT:
+            move(counts, d, w, new, 1)
         if new != z[i]:
             lists[d] = moved(order, z[i], new, counts[0][d])
         z[i] = new
@@ -77,14 +87,15 @@ def listed(n):
 
 def moved(order, old, new, n):
     """Return the list after a move: the new topic goes one place up if it now has more, the last fills an empty one."""
-    order, before = list(order), {k: n[k] - (k == new) + (k == old) for k in {*order, new}}
-    if new not in order:
-        order.append(new)
-    s = order.index(new)
-    now = (before[new] + 1, new)
-    if s and now > (before[order[s - 1]], order[s - 1]):
-        order[s - 1], order[s] = order[s], order[s - 1]
-    if n[old] == 0:
+    order, before = list(order), {k: n[k] - (k == new) + (k == old) for k in {*order, new} - {REPEAT}}
+    if new != REPEAT:
+        if new not in order:
+            order.append(new)
+        s = order.index(new)
+        now = (before[new] + 1, new)
+        if s and now > (before[order[s - 1]], order[s - 1]):
+            order[s - 1], order[s] = order[s], order[s - 1]
+    if old != REPEAT and n[old] == 0:
         place, last = order.index(old), order.pop()
         if place < len(order):
             order[place] = last

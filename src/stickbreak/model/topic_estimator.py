@@ -305,7 +305,8 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         """
         check_is_fitted(self)
         with engine(self.n_jobs) as executor:
-            return weights_and_rest(self._corpus(X), self._words_in_topics(), self._document_prior(), executor)
+            topics, prior = self._words_in_topics(), self._document_prior()
+            return weights_and_rest(self._corpus(X), topics, prior, executor, strength=self._strength)
 
     def _words_in_topics(self) -> Float | WordRows:
         """Return the word distributions of the topics, (K, W), or what returns them for some words, (n, K)."""
@@ -420,7 +421,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
 
     def _predictive_rule(self) -> PredictiveRule:
         """Return how the topic of a token follows from those before it in its document, and what topics emit."""
-        return TopicRule(np.vstack([self.topic_word_, self.rest_word_]), self._document_prior())
+        return TopicRule(np.vstack([self.topic_word_, self.rest_word_]), self._document_prior(), self._strength)
 
     # The topics of a fitted model.
 

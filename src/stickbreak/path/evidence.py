@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -175,7 +176,7 @@ class Evidence:
 
 
 def unseen_evidence(
-    S: Float, eta: Eta, prior: Float, corpus: Corpus, seed: int, executor: Executor
+    S: Float, eta: Eta, prior: Float, corpus: Corpus, seed: int, executor: Executor, strength: float = math.inf
 ) -> tuple[list[Evidence], list[Evidence]]:
     """Set documents apart, learn the topics again from the others, and ask what they say of those.     docs/math (J1)
 
@@ -191,6 +192,8 @@ def unseen_evidence(
         The documents of the fit, or a random part of them.
     seed : int
     executor : Executor
+    strength : float, default=inf
+        Of the topics against the words that a document has; infinite without bursts.
 
     Returns
     -------
@@ -209,38 +212,40 @@ def unseen_evidence(
     scoring: list[Evidence] = []
     for part in hold_out_documents(corpus, seed):
         others = corpus[part.others]
-        learned, of_words = _learned(S, eta, prior, others, outside, seed, executor), others.counts.sum(axis=0)
+        pseudo = None if outside is None else sparse.csr_array(outside)
+        priors = Priors(prior, float(prior.sum()), eta, pseudo, strength)
+        learned, of_words = _learned(S, priors, others, outside, seed, executor), others.counts.sum(axis=0)
         known = np.asarray(of_words).ravel() + (0.0 if outside is None else outside.sum(axis=1)) >= FEWEST
         for halves, evidence in ((part.choosing, choosing), (part.scoring, scoring)):
             held_out = halves.held_out.of_words(known)
             if held_out.word.size:
-                evidence.append(_evidence(learned, eta, prior, halves.observed, held_out, executor))
+                evidence.append(_evidence(learned, priors, halves.observed, held_out, executor))
     if not choosing or not scoring:
         raise InputError("the documents have too few words in common to say which topics join; give more documents.")
     return choosing, scoring
 
 
-def _learned(
-    S: Float, eta: Eta, prior: Float, corpus: Corpus, outside: Float | None, seed: int, executor: Executor
-) -> Float:
+def _learned(S: Float, priors: Priors, corpus: Corpus, outside: Float | None, seed: int, executor: Executor) -> Float:
     """Return the counts of topics, (W, K): of those outside and what Gibbs sampling learns.          docs/math (J1)"""
     if not corpus.n_tokens:
         return np.zeros(S.T.shape) if outside is None else outside
     n_parts = min(max(1, int(corpus.n_tokens) // PART), MOST_THREADS)
-    chain = Chain(corpus, prior.size, seed, n_parts=n_parts, executor=executor)
+    chain = Chain(corpus, priors.a.size, seed, n_parts=n_parts, executor=executor)
     chain.begin(chain.near(np.ascontiguousarray(S) + np.finfo(np.float64).tiny))
-    priors = Priors(prior, float(prior.sum()), eta, None if outside is None else sparse.csr_array(outside))
     for number in range(1, SWEEPS + 1):
         chain.lap(number, priors)
     return chain.mean() if outside is None else outside + chain.mean()
 
 
-def _evidence(
-    S: Float, eta: Eta, prior: Float, observed: Corpus, held_out: HeldOutTokens, executor: Executor
-) -> Evidence:
+def _evidence(S: Float, priors: Priors, observed: Corpus, held_out: HeldOutTokens, executor: Executor) -> Evidence:
     """Return what topics with these counts, (W, K), say of documents that they have not seen."""
+    eta, strength = priors.eta, priors.strength
     mass = S.sum(axis=0) + total_of(eta, len(S))
-    weights = collapsed_weights(observed, lambda words: (S[words] + by_word(eta, words)) / mass, prior, executor)
+
+    def topics(words: NDArray[np.integer] | slice) -> Float:
+        return np.asarray((S[words] + by_word(eta, words)) / mass)
+
+    weights = collapsed_weights(observed, topics, priors.a, executor, strength=strength)
     tau = np.ascontiguousarray(S[held_out.words].T) + of_words(eta, held_out.words)
     return Evidence(tau, mass, weights, held_out)
 

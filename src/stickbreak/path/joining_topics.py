@@ -83,7 +83,9 @@ def find_path(model: Any, X: Any, *, callback: Callable[[dict[str, Any]], None] 
     seed = int(model.random_state) if isinstance(model.random_state, int | np.integer) else 0
     S, eta = model._expected_counts()
     with engine(model.n_jobs) as executor, one_blas_thread():
-        choosing, scoring = unseen_evidence(S, eta, model._document_prior()[:-1], corpus, seed, executor)
+        choosing, scoring = unseen_evidence(
+            S, eta, model._document_prior()[:-1], corpus, seed, executor, model._strength
+        )
         model._path = join_to_one(choosing, scoring, eta, corpus.n_words, executor, callback)
     return model._path
 

@@ -165,6 +165,8 @@ def completion_log_likelihood(
     *,
     rest_word: ArrayLike | None = None,
     seen: ArrayLike | None = None,
+    observed: Any = None,
+    strength: float = math.inf,
 ) -> tuple[float, float]:
     """Sum the log probability of held-out tokens under given topic weights of their documents.
 
@@ -185,6 +187,10 @@ def completion_log_likelihood(
         Word distribution of the inactive topics (their prior mean).
     seen : array-like of bool, of shape (n_words,), optional
         Words to score. The tokens of other words are left out, for example words that never occurred in training.
+    observed : scipy sparse matrix or array of shape (n_documents, n_words), optional
+        The other halves, whose words come again. Needed with `strength`.
+    strength : float, default=inf
+        How many tokens of its document the topics are worth (docs/math (L26)); infinite without bursts.
 
     Returns
     -------
@@ -222,6 +228,10 @@ def completion_log_likelihood(
     _check_shapes(pi, phi, counts, has_rest=rest_word is not None)
 
     rows, columns, tokens = _held_out_entries(counts, seen)
+    bursts = math.isfinite(strength)
+    if bursts:
+        before = sparse.csr_array(observed)
+        of_word, of_document = before[rows, columns], np.asarray(before.sum(axis=1)).ravel()[rows]
     word_topic = np.ascontiguousarray(phi.T)
     chunk = max(1, _CHUNK_ELEMENTS // phi.shape[0])
     total = 0.0
@@ -229,6 +239,8 @@ def completion_log_likelihood(
         part = slice(start, start + chunk)
         # p(w | d) = sum_k pi_dk phi_kw, docs/math (D6)
         predictive = np.einsum("ik,ik->i", pi[rows[part]], word_topic[columns[part]])
+        if bursts:  # docs/math (L26)
+            predictive = (of_word[part] + strength * predictive) / (of_document[part] + strength)
         with np.errstate(divide="ignore"):
             total += float(tokens[part] @ np.log(predictive))
     return total, float(tokens.sum())

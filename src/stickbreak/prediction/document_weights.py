@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -30,10 +31,11 @@ def collapsed_weights(
     prior: Float,
     executor: Executor,
     *,
+    strength: float = math.inf,
     tolerance: float = TOLERANCE,
     max_sweeps: int = SWEEPS,
 ) -> Float:
-    """Return the weights of documents whose topics are fixed.                                     docs/math (D1)
+    """Return the weights of documents whose topics are fixed.                              docs/math (D1), (L25)
 
     Parameters
     ----------
@@ -45,6 +47,8 @@ def collapsed_weights(
     prior : ndarray of shape (K,)
         Positive concentrations, alpha beta_k.
     executor : Executor
+    strength : float, default=inf
+        Of the topics against the words that a document has; infinite without bursts.
     tolerance : float, default=1e-4
         A document ends when no expected count N_dk changes by more.
     max_sweeps : int, default=300
@@ -53,7 +57,8 @@ def collapsed_weights(
     Returns
     -------
     ndarray of shape (D, K)
-        (N_dk + prior_k) / (N_d + sum of the prior); rows sum to one, the row of an empty document is the prior.
+        (N_dk + prior_k) / (N_d + sum of the prior), of tokens that are no repeats; rows sum to one, the row of an empty
+        document is the prior.
     """
     counts = corpus.counts
     indptr, count = counts.indptr.astype(np.int64), counts.data.astype(np.float64)
@@ -64,7 +69,7 @@ def collapsed_weights(
     def run(rows: tuple[int, int]) -> None:
         first, last = rows
         weight_kernels.document_weights(
-            indptr[first : last + 1], word, count, topics, prior, tolerance, max_sweeps, out[first:last]
+            indptr[first : last + 1], word, count, topics, prior, strength, tolerance, max_sweeps, out[first:last]
         )
 
     executor.map(run, shards(np.diff(indptr), _SHARD_COUNTS))
@@ -127,6 +132,7 @@ def weights_and_rest(
     prior: Float,
     executor: Executor,
     *,
+    strength: float = math.inf,
     tolerance: float = TOLERANCE,
     max_sweeps: int = SWEEPS,
 ) -> Float:
@@ -134,7 +140,8 @@ def weights_and_rest(
 
     (N_dk + a_k) / (N_d + a), (D, K + 1): as `collapsed_weights`, with the concentrations of `prior_and_rest`, (K + 1,).
     """
-    active = collapsed_weights(corpus, topic_word, prior[:-1], executor, tolerance=tolerance, max_sweeps=max_sweeps)
+    options: dict[str, Any] = {"strength": strength, "tolerance": tolerance, "max_sweeps": max_sweeps}
+    active = collapsed_weights(corpus, topic_word, prior[:-1], executor, **options)
     lengths = np.asarray(corpus.document_lengths, dtype=np.float64)
     rest = prior[-1] / (lengths + prior.sum())
     return np.column_stack([active * (1.0 - rest)[:, None], rest])

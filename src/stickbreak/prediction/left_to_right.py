@@ -94,7 +94,7 @@ class PredictiveRule(Protocol):
 
 
 class TopicRule:
-    """K topics with a Dirichlet prior: p(k | topics before) is (a_k + n_k) / (a + n).               docs/math (D3)
+    """K topics with a Dirichlet prior: p(k | topics before) is (a_k + n_k) / (a + n).        docs/math (D3), (L26)
 
     Parameters
     ----------
@@ -102,10 +102,12 @@ class TopicRule:
         Word distributions.
     prior : ndarray of shape (K,)
         Concentrations a_k, their sum positive.
+    strength : float, default=inf
+        How many tokens of its document the topics are worth; infinite without bursts.
     """
 
-    def __init__(self, topic_word: Float, prior: Float) -> None:
-        self._topic_word, self._prior = topic_word, prior
+    def __init__(self, topic_word: Float, prior: Float, strength: float = math.inf) -> None:
+        self._topic_word, self._prior, self._strength = topic_word, prior, strength
 
     @property
     def numbers_per_word(self) -> int:
@@ -119,7 +121,8 @@ class TopicRule:
         running = np.cumsum(by_word * self._prior, axis=1)
         printed, unbiased = (np.empty(documents.content.size) for _ in range(2))
         documents, total = documents._replace(word=row.ravel()), float(self._prior.sum())
-        sequence_kernels.score_documents(documents, particles, by_word, running, total, printed, unbiased)
+        strength = self._strength
+        sequence_kernels.score_documents(documents, particles, by_word, running, total, strength, printed, unbiased)
         return printed, unbiased
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -328,6 +329,11 @@ class FlatTopics:
         shares, weights = (np.asarray(of, dtype=np.float64) for of in (self.topic_shares_, self.topic_weights_))
         return ShownTopics(numbers, shares, weights, words)
 
+    @property
+    def _strength(self) -> float:
+        """How many tokens of a document the topics are worth; infinite without bursts."""
+        return math.inf
+
     def complete(self, observed: Any, held_out: Any, *, seen: ArrayLike | None = None) -> Completion:
         """Score the held-out halves of documents, with topic weights from the observed halves.
 
@@ -358,11 +364,13 @@ class FlatTopics:
             rows = scored[block]
             weights = np.asarray(self.expected_weights(observed[rows]), dtype=np.float64)
             counts = held_out[rows].counts
+            bursts: dict[str, Any] = {"observed": observed[rows].counts, "strength": self._strength}
             renormalised = weights[:, :K] / weights[:, :K].sum(axis=1, keepdims=True)
-            total, tokens = completion_log_likelihood(renormalised, phi, counts, seen=seen)
+            total, tokens = completion_log_likelihood(renormalised, phi, counts, seen=seen, **bursts)
             active += total
             n_tokens += tokens
-            inactive += completion_log_likelihood(weights, phi, counts, rest_word=self.rest_word_, seen=seen)[0]
+            rest = self.rest_word_
+            inactive += completion_log_likelihood(weights, phi, counts, rest_word=rest, seen=seen, **bursts)[0]
         return Completion.of_sums(active, inactive, n_tokens, int(scored.size))
 
     def _corpus(self, X: Any) -> Corpus:

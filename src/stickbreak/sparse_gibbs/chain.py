@@ -1,7 +1,7 @@
 """Collapsed Gibbs sampling for LDA, sparse and word by word, and the mean of its topics over passes.
 
-docs/math (L2), (L3). Griffiths & Steyvers (2004); buckets as in Yao, Mimno and McCallum (2009), words one after another
-as in Yu et al. (2015).
+docs/math (L2), (L3), (L23). Griffiths & Steyvers (2004); buckets as in Yao, Mimno and McCallum (2009), words one after
+another as in Yu et al. (2015).
 """
 
 from __future__ import annotations
@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import digamma
 
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.batch_store import BatchRef, BatchStore
@@ -23,12 +25,21 @@ from stickbreak.fitting.executor import Executor, ThreadExecutor
 from stickbreak.fitting.hyperparameters import opened
 from stickbreak.fitting.loop import Packed
 from stickbreak.numerics.arrays import Float, Int
-from stickbreak.numerics.ranges import are_sums
+from stickbreak.numerics.ranges import are_sums, within
 from stickbreak.numerics.streams import key_of
 from stickbreak.sparse_gibbs.kernels import lists as list_kernels
 from stickbreak.sparse_gibbs.kernels import sweeps as sweep_kernels
-from stickbreak.sparse_gibbs.kernels.sweeps import Cell, Labels, Prior
-from stickbreak.sparse_gibbs.priors import EVERY, STEPS, Priors, fixed_point, is_due, prior_of_words, tables_of
+from stickbreak.sparse_gibbs.kernels.sweeps import REPEAT, Cell, Labels, Prior
+from stickbreak.sparse_gibbs.priors import (
+    EVERY,
+    STEPS,
+    STRENGTH,
+    Priors,
+    fixed_point,
+    is_due,
+    prior_of_words,
+    tables_of,
+)
 from stickbreak.sparse_gibbs.tokens import Lists, TokensByWord, UInt32, number_of, put, store
 
 Topics = NDArray[np.uint16]
@@ -49,6 +60,7 @@ class SweepState(NamedTuple):
     bits: np.uint64
     a: Float  # (K,)
     of_words: tuple[NDArray[np.float32], Int, Int, Float, Float]  # of `prior_of_words`
+    strength: float
     key: np.uint64
     labels: Labels | None
 
@@ -70,7 +82,7 @@ class CellJob(NamedTuple):
 
 
 def sweep_cell(sweep: SweepState, job: CellJob) -> tuple[Any, Any, Int, float]:
-    """Draw topics for the tokens of a job.                                                     docs/math (L11), (L10)
+    """Draw topics for the tokens of a job.                                              docs/math (L11), (L10), (L23)
 
     Returns
     -------
@@ -84,7 +96,7 @@ def sweep_cell(sweep: SweepState, job: CellJob) -> tuple[Any, Any, Int, float]:
         sweep.n.copy(),
         np.uint64(job.part * job.n_words + a),
     )
-    prior = Prior(sweep.a, eta[a:b], known[a : b + 1], topic, pseudo, total)
+    prior = Prior(sweep.a, eta[a:b], known[a : b + 1], topic, pseudo, total, sweep.strength)
     state = z, lists, sweep.bits, n, prior, sweep.key, offset
     if sweep.labels is None:
         log_total = sweep_kernels.sweep(cell, *state)
@@ -93,6 +105,13 @@ def sweep_cell(sweep: SweepState, job: CellJob) -> tuple[Any, Any, Int, float]:
         log_total = sweep_kernels.sweep_labelled(cell, document, sweep.labels, *state)
     list_kernels.sort(job.heads, lists)
     return job.z.save(z), job.lists.save(lists), n, float(log_total)
+
+
+def names_of(place: Int) -> Topics:
+    """Return what takes the place of each topic of a token, that of tokens which repeat their document included."""
+    names = np.full(REPEAT + 1, REPEAT, np.uint16)
+    names[: place.size] = place
+    return names
 
 
 class Chain:
@@ -142,7 +161,7 @@ class Chain:
         self._n = np.zeros(self.n_topics, np.int64)
         for of_words in z:
             put(self.z, of_words)
-            self._n += np.bincount(of_words, minlength=self.n_topics)
+            self._n += np.bincount(of_words, minlength=self.n_topics)[: self.n_topics]
         for part in range(self.tokens.n_parts):
             put(self.lists, self.tokens.lists(self.z, part))
 
@@ -172,7 +191,8 @@ class Chain:
         A topic with -1 has no tokens; what a word has there in the mean goes to the topics in which its tokens are.
         """
         chain = self._of_topics(int(part_of.max()) + 1)
-        chain.take(part_of[z].astype(np.uint16) for z in self.z)
+        names = names_of(part_of)
+        chain.take(names[z] for z in self.z)
         if not self._n_samples:
             return chain
         mean = np.zeros((self.tokens.n_words, chain.n_topics))
@@ -198,11 +218,12 @@ class Chain:
         documents, topics = (rng.integers(1 << 63, size=n, dtype=np.uint64) for n in (self.tokens.lengths.size, K))
 
         def cut(group: int, z: Topics) -> Topics:
-            bits = documents[self.tokens.documents_of_words(group)] & topics[z]
+            k = np.minimum(z, K - 1)  # of tokens that repeat, too
+            bits = documents[self.tokens.documents_of_words(group)] & topics[k]
             for shift in (32, 16, 8, 4, 2, 1):  # their parity: of each document and topic a fair coin
                 bits ^= bits >> np.uint64(shift)
-            second = (place[z] >= 0) & (bits & np.uint64(1)).astype(np.bool_)
-            return np.where(second, K + place[z], z).astype(np.uint16)
+            second = (place[k] >= 0) & (k == z) & (bits & np.uint64(1)).astype(np.bool_)
+            return np.where(second, K + place[k], z).astype(np.uint16)
 
         chain.take(cut(group, z) for group, z in enumerate(self.z))
         if self._n_samples:
@@ -212,7 +233,7 @@ class Chain:
         return chain
 
     def lap(self, number: int, priors: Priors) -> float:
-        """Sweep once; return the mean log p of a token given all others, as it is drawn.     docs/math (L2), (L11)"""
+        """Sweep once; return the mean log p of a token given all others.              docs/math (L2), (L11), (L23)"""
         tokens = self.tokens
         log_total = self._sweep(priors, key_of(self._seed, number, "sweep of LDA"), self._labels_of(priors))
         self._last_is_sample = number % EVERY == 0
@@ -220,7 +241,7 @@ class Chain:
             mean = self._with_sample(self._own_mean()) if self._n_samples else self.last()
             self._mean, self._is_shared, self._n_samples = mean, False, self._n_samples + 1
         lengths = tokens.lengths[tokens.lengths > 0]
-        others = float((lengths * np.log(lengths - 1 + priors.alpha)).sum())
+        others = float((lengths * np.log(lengths - 1 + (priors.strength if priors.bursts else priors.alpha))).sum())
         return (log_total - others) / tokens.n_tokens
 
     def _labels_of(self, priors: Priors) -> Labels | None:
@@ -232,7 +253,7 @@ class Chain:
         tokens, n_parts, log_total = self.tokens, self.tokens.n_parts, 0.0
         of_words = prior_of_words(priors.eta, priors.pseudo, tokens.n_words, self.n_topics)
         for step in range(n_parts):
-            sweep = SweepState(self._n, tokens.bits, priors.a, of_words, key, labels)
+            sweep = SweepState(self._n, tokens.bits, priors.a, of_words, priors.strength, key, labels)
             jobs = [self._job(part, (part + step) % n_parts) for part in range(n_parts)]
             found = (
                 self._engine.run(sweep_cell, jobs, sweep) if n_parts > 1 else [sweep_cell(sweep, job) for job in jobs]
@@ -256,12 +277,31 @@ class Chain:
         """Return the priors after a lap, their weights a learned where this is due.                  docs/math (L4)"""
         if not is_due(number):
             return priors
-        pairs, past = self.tokens.pairs(self.lists), self._past
+        pairs, past, lengths = self.tokens.pairs(self.lists), self._past, self.lengths(priors)
         for _ in range(STEPS):
             tables = tables_of(pairs, priors.a)
             tables[: past.tables.size] += past.tables
-            priors = priors.with_weights(fixed_point(tables, past.opened + self.opened(priors)))
+            priors = priors.with_weights(fixed_point(tables, past.opened + opened(priors.alpha, lengths)))
         return priors
+
+    def with_strength(self, priors: Priors) -> Priors:
+        """Return the priors after a lap, the strength of the topics learned.                         docs/math (L24)"""
+        n_fresh, strength = float(self._n.sum()), priors.strength
+        lengths, times = np.unique(self.tokens.lengths, return_counts=True)
+        for _ in range(STEPS):
+            of_documents = float(times @ (digamma(strength + lengths) - digamma(strength)))
+            strength = within((1.0 + n_fresh) / (1.0 / STRENGTH + of_documents))
+        return replace(priors, strength=strength)
+
+    def lengths(self, priors: Priors) -> Int:
+        """Return the tokens of each document that have topics: all, unless some may repeat it, (D,)."""
+        if not priors.bursts:
+            return self.tokens.lengths
+        of_parts = []
+        for start, _, n in self.documents():
+            before = np.append(0, np.cumsum(n))
+            of_parts.append(np.diff(before[start]))
+        return np.concatenate(of_parts)
 
     def scale(self, priors: Priors) -> Float:
         """Return how often a_k counts in each document, (D,)."""
@@ -269,7 +309,7 @@ class Chain:
 
     def opened(self, priors: Priors) -> float:
         """Return what the lengths of the documents say of alpha.                                      docs/math (L4)"""
-        return opened(priors.alpha, self.tokens.lengths)
+        return opened(priors.alpha, self.lengths(priors))
 
     def counts(self) -> Float:
         """Return the counts of the words in the topics, of the last lap or their mean, (W, K)."""
@@ -300,12 +340,13 @@ class Chain:
 
     def words(self, topics: Int) -> NDArray[np.int32]:
         """Return the counts of this lap in some topics that have all tokens, (W, n)."""
-        place = np.zeros(self.n_topics, np.uint16)
+        place = np.zeros(self.n_topics, np.int64)
         place[topics] = np.arange(topics.size)
+        names = names_of(place)
         counts = np.zeros((self.tokens.n_words, topics.size), np.int32)
         for group, z in enumerate(self.z):
             a, b = self.tokens.word_cuts[group : group + 2]
-            list_kernels.add_words(self.tokens.words(group), place[z], np.int32(1), counts[a:b])
+            list_kernels.add_words(self.tokens.words(group), names[z], np.int32(1), counts[a:b])
         return counts
 
     def documents(self) -> Iterator[tuple[Int, Int, Int]]:
@@ -339,12 +380,15 @@ class Chain:
         for group in range(tokens.n_parts):
             z, size = arrays[f"z.{group}"], int(tokens.words(group)[-1])
             require(z.shape == (size,) and z.dtype == np.uint16, "its topics are not those of these tokens")
-            require(int(z.max(initial=0)) < self.n_topics, "its tokens have topics that are not there")
+            there = (z < self.n_topics) | (z == REPEAT)
+            require(bool(there.all()), "its tokens have topics that are not there")
         shape = (tokens.n_words, self.n_topics) if n_samples else (0, 0)
         require(is_table(mean, *shape) and are_sums(mean), "its mean counts are not those of these words")
-        n_tokens = tokens.n_tokens if n_samples else 0
+        n_tokens, n_fresh = (tokens.n_tokens if n_samples else 0), float(mean.sum())
+        repeats = any((arrays[f"z.{group}"] >= self.n_topics).any() for group in range(tokens.n_parts))
         require(
-            math.isclose(float(mean.sum()), n_tokens, rel_tol=1e-6), "its mean counts are not those of these tokens"
+            math.isclose(n_fresh, n_tokens, rel_tol=1e-6) or (repeats and n_fresh < n_tokens),
+            "its mean counts are not those of these tokens",
         )
         self._mean, self._n_samples, self._last_is_sample = mean.copy(), n_samples, bool(last_is_sample)
         self._is_shared = False

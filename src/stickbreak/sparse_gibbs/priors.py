@@ -23,16 +23,18 @@ SUM_TOLERANCE = 1e-9  # of the sum of the priors of the topics
 FIRST_LAP = 10  # that learns: random topics ask for a large alpha, which keeps them alike
 EVERY = 5  # laps from a sample, a step of the priors or a round of merges to the next
 STEPS = 20  # of the fixed point, where the topics of the tokens stay
+STRENGTH = 100.0  # of the topics where bursts begin, and the mean of its prior: worth as many tokens of a document
 
 
 @dataclass(frozen=True, slots=True)
 class Priors:
-    """theta_d ~ Dir(a), phi_k ~ Dir(eta + b_k), the topics with b_k first.                    docs/math (L1), (L9)"""
+    """theta_d ~ Dir(a), phi_k ~ Dir(eta + b_k), the topics with b_k first.             docs/math (L1), (L9), (L22)"""
 
     a: Float  # (K,)  a_k = alpha m_k
     alpha: float  # their sum, the concentration of a document
     eta: Eta  # a number, or (W,)
     pseudo: sparse.csr_array | None = None  # (W, n_kept)  b_k: not zero
+    strength: float = math.inf  # of the topics against the words that a document has; infinite without bursts
 
     @classmethod
     def even(cls, n_topics: int, alpha: float, eta: Eta, pseudo: sparse.csr_array | None = None) -> Priors:
@@ -43,6 +45,11 @@ class Priors:
     def n_kept(self) -> int:
         """Number of topics with pseudo-counts of their own."""
         return 0 if self.pseudo is None else int(self.pseudo.shape[1])
+
+    @property
+    def bursts(self) -> bool:
+        """Whether tokens may repeat their document."""
+        return math.isfinite(self.strength)
 
     def of_words(self) -> Float | float:
         """Return eta + b_k as it is added to a table of words and topics, (W, K)."""
@@ -59,13 +66,15 @@ class Priors:
     def row(self) -> dict[str, float]:
         """Return those that are numbers: eta by word, which is not learned, stays what it was."""
         numbers = {"alpha": self.alpha}
+        if self.bursts:
+            numbers["strength"] = self.strength
         return numbers if isinstance(self.eta, np.ndarray) else {**numbers, "eta": self.eta}
 
     def restored(self, a: NDArray, values: Mapping[str, Any]) -> Priors:
         """Return the priors that were saved; raise a ValueError for what cannot be. What is not learned is as here."""
         require(is_table(a, self.a.size) and float(a.min()) > 0.0, "its priors are not those of its topics")
         saved = {name: values[name] for name in self.row()}
-        require(all(map(is_concentration, saved.values())), "its alpha or its eta is out of its range")
+        require(all(map(is_concentration, saved.values())), "its alpha, eta or strength is out of its range")
         require(math.isclose(float(a.sum()), saved["alpha"], rel_tol=SUM_TOLERANCE), "its priors do not sum to alpha")
         return replace(self, a=np.array(a), **saved)
 

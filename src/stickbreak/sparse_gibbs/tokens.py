@@ -159,7 +159,7 @@ class TokensByWord:
         lists[heads] = 0
         for group in range(self.n_parts):
             where = self.where[part * self.n_parts + group]
-            list_kernels.fill(*self.cell(part, group), where, z[group], lists, self.bits)
+            list_kernels.fill(*self.cell(part, group), where, z[group], lists, self.bits, self._none)
         list_kernels.sort(heads, lists)
         return lists
 

@@ -33,7 +33,7 @@ from stickbreak.numerics.pseudo_counts import Eta, widened
 from stickbreak.numerics.ranges import MOST_TOPICS, are_sums, is_concentration
 from stickbreak.path.joining_topics import pooled
 from stickbreak.sparse_gibbs.chain import EarlierDocuments
-from stickbreak.sparse_gibbs.priors import SUM_TOLERANCE, Priors
+from stickbreak.sparse_gibbs.priors import STRENGTH, SUM_TOLERANCE, Priors
 from stickbreak.storage.checksums import checksum
 from stickbreak.storage.places import PathLike, place_of
 from stickbreak.topics.laps import TopicLaps, TopicSettings, n_starting_topics
@@ -144,6 +144,10 @@ class TopicModel(DirichletTopics):
         left out, and a warning names them.
     seed_tokens : float, default=100.0
         How strong seeds are: the pseudo-tokens that each adds to its topic, shared by its words (docs/math (L17)).
+    bursts : bool, default=False
+        Whether a token may repeat its document: a word that a document has then comes again more easily, and topics
+        count the tokens that do not repeat (docs/math (L22)). How much topics weigh is learned; documents whose words
+        come again predict better.
     n_laps : int, default=1000
         Maximum number of passes over the data. A pass ("lap" in names) visits every token once.
     tolerance : float or None, default=1e-4
@@ -172,10 +176,14 @@ class TopicModel(DirichletTopics):
     topic_prior_ : ndarray of shape (n_topics_,)
         a_k, the Dirichlet parameter of each topic in the prior of a document.
     components_ : ndarray of shape (n_topics_, W)
-        Expected tokens of each word in each topic, plus eta and the pseudo-tokens of seeds.
+        Expected tokens of each word in each topic, plus eta and the pseudo-tokens of seeds. With bursts those that
+        repeat their document do not count.
     alpha_, eta_ : float
         The hyperparameters at the end, learned or given: alpha as it predicts best, which may be more than in the last
         pass. `eta_` is an array (W,) where one was given, and the smallest number of a table.
+    bursts_ : float or None
+        With bursts: how many tokens of a document its topics are worth, learned. A document of n tokens repeats one of
+        them with probability n / (n + bursts_). None without bursts.
     started_ : int
         Number of topics that the fit began with.
     labels_ : dict of int to str
@@ -188,8 +196,8 @@ class TopicModel(DirichletTopics):
         Last entry of "objective" in `trace_`.
     trace_ : dict of ndarray of shape (n_laps_,)
         One entry for each pass: "lap" (its number), "objective", "n_topics", "seconds", "moved" (1 while it is too
-        early to stop), "alpha", "eta" (unless it is an array). The objective is in nats per token: each token given
-        all others, as it is drawn.
+        early to stop), "alpha", "eta" (unless it is an array), "strength" (with bursts: `bursts_`). The objective is in
+        nats per token: each token given all others.
     n_laps_ : int
         Number of passes done.
     n_documents_seen_ : int
@@ -225,6 +233,8 @@ class TopicModel(DirichletTopics):
 
     H. M. Wallach, D. Mimno, A. McCallum. Rethinking LDA: Why Priors Matter. NIPS 2009.
 
+    G. Doyle, C. Elkan. Accounting for Burstiness in Topic Models. ICML 2009.
+
     D. Ramage, D. Hall, R. Nallapati, C. D. Manning. Labeled LDA: A Supervised Topic Model for Credit Attribution in
     Multi-labeled Corpora. EMNLP 2009.
 
@@ -242,6 +252,7 @@ class TopicModel(DirichletTopics):
         "label_names_",
         "label_curve_",
         "started_",
+        "bursts_",
         "_opened",
         "_factor",
     )
@@ -253,12 +264,14 @@ class TopicModel(DirichletTopics):
         **TOPIC_PRIORS,
         "learn": [list, tuple],
         "tolerance": [None, *TOLERANCES],
+        "bursts": ["boolean"],
         "scratch": [None, str, os.PathLike],
     }
 
     _takes_labels = True
 
     started_: int
+    bursts_: float | None
     _opened: float  # what the documents say of alpha beside the tables, for updates
     _factor: float  # alpha_ divided by the alpha of the last pass
 
@@ -272,6 +285,7 @@ class TopicModel(DirichletTopics):
         learn: Sequence[str] = ("alpha",),
         seeds: Seeds | None = None,
         seed_tokens: float = 100.0,
+        bursts: bool = False,
         n_laps: int = 1000,
         tolerance: float | None = 1e-4,
         scratch: PathLike | None = None,
@@ -286,12 +300,18 @@ class TopicModel(DirichletTopics):
         self.learn = learn
         self.seeds = plain_seeds(seeds)
         self.seed_tokens = seed_tokens
+        self.bursts = bursts
         self.n_laps = n_laps
         self.tolerance = tolerance
         self.scratch = scratch
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    @property
+    def _strength(self) -> float:
+        """How many tokens of a document the topics are worth; infinite without bursts.        docs/math (L22)"""
+        return math.inf if self.bursts_ is None else self.bursts_
 
     def starting_topics(self, X: Any) -> int:
         """Return the most topics that a fit to these documents begins with.
@@ -340,6 +360,11 @@ class TopicModel(DirichletTopics):
         """Refuse counts that are not whole, too little room for known topics, and what the memory cannot carry."""
         refuse_fractions(documents)
         room = self.n_topics or self.max_topics or MOST_TOPICS
+        if self.bursts and room == MOST_TOPICS and self.n_topics is not None:
+            raise InputError(
+                f"n_topics is {MOST_TOPICS} and bursts is True, which needs one number for itself; give n_topics of "
+                f"{MOST_TOPICS - 1} at most."
+            )
         if n_kept > room or n_kept == room == MOST_TOPICS:
             name = "n_topics (--topics)" if self.n_topics is not None else "max_topics (--set max_topics=...)"
             raise InputError(
@@ -363,7 +388,8 @@ class TopicModel(DirichletTopics):
 
     def _laps(self, documents: Corpus, seed: int, executor: Engine) -> TopicLaps:
         prior = self._behind_labels(self._word_prior(documents.words), documents.n_words)
-        priors = Priors(np.zeros(0), float(self.alpha), base_of(self.eta), prior.pseudo)
+        strength = STRENGTH if self.bursts else math.inf
+        priors = Priors(np.zeros(0), float(self.alpha), base_of(self.eta), prior.pseudo, strength)
         return TopicLaps(documents, self._rules(priors, seed), executor, self._place())
 
     def _place(self) -> Path | None:
@@ -389,6 +415,7 @@ class TopicModel(DirichletTopics):
             self._factor = expected
         self._take_topics(laps.chain.mean(), laps.priors.with_weights(self._factor * laps.priors.a))
         self.started_, self.n_documents_seen_ = laps.started, n_documents
+        self.bursts_ = laps.priors.strength if laps.priors.bursts else None
         self._opened = laps.chain.opened(laps.priors)
         if self.n_topics is None:
             self.stop_reason_ += f" It began with {laps.started} topics and ended with {self.n_topics_}."
@@ -462,6 +489,7 @@ class TopicModel(DirichletTopics):
         super()._check_fitted_state()
         require(len(self.label_names_) <= len(self.components_), "its labels have no topics")
         require(is_concentration(self._factor), "the factor of its alpha is out of its range")
+        require(self.bursts_ is None or is_concentration(self.bursts_), "its bursts_ is out of its range")
         require(
             isinstance(self._opened, float) and 0.0 <= self._opened < math.inf, "its documents say nothing of alpha"
         )
@@ -477,7 +505,7 @@ class TopicModel(DirichletTopics):
         counts[counts < SMALLEST_COUNT] = 0.0
         eta, a = widened(self.eta_, n_words), self.topic_prior_ / self._factor
         past = EarlierDocuments(a * (PRIOR.rate + self._opened), self._opened)
-        return Priors(a, float(a.sum()), eta, sparse.csr_array(counts)), past
+        return Priors(a, float(a.sum()), eta, sparse.csr_array(counts), self._strength), past
 
     def _take_known_labels(self, documents: Corpus, labels: Any) -> None:
         """Take labels of new documents, which the model must know."""

@@ -1,4 +1,4 @@
-"""A fit of the default: start, passes, halves, alpha, merges, and labels of documents.      docs/math (L10) to (L21)"""
+"""A fit of the default: start, passes, halves, alpha, merges, and labels of documents.      docs/math (L10) to (L24)"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from stickbreak.corpus.cooccurrence import Cooccurrence
 from stickbreak.fitting.checkpoint import require, whole_number
 from stickbreak.fitting.engine import workers_of
 from stickbreak.fitting.executor import Executor, one_blas_thread
-from stickbreak.fitting.hyperparameters import PRIOR
+from stickbreak.fitting.hyperparameters import PRIOR, opened
 from stickbreak.fitting.loop import Callback, Lap, Packed, Stop
 from stickbreak.model.document_labels import LABELLED, DocumentLabels
 from stickbreak.numerics.arrays import Float, Float32, Int
@@ -29,7 +29,7 @@ from stickbreak.numerics.ranges import SMALLEST
 from stickbreak.numerics.streams import key_of, stream
 from stickbreak.prediction.completion import completion_log_likelihood
 from stickbreak.prediction.document_weights import collapsed_weights
-from stickbreak.sparse_gibbs.chain import Chain, EarlierDocuments, Topics
+from stickbreak.sparse_gibbs.chain import Chain, EarlierDocuments, Topics, names_of
 from stickbreak.sparse_gibbs.kernels.sweeps import Labels
 from stickbreak.sparse_gibbs.priors import EVERY, FIRST_LAP, STEPS, Priors, best_eta, is_due, tables_of
 from stickbreak.sparse_gibbs.tokens import seeds_of_tokens, typical
@@ -242,9 +242,11 @@ class TopicLaps:
             yield Lap(objective, int((self.chain.sizes() > 0).sum()), moved, self.priors.row())
 
     def _learn(self, lap: int) -> None:
-        """Learn the priors, where this is due.                                                 docs/math (L4), (L19)"""
+        """Learn the priors, where this is due.                                          docs/math (L4), (L19), (L24)"""
         if "alpha" in self.rules.learn:
             self.priors = self.chain.with_weights(self.priors, lap)
+        if self.priors.bursts and self.rules.past is None:
+            self.priors = self.chain.with_strength(self.priors)
         if "eta" in self.rules.learn and is_due(lap):
             assert not isinstance(self.priors.eta, np.ndarray)
             eta = best_eta(self.chain.last()[:, self.priors.n_kept :], self.priors.eta)
@@ -303,7 +305,8 @@ class TopicLaps:
             chain.lap(lap, self.priors)
         topics = (chain.mean() + self.priors.of_words()).T
         topics /= topics.sum(axis=1, keepdims=True)
-        return best_factor(self._corpus[apart], topics, self.priors.a, expected, self._executor, self.seed)
+        a, strength = self.priors.a, self.priors.strength
+        return best_factor(self._corpus[apart], topics, a, expected, self._executor, self.seed, strength)
 
     @cached_property
     def _merger(self) -> Merger:
@@ -340,7 +343,15 @@ def documents_apart(corpus: Corpus, seed: int) -> Int:
     return np.sort(rows[: np.searchsorted(np.cumsum(lengths[rows]), MOST_SET_APART) + 1])
 
 
-def best_factor(apart: Corpus, topics: Float, a: Float, expected: float, executor: Executor, seed: int) -> float:
+def best_factor(
+    apart: Corpus,
+    topics: Float,
+    a: Float,
+    expected: float,
+    executor: Executor,
+    seed: int,
+    strength: float = math.inf,
+) -> float:
     """Return the factor of a with which the first halves of documents predict the second ones best.
 
     Parameters
@@ -355,12 +366,16 @@ def best_factor(apart: Corpus, topics: Float, a: Float, expected: float, executo
     executor : Executor
     seed : int
         Of the halves.
+    strength : float, default=inf
+        Of the topics against the words that a document has; infinite without bursts.
     """
     observed, held_out = apart.halves(seed=seed)
 
     def loss(log_factor: float) -> float:
-        weights = collapsed_weights(observed, topics, math.exp(log_factor) * a, executor)
-        predicted, _ = completion_log_likelihood(weights, topics, held_out.counts)
+        weights = collapsed_weights(observed, topics, math.exp(log_factor) * a, executor, strength=strength)
+        predicted, _ = completion_log_likelihood(
+            weights, topics, held_out.counts, observed=observed.counts, strength=strength
+        )
         return 2.0 * (log_factor - math.log(expected)) ** 2 - predicted
 
     found = minimize_scalar(loss, bounds=(-LARGEST_LOG, LARGEST_LOG), method="bounded", options={"xatol": PRECISION})
@@ -498,7 +513,7 @@ class TokensOfTopics:
     @classmethod
     def of(cls, chain: Chain, place: Int, sizes: Int) -> Self:
         """Return where the tokens of each topic of a chain are; topic k is written as place[k]."""
-        tokens, begin = chain.tokens, np.append(0, np.cumsum(sizes))
+        tokens, begin, names = chain.tokens, np.append(0, np.cumsum(sizes)), names_of(place)
         found, following = cls(begin, tokens.scratch), begin[:-1].copy()
         n_before = 0
         for part in range(tokens.n_parts):
@@ -507,7 +522,7 @@ class TokensOfTopics:
             word, topic = np.empty(int(start[-1]), np.uint32), np.empty(int(start[-1]), np.uint16)
             free = start[:-1].copy()
             for group, z in enumerate(chain.z):
-                of_cell = *tokens.cell(part, group), tokens.documents(part, group), place[z].astype(np.uint16)
+                of_cell = *tokens.cell(part, group), tokens.documents(part, group), names[z]
                 kernels.by_document(int(tokens.word_cuts[group]), *of_cell, free, word, topic)
             kernels.by_topic(n_before, int(first), start, word, topic, following, *found.arrays[1:])
             n_before += int(start[-1])
@@ -567,12 +582,13 @@ class LabelledChain(Chain):
             return priors
         n_own = np.diff(self._labels.start)
         groups = [(int(n), self.tokens.pairs(self.lists, n_own == n)) for n in np.unique(n_own)]
+        lengths = self.lengths(priors)
         for _ in range(STEPS):
             tables = np.zeros((2, self.n_topics))  # of documents without labels, and with
             tables[0, : self._past.tables.size] = self._past.tables
             for n, pairs in groups:
                 tables[int(n > 0)] += tables_of(pairs, self._prior_of(n, priors))
-            priors = priors.with_weights(self._weights(tables, self._past.opened + self.opened(priors)))
+            priors = priors.with_weights(self._weights(tables, self._past.opened + opened(priors.alpha, lengths)))
         return priors
 
     def _prior_of(self, n: int, priors: Priors) -> Float:
@@ -603,6 +619,7 @@ class LabelledChain(Chain):
         """Take up what `snapshot` returned."""
         super().restore(arrays, values)
         for group, z in enumerate(self.z):
-            self._labels.check_allowed(z.astype(np.int64), self.tokens.documents_of_words(group))
+            fresh = z < self.n_topics
+            self._labels.check_allowed(z[fresh].astype(np.int64), self.tokens.documents_of_words(group)[fresh])
         same = all(np.array_equal(arrays[f"labels.{name}"], getattr(self._labels, name)) for name in ("start", "topic"))
         require(same, "its labels are those of other documents")

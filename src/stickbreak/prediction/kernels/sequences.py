@@ -111,12 +111,27 @@ def take_topic(k, n_here, topic, n, place):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def score_documents(documents, particles, by_word, running, concentration, printed, unbiased):
-    """Write both estimates of the log probability of each document.                          docs/math (D3), (D4)
+def repeats(before, fresh, rng):
+    """Draw whether a token repeats one of so many before it, given the weight of its having a topic."""
+    return uniform(rng) * (before + fresh) < before
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def count_before(word, before):
+    """before[i] = tokens of the word of token i that come before it."""
+    for i in range(word.size):
+        before[i] = 0
+        for j in range(i):
+            before[i] += word[j] == word[i]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def score_documents(documents, particles, by_word, running, concentration, strength, printed, unbiased):
+    """Write both estimates of the log probability of each document.                   docs/math (D3), (D4), (L26)
 
     documents and particles are `Sequences` and `Particles`, their words name rows of by_word (U, K) and running (U, K).
     Of each particle token n is predicted and drawn, one after the other; with `resample` all tokens before it are drawn
-    again first.
+    again first. With a finite strength a token may repeat one before it, and then has no topic.
     """
     start, word, content = documents
     n_particles, resample, key = particles
@@ -126,20 +141,36 @@ def score_documents(documents, particles, by_word, running, concentration, print
     z, topic, n = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest)
     place, rng = np.full(K, -1, np.int64), np.zeros(1, np.uint64)
     sums, log_products = np.empty(longest), np.empty(n_particles)
+    bursts, before = strength < np.inf, np.zeros(longest, np.int64)
     for d in range(content.size):
         begin, N = start[d], start[d + 1] - start[d]
         sums[:N] = 0.0
+        if bursts:
+            count_before(word[begin : begin + N], before)
         for r in range(n_particles):
             open_particle(rng, key, content[d], r)
-            n_here, log_product = np.int64(0), 0.0
+            n_here, log_product, fresh = np.int64(0), 0.0, 0  # topics, and tokens that have one
             for i in range(N):
                 for j in range(i if resample else 0):
-                    n_here = take_topic(z[j], n_here, topic, n, place)
-                    z[j], _ = draw_topic(word[begin + j], n_here, topic, n, by_word, running, rng)
-                    n_here = put_topic(z[j], n_here, topic, n, place)
+                    if z[j] >= 0:
+                        n_here = take_topic(z[j], n_here, topic, n, place)
+                        fresh -= 1
+                    z[j], mass = draw_topic(word[begin + j], n_here, topic, n, by_word, running, rng)
+                    if before[j] > 0 and repeats(before[j], strength * mass / (concentration + fresh), rng):
+                        z[j] = -1
+                    else:
+                        n_here = put_topic(z[j], n_here, topic, n, place)
+                        fresh += 1
                 z[i], mass = draw_topic(word[begin + i], n_here, topic, n, by_word, running, rng)
-                n_here = put_topic(z[i], n_here, topic, n, place)
-                p = mass / (concentration + i)
+                p = mass / (concentration + fresh)
+                own = strength * p
+                if before[i] > 0 and repeats(before[i], own, rng):
+                    z[i] = -1
+                else:
+                    n_here = put_topic(z[i], n_here, topic, n, place)
+                    fresh += 1
+                if bursts:
+                    p = (before[i] + own) / (strength + i)
                 sums[i] += p
                 log_product += math.log(p)
             log_products[r] = log_product

@@ -16,13 +16,18 @@ _ONE, _THREE, _SEVEN = (np.uint64(n) for n in (1, 3, 7))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def fill(first, end, where, z, lists, bits):
-    """Count the topics of the tokens first[w] to end[w] of each word w; `where` has the head of each of their lists."""
+def fill(first, end, where, z, lists, bits, none):
+    """Count the topics of the tokens first[w] to end[w] of each word w; `where` has the head of each of their lists.
+
+    A token with `none` or more has no topic.
+    """
     mask, j = (_ONE << bits) - _ONE, np.uint64(0)
     for w in range(first.size):
         for i in range(np.uint64(first[w]), np.uint64(end[w])):
             head, k = np.uint64(where[j]), np.uint64(z[i])
             j += _ONE
+            if k >= none:
+                continue
             size, s = np.uint64(lists[head]), np.uint64(1)
             while s <= size and (np.uint64(lists[head + s]) & mask) != k:
                 s += _ONE
@@ -57,10 +62,14 @@ def sort(heads, lists):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def add_words(start, z, amount, counts):
-    """counts[w, k] += amount for each token of word w in topic k; word w has the tokens start[w] to start[w + 1]."""
+    """counts[w, k] += amount for each token of word w in topic k; word w has the tokens start[w] to start[w + 1].
+
+    Tokens beyond the last topic have none.
+    """
     for w in range(start.size - 1):
         for i in range(start[w], start[w + 1]):
-            counts[w, z[i]] += amount
+            if z[i] < counts.shape[1]:
+                counts[w, z[i]] += amount
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -88,17 +97,39 @@ def place_of(lists, first, size, mask, k):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def tokens_of(lists, first, size, bits):
+    """Return the tokens of all topics of a list."""
+    total = np.uint64(0)
+    for s in range(size):
+        total += np.uint64(lists[first + s]) >> bits
+    return np.float64(total)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def move(lists, head, bits, none, old, new, s):
     """Move a token of a document from a topic to another, whose place is s."""
-    mask, whole, first, size = (_ONE << bits) - _ONE, _ONE << bits, head + _ONE, np.uint64(lists[head])
+    enter(lists, head, bits, new, s)
+    leave(lists, head, bits, none, old)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def enter(lists, head, bits, new, s):
+    """Give a document one more token of a topic, whose place is s."""
+    whole, first, size = _ONE << bits, head + _ONE, np.uint64(lists[head])
     if s == size:
         lists[first + s] = new
-        size += _ONE
+        lists[head] = size + _ONE
     entry = np.uint64(lists[first + s]) + whole
     lists[first + s] = entry
     if s > np.uint64(0) and entry > np.uint64(lists[first + s - _ONE]):
         lists[first + s] = lists[first + s - _ONE]
         lists[first + s - _ONE] = entry
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def leave(lists, head, bits, none, old):
+    """Take a token of a topic from a document."""
+    mask, whole, first, size = (_ONE << bits) - _ONE, _ONE << bits, head + _ONE, np.uint64(lists[head])
     s = place_of(lists, first, size, mask, old)
     entry = np.uint64(lists[first + s]) - whole
     lists[first + s] = entry

@@ -1,4 +1,4 @@
-"""Sweeps of sparse Gibbs sampling, word by word (docs/math (L2), (L10)); NumPy twins in tests/topics/reference.py.
+"""Sweeps of sparse Gibbs sampling, word by word (docs/math (L2), (L10), (L23)); twins in tests/topics/reference.py.
 
 Indices are unsigned: Numba takes others for places from the end where they are negative, and asks each time. Weights
 are single precision, always made of whole counts, so that no error adds up; sums of many are double.
@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import open_stream, uniform
-from stickbreak.sparse_gibbs.kernels.lists import EIGHT, draw, move, place_of
+from stickbreak.sparse_gibbs.kernels.lists import EIGHT, draw, enter, leave, place_of, tokens_of
 
+REPEAT = (1 << 16) - 1  # stands for the topic of a token that repeats its document
 LEAST = 1e-60  # what rounding leaves of the sum of a_k phi_k at the least
 LEAST_PRODUCT, MOST_PRODUCT = 1e-200, 1e200  # of totals, whose logarithm is taken once for many
 _ONE, _THREE, _FIVE, _SEVEN, _EIGHT, _BLOCK = (np.uint64(n) for n in (1, 3, 5, 7, EIGHT, 32))
@@ -40,6 +41,7 @@ class Prior(NamedTuple):
     topic: NDArray[np.int64]  # ... in these topics, beside eta
     pseudo: NDArray[np.float64]
     total: NDArray[np.float64]  # (K,)  sum of eta and the pseudo-counts of each topic
+    strength: float  # theta: how much topics weigh beside the words that a document has; infinite without bursts
 
 
 class Labels(NamedTuple):
@@ -82,11 +84,13 @@ def prior_of_word(w, eta, start, topic, pseudo, prior):
 @njit(cache=True, nogil=True, error_model="numpy")
 def begin_word(begin, end, z, inverse, a, prior, n_w, phi, sums):
     """Count the topics of a word; phi_k = (n_kw + prior_k) / (n_k + total_k), and the sums of a_k phi_k, total last."""
-    for k in range(np.uint64(n_w.size)):
+    K = np.uint64(n_w.size)
+    for k in range(K):
         n_w[k] = 0
     for i in range(begin, end):
-        n_w[np.uint64(z[i])] += 1
-    for k in range(np.uint64(n_w.size)):
+        if np.uint64(z[i]) < K:
+            n_w[np.uint64(z[i])] += 1
+    for k in range(K):
         phi[k] = (np.float32(n_w[k]) + prior[k]) * inverse[k]
     last, total = np.uint64(sums.size) - _ONE, 0.0
     for c in range(last):
@@ -135,22 +139,34 @@ def draw_of_all(u, own, less, change, a, phi, sums):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def tokens_ahead(where, j, most):
+    """Return how many tokens from j on, `most` at most, are in one document: those that it has of the word."""
+    length = 1
+    while length < most and where[j + np.uint64(length)] == where[j]:
+        length += 1
+    return length
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def sweep(cell, z, lists, bits, n, prior_of, key, offset):
     """Draw topics of the tokens of a `Cell` given all others; return the sum of log of the totals.
 
-    docs/math (L2), (L9), (L11)
+    docs/math (L2), (L9), (L11), (L23)
 
     z (N,), the topics of all tokens of the words, `lists`, and n (K,), the tokens of each topic, are changed in place.
     A topic has `bits` in an entry of the lists; K has a number, too, that of entries of no count. prior_of is a
-    `Prior`. Word w has the stream of number offset + w.
+    `Prior`. Word w has the stream of number offset + w. With bursts a token may have REPEAT for a topic.
     """
     start, first, end, where = cell
-    a, eta, known, topic, pseudo, total = prior_of
+    a, eta, known, topic, pseudo, total, strength = prior_of
     K, none, j = n.size, np.uint64(n.size), np.uint64(0)
     inverse, phi, n_w = np.zeros(K + 1, np.float32), np.zeros(K + 1, np.float32), np.zeros(K, np.int64)
     value, part = np.zeros(K + 2 * EIGHT, np.float32), np.zeros(K // EIGHT + 2, np.float32)
     last, rng, prior = (K + 31) // 32, np.empty(1, np.uint64), np.zeros(K, np.float32)
     sums, log_p, product, mask = np.zeros(last + 1), 0.0, 1.0, (_ONE << bits) - _ONE
+    bursts, alpha, repeat = strength < np.inf, a.sum(), np.uint64(REPEAT)
+    inverse_less = np.float32(0.0)
+    before, length, share = 0, 0, 0.0  # tokens of the word in the document before this one, and all; weight of each
     for k in range(K):
         inverse[k] = 1.0 / (n[k] + total[k])
     for w in range(np.uint64(first.size)):
@@ -163,42 +179,60 @@ def sweep(cell, z, lists, bits, n, prior_of, key, offset):
             old, head = np.uint64(z[i]), np.uint64(where[j])
             j += _ONE
             size = np.uint64(lists[head])
-            blocks = (size + _SEVEN) >> _THREE
-            inverse_less = np.float32(1.0 / (n[old] - 1 + total[old]))
-            less = (np.float32(n_w[old] - 1) + prior[old]) * inverse_less
-            weigh(lists, head + _ONE, blocks, bits, old, less, phi, value, part)
+            blocks, own, less, change = (size + _SEVEN) >> _THREE, none, np.float32(0.0), 0.0
+            if old < none:
+                own, inverse_less = old, np.float32(1.0 / (n[old] - 1 + total[old]))
+                less = (np.float32(n_w[old] - 1) + prior[old]) * inverse_less
+                change = a[old] * (np.float64(less) - np.float64(phi[old]))
+            weigh(lists, head + _ONE, blocks, bits, own, less, phi, value, part)
             of_document = 0.0
             for c in range(blocks):
                 of_document += np.float64(part[c])
-            change = a[old] * (np.float64(less) - np.float64(phi[old]))
             of_all = of_document + max(sums[last] + change, LEAST)
-            product *= of_all
+            if bursts:
+                before += 1
+                if before >= length:
+                    before, length = 0, tokens_ahead(where, j - _ONE, end[w] - np.int64(i))
+                share = (tokens_of(lists, head + _ONE, size, bits) - (old < none) + alpha) / strength
+                product *= of_all / share + (length - 1)
+            else:
+                product *= of_all
             if not LEAST_PRODUCT < product < MOST_PRODUCT:
                 log_p, product = log_p + math.log(product), 1.0
-            u = uniform(rng) * of_all
+            u = uniform(rng) * (of_all + before * share)
             if u < of_document:
                 s = draw(u, size, blocks, value, part)
                 new = np.uint64(lists[head + _ONE + s]) & mask
                 if new == old:
                     continue
-            else:
-                new = draw_of_all(u - of_document, old, less, change, a, phi, sums)
+            elif u < of_all or before == 0:
+                new = draw_of_all(u - of_document, own, less, change, a, phi, sums)
                 if new == old:
                     continue
                 s = place_of(lists, head + _ONE, size, mask, new)
-            move(lists, head, bits, none, old, new, s)
-            z[i] = new
-            n_w[old] -= 1
-            n_w[new] += 1
-            n[old] -= 1
-            n[new] += 1
-            inverse[old], inverse[new] = inverse_less, np.float32(1.0 / (n[new] + total[new]))
-            more = (np.float32(n_w[new]) + prior[new]) * inverse[new]
-            gain = a[new] * (np.float64(more) - np.float64(phi[new]))
-            phi[old], phi[new] = less, more
-            sums[old >> _FIVE] += change
-            sums[new >> _FIVE] += gain
+            else:
+                new = repeat
+            if new == old:
+                continue
+            gain = 0.0
+            if new < none:
+                enter(lists, head, bits, new, s)
+                n_w[new] += 1
+                n[new] += 1
+                inverse[new] = np.float32(1.0 / (n[new] + total[new]))
+                more = (np.float32(n_w[new]) + prior[new]) * inverse[new]
+                gain = a[new] * (np.float64(more) - np.float64(phi[new]))
+                phi[new] = more
+            if old < none:
+                leave(lists, head, bits, none, old)
+                n_w[old] -= 1
+                n[old] -= 1
+                inverse[old], phi[old] = inverse_less, less
+                sums[old >> _FIVE] += change
+            if new < none:
+                sums[new >> _FIVE] += gain
             sums[last] += change + gain
+            z[i] = new
     return log_p + math.log(product)
 
 
@@ -257,12 +291,14 @@ def sweep_labelled(cell, document, labels, z, lists, bits, n, prior_of, key, off
     """
     start, first, end, where = cell
     begin, label, n_labels, own, scale = labels
-    a, eta, known, topic, pseudo, total = prior_of
+    a, eta, known, topic, pseudo, total, strength = prior_of
     K, none, L, place = n.size, np.uint64(n.size), np.uint64(n_labels), np.uint64(0)
     inverse, phi, n_w = np.zeros(K + 1, np.float32), np.zeros(K + 1, np.float32), np.zeros(K, np.int64)
     value, part = np.zeros(K + 2 * EIGHT, np.float32), np.zeros(K // EIGHT + 2, np.float32)
     last, rng, prior = (K + 31) // 32, np.empty(1, np.uint64), np.zeros(K, np.float32)
     sums, log_p, product, mask = np.zeros(last + 1), 0.0, 1.0, (_ONE << bits) - _ONE
+    bursts, alpha, repeat = strength < np.inf, a.sum(), np.uint64(REPEAT)
+    before, length, share, inverse_less = 0, 0, 0.0, np.float32(0.0)
     for k in range(K):
         inverse[k] = 1.0 / (n[k] + total[k])
     for w in range(np.uint64(first.size)):
@@ -278,14 +314,15 @@ def sweep_labelled(cell, document, labels, z, lists, bits, n, prior_of, key, off
             old, head, d = np.uint64(z[i]), np.uint64(where[place]), np.uint64(document[place])
             place += _ONE
             size = np.uint64(lists[head])
-            blocks = (size + _SEVEN) >> _THREE
-            inverse_less = np.float32(1.0 / (n[old] - 1 + total[old]))
-            less = (np.float32(n_w[old] - 1) + prior[old]) * inverse_less
-            weigh(lists, head + _ONE, blocks, bits, old, less, phi, value, part)
+            blocks, its_own, less, change = (size + _SEVEN) >> _THREE, none, np.float32(0.0), 0.0
+            if old < none:
+                its_own, inverse_less = old, np.float32(1.0 / (n[old] - 1 + total[old]))
+                less = (np.float32(n_w[old] - 1) + prior[old]) * inverse_less
+                change = a[old] * (np.float64(less) - np.float64(phi[old]))
+            weigh(lists, head + _ONE, blocks, bits, its_own, less, phi, value, part)
             of_document = 0.0
             for c in range(blocks):
                 of_document += np.float64(part[c])
-            change = a[old] * (np.float64(less) - np.float64(phi[old]))
             j, beyond = np.uint64(begin[d]), np.uint64(begin[d + _ONE])
             weight, of_own = 0.0, 0.0
             if j < beyond:
@@ -297,14 +334,21 @@ def sweep_labelled(cell, document, labels, z, lists, bits, n, prior_of, key, off
             else:
                 smooth = sums[last] + change
             total_of = of_document + max(smooth, LEAST)
-            product *= total_of
+            if bursts:
+                before += 1
+                if before >= length:
+                    before, length = 0, tokens_ahead(where, place - _ONE, end[w] - np.int64(i))
+                share = (tokens_of(lists, head + _ONE, size, bits) - (old < none) + alpha) / strength
+                product *= total_of / share + (length - 1)
+            else:
+                product *= total_of
             if not LEAST_PRODUCT < product < MOST_PRODUCT:
                 log_p, product = log_p + math.log(product), 1.0
-            u = uniform(rng) * total_of
+            u = uniform(rng) * (total_of + before * share)
             if u < of_document:
                 s = draw(u, size, blocks, value, part)
                 new = np.uint64(lists[head + _ONE + s]) & mask
-            else:
+            elif u < total_of or before == 0:
                 u -= of_document
                 if j < beyond:
                     j, u = _of_labels(u, label, j, beyond, weight, old, less, phi)
@@ -313,22 +357,30 @@ def sweep_labelled(cell, document, labels, z, lists, bits, n, prior_of, key, off
                     else:
                         new = np.uint64(label[min(j, beyond - _ONE)])
                 else:
-                    new = draw_of_all(u, old, less, change, a, phi, sums)
+                    new = draw_of_all(u, its_own, less, change, a, phi, sums)
                 s = place_of(lists, head + _ONE, size, mask, new)
+            else:
+                new = repeat
             if new == old:
                 continue
-            move(lists, head, bits, none, old, new, s)
-            z[i] = new
-            n_w[old] -= 1
-            n_w[new] += 1
-            n[old] -= 1
-            n[new] += 1
-            inverse[old], inverse[new] = inverse_less, np.float32(1.0 / (n[new] + total[new]))
-            more = (np.float32(n_w[new]) + prior[new]) * inverse[new]
-            gain = a[new] * (np.float64(more) - np.float64(phi[new]))
-            phi[old], phi[new] = less, more
-            sums[old >> _FIVE] += change
-            sums[new >> _FIVE] += gain
+            gain = 0.0
+            if new < none:
+                enter(lists, head, bits, new, s)
+                n_w[new] += 1
+                n[new] += 1
+                inverse[new] = np.float32(1.0 / (n[new] + total[new]))
+                more = (np.float32(n_w[new]) + prior[new]) * inverse[new]
+                gain = a[new] * (np.float64(more) - np.float64(phi[new]))
+                phi[new] = more
+            if old < none:
+                leave(lists, head, bits, none, old)
+                n_w[old] -= 1
+                n[old] -= 1
+                inverse[old], phi[old] = inverse_less, less
+                sums[old >> _FIVE] += change
+            if new < none:
+                sums[new >> _FIVE] += gain
             sums[last] += change + gain
+            z[i] = new
             of_labels += (change if old < L else 0.0) + (gain if new < L else 0.0)
     return log_p + math.log(product)

@@ -142,9 +142,14 @@ def by_document(before, first, end, document, topic_of, free, word, topic):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def by_topic(n_before, first, start, word, topic, free, member, word_of, document_of):
-    """Put the tokens of documents from `first` on, before which there are `n_before`, to those of their topics."""
+    """Put the tokens of documents from `first` on, before which there are `n_before`, to those of their topics.
+
+    Tokens beyond the last topic have none.
+    """
     for d in range(start.size - 1):
         for t in range(start[d], start[d + 1]):
+            if topic[t] >= free.size:
+                continue
             at = free[topic[t]]
             free[topic[t]] += 1
             member[at], word_of[at], document_of[at] = n_before + t, word[t], first + d
