@@ -75,6 +75,7 @@ FAMILIES: dict[str, dict[str, Command]] = {
     "Vectors": {
         "vectors": Command("vectors.scores", "held-out score of image patches"),
         "vectors-peer": Command("vectors.peer", "seconds and score beside scikit-learn"),
+        "short-texts": Command("vectors.short_texts", "topics of short texts by words and by vectors, beside labels"),
     },
 }
 COMMANDS = {name: command for family in FAMILIES.values() for name, command in family.items()}

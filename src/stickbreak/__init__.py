@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from stickbreak.model.topic_estimator import TopicEstimator
     from stickbreak.sampling import GibbsHDP
     from stickbreak.topics import TopicModel
-    from stickbreak.variational import GaussianDPMixture, GaussianHDP, VariationalHDP
+    from stickbreak.variational import GaussianDPMixture, GaussianHDP, VariationalHDP, VectorTopics
     from stickbreak.variational.vector_model import VectorModel
 
     __version__: str
@@ -54,6 +54,7 @@ __all__ = [
     "HybridHDP",
     "TopicModel",
     "VariationalHDP",
+    "VectorTopics",
     "cluster",
     "comparison",
     "corpus",

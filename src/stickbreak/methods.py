@@ -44,7 +44,7 @@ class Method:
         What it is for, in one line of help.
     group : str, default="plug-in"
         The key of `GROUPS` under which the help has it.
-    data : {"documents", "groups", "vectors"}, default="documents"
+    data : {"documents", "groups", "vectors", "documents and vectors"}, default="documents"
         What it is fitted to.
     uncounted_starts : tuple of str or None
         Values of `init` that do not start with the given number of topics. None stands for the only start of a family
@@ -118,6 +118,13 @@ OWN = MappingProxyType(
             "for real vectors without groups.",
             "vectors",
             data="vectors",
+        ),
+        "vectors": Method(
+            "stickbreak.variational",
+            "VectorTopics",
+            "for texts with vectors, such as embeddings: --vectors.",
+            "vectors",
+            data="documents and vectors",
         ),
     }
 )

@@ -79,6 +79,12 @@ def test_options_that_are_not_given_keep_the_estimators_defaults(run, documents,
         given = tmp_path / "v.csv"
         given.write_text("group,x,y\na,1,2\na,3,4\nb,5,6\n")
     groups = ["--group-field", "group"] if given != documents else []
+    if method == "vectors":
+        given, groups = (
+            tmp_path / "t.csv",
+            ["--text", "text", "--vectors", "vector", "--min-df", "1", "--max-df", "1.0"],
+        )
+        given.write_text('text,vector\nbread and salt,"[1, 2]"\nships at sea,"[3, 4]"\n')
 
     class Stop(Exception):
         pass

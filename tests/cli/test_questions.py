@@ -226,6 +226,8 @@ def test_scores_and_lists_of_intruders(run, model, dated, fitted, corpus):
         lists["words"].tolist()
         == word_intrusion(fitted.topic_word_, fitted.vocabulary_, n_words=4, random_state=3)["words"].tolist()
     )
+    refused = run("ask", model, "intrusion", "-n", "100000", code=2)
+    assert "give fewer words, such as -n 5" in refused.stderr
 
 
 def test_compare_tells_what_became_of_topics(run, model, dated, fitted, corpus, tmp_path):

@@ -9,6 +9,7 @@ from scipy import stats
 from tests.questions.problems import GivenTopics
 
 from stickbreak.corpus import Corpus
+from stickbreak.exceptions import InputError
 from stickbreak.questions.changed_words import (
     TopicTokens,
     compared,
@@ -128,3 +129,13 @@ def test_words_do_not_fall_by_chance_where_a_few_documents_have_most_of_a_topic(
     p = np.concatenate([compared(found, rng.integers(0, 6, lengths.size), 6).p for _ in range(150)])
     assert (p < 0.001).mean() < 0.001
     assert (p < 0.01).mean() < 0.01
+
+
+def test_a_single_period_or_category_is_refused():
+    model, corpus = collection(0, documents=30)
+    with pytest.raises(InputError, match=r"all dates lie in one year, .* give by='day' \(--by day\)"):
+        words_over_time(model, corpus, pd.date_range("2020-01-01", periods=30), "year")
+    with pytest.raises(InputError, match=r"all dates lie in one day, .* give documents of more days"):
+        words_over_time(model, corpus, ["2020-01-01"] * 30)
+    with pytest.raises(InputError, match="there is 1 category; give a column of 2"):
+        words_by(model, corpus, ["one"] * 30)

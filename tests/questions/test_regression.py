@@ -90,7 +90,9 @@ def test_planted_effects_are_found_and_not_drawn_towards_zero():
         (0, "kind[T.b]"), (1, "kind[T.b]"), (0, "number"), (2, "number"),
     }  # fmt: skip
     assert table.loc[table["term"] == "Intercept", "p"].isna().all()
-    again = effects(model, corpus, "kind + number", n_draws=10)
+    told = []
+    again = effects(model, corpus, "kind + number", n_draws=10, callback=told.append)
+    assert [event["done"] for event in told] == list(range(1, told[0]["total"] + 1))
     assert again.equals(table)
     one = effects(model, corpus, "kind + number", n_draws=10, topic=2)
     np.testing.assert_allclose(one["estimate"], table.loc[table["topic"] == 2, "estimate"])

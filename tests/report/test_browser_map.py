@@ -40,6 +40,38 @@ def test_a_document_that_is_pointed_at_tells_its_name_and_how_it_begins(shown, r
         assert np.ptp([[axis[j] for j in (i, near)] for axis in places], axis=1).max() < 65535 / 40
 
 
+def test_the_ring_of_a_chosen_document_goes_with_it(shown):
+    report = shown()
+    page, ring = report.page, report.page.locator("#map-ring")
+
+    def away():
+        """Return how far the ring is from the document, in pixels; None where it is not shown."""
+        return page.evaluate(
+            """() => { documentMap.draw();
+                const [ring, all] = ["ring", "canvas"].map((name) => document.getElementById(`map-${name}`));
+                const [a, b] = [ring, all].map((one) => one.getBoundingClientRect());
+                const [x, y] = documentMap.place(documentMap.xs[3], documentMap.ys[3]);
+                const [across, down] = [(a.left + a.right) / 2 - b.left - x, (a.top + a.bottom) / 2 - b.top - y];
+                return ring.hidden ? null : Math.hypot(across, down); }"""
+        )
+
+    page.evaluate("documentMap.view.x = documentMap.xs[3]; documentMap.view.y = documentMap.ys[3]; documentMap.draw()")
+    x, y = page.evaluate("documentMap.place(documentMap.xs[3], documentMap.ys[3])")
+    page.evaluate("documentMap.choose(3)")
+    ring.wait_for()
+    assert away() < 2
+    page.evaluate("documentMap.move(40, -25)")
+    assert away() < 2
+    assert page.evaluate("documentMap.place(documentMap.xs[3], documentMap.ys[3])") != [x, y]
+    page.evaluate("documentMap.zoomBy(1.5)")
+    assert away() < 2
+    page.evaluate("documentMap.zoomBy(60)")
+    page.evaluate("documentMap.move(5000, 0)")
+    assert away() is None
+    page.evaluate("documentMap.fit()")
+    assert away() < 2
+
+
 def test_keys_and_buttons_move_the_map(shown):
     report = shown()
     scale = lambda: report.page.evaluate("documentMap.view.scale")  # noqa: E731

@@ -179,7 +179,13 @@ def _command(answer: Callable[..., "pd.DataFrame"], function: str | None) -> Cal
         if reads:
             values |= _documents(model, arguments, parameters.keys())
         if asked is not None:
-            values["table"] = asked(**{name: values[name] for name in of_asked if name in values})
+            from stickbreak.fitting.progress import StageProgress
+
+            with StageProgress(
+                "callback" in of_asked and not arguments.get("quiet") and sys.stderr.isatty()
+            ) as progress:
+                values["callback"] = progress.update
+                values["table"] = asked(**{name: values[name] for name in of_asked if name in values})
         table = answer(**{name: values[name] for name in of_answer})
         tell_table(table, **{name: arguments[name] for name in _ANSWER})
 
@@ -355,6 +361,11 @@ def _intrusion(
     phi = model.word_distributions(asked.numbers)
     table = word_intrusion(phi, model.vocabulary_, n_words=n_words, random_state=random_state)
     table = table.assign(topic=asked.numbers[table["topic"].to_numpy(dtype=int)])
+    if table.empty:
+        raise InputError(
+            f"-n {n_words} leaves no word of another topic as the intruder; give fewer words, such as -n 5, or "
+            "a model of more topics"
+        )
     labels = dict(zip(asked.numbers.tolist(), asked.labels, strict=True))
     if score:
         return _scored(_sheets(score), table, labels)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Documents",
+    "DocumentsAndVectors",
     "check_input",
     "kept_settings",
     "known_settings",
@@ -43,6 +44,7 @@ _OF_ONE_CALL = {"document_bytes", "unpacked_bytes", "declared_size", "tokenizer"
 """A model does not remember limits and code, as it may come from a stranger, and words are its own."""
 _OF_A_SUFFIX = {"format", "delimiter", "header"}
 """What a model remembers for files with the same ending alone."""
+_VECTOR_FILES = (".npy", ".parquet", ".csv", ".tsv")  # what --vectors takes for a file, not for the name of a column
 _MANY = 1 / 3  # of the words of documents, that a model does not know: rare words are always left out
 _FIRST = 100  # documents whose columns say what there is
 
@@ -72,8 +74,11 @@ def refuse_settings(reading: Mapping[str, Any], options: Mapping[str, str], want
 
 
 def kept_settings(reading: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a model remembers of how the file of its fit was read."""
-    return {name: value for name, value in reading.items() if name not in _OF_ONE_CALL}
+    """Return what a model remembers of how the file of its fit was read: of vectors their column, but no file."""
+    kept = {name: value for name, value in reading.items() if name not in _OF_ONE_CALL}
+    if is_vector_file(kept.get("vectors", "")):
+        del kept["vectors"]
+    return kept
 
 
 def known_settings(model: Any, path: Location, reading: Mapping[str, Any]) -> dict[str, Any]:
@@ -92,7 +97,7 @@ def known_settings(model: Any, path: Location, reading: Mapping[str, Any]) -> di
 def read_arguments(reading: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of `corpus.read` that say how a file is read, document by document."""
     limits = ("document_bytes", "unpacked_bytes", "declared_size")
-    given = {name: value for name, value in reading.items() if name not in ("tokenizer", "copies", *limits)}
+    given = {name: value for name, value in reading.items() if name not in ("tokenizer", "copies", "vectors", *limits)}
     return {"encoding": "utf-8", **given, "limits": limits_of(reading)}
 
 
@@ -107,6 +112,9 @@ def _read(
     """Return documents, and the function that reads their texts by rows, if there are texts."""
     from stickbreak.corpus.reading.readers import read_beside, read_texts, read_with_rows, with_columns
 
+    vectors = reading.get("vectors")
+    if vectors is not None and not is_vector_file(vectors) and keep != "all":
+        keep = [*(keep or ()), vectors]
     if metadata is not None:
         table = read_beside(metadata, reading.get("encoding", "utf-8"), limits_of(reading))
         if isinstance(keep, list):
@@ -117,6 +125,8 @@ def _read(
     )
     if metadata is not None:
         corpus = with_columns(corpus, table if rows is None else table.take(rows), metadata)
+    if vectors is not None:
+        corpus = _with_vectors(corpus, vectors, rows)
     if not source.holds_texts:
         return corpus, None
     of_file = range(len(corpus)) if rows is None else rows.tolist()
@@ -124,6 +134,27 @@ def _read(
         name: value for name, value in read_arguments(reading).items() if name not in ("vocabulary", "name_field")
     }
     return corpus, lambda asked: read_texts(path, [of_file[row] for row in asked], **settings)
+
+
+def is_vector_file(vectors: str) -> bool:
+    """Tell whether --vectors names a file, not a column."""
+    return Path(vectors).suffix.lower() in _VECTOR_FILES
+
+
+def _with_vectors(corpus: Corpus, vectors: str, rows: Any) -> Corpus:
+    """Return documents with their vectors, which a file or a column beside them has; `rows` of the file are read."""
+    from stickbreak.corpus import Corpus, read_vectors
+
+    if is_vector_file(vectors):
+        table = read_vectors(vectors)
+        values = table.vectors if table.grouped else table.vectors.values
+        return Corpus.from_counts(corpus, vectors=values if rows is None else values[rows])
+    metadata = corpus.metadata
+    if metadata is None or vectors not in metadata.column_names:
+        raise InputError(f"--vectors is {vectors!r:.40}, which is no column of the documents; give one, or FILE.npy")
+    others = metadata.drop_columns([vectors])
+    bare = replace(corpus, metadata=others if others.num_columns else None)
+    return Corpus.from_counts(bare, vectors=metadata[vectors])
 
 
 def _source(path: Location, reading: Mapping[str, Any], keep: Any = None) -> TextSource:
@@ -196,6 +227,8 @@ class Documents:
         from stickbreak.corpus import TextOptions, align
 
         refuse_settings(reading, FOR_VECTORS, "vectors", "words")
+        if reading.get("vectors") is not None and not model.takes_vectors:
+            raise InputError("--vectors is for models of --method vectors, but this is a model of words; leave it out")
         settings, record = known_settings(model, path, reading), dict(model._reading or {})
         words = model.vocabulary_
         if not _source(path, settings).holds_texts:
@@ -435,6 +468,31 @@ class Documents:
             return found_again(model, n_fits, self.corpus, callback=callback)
         finally:
             model.set_params(**own)
+
+
+class DocumentsAndVectors(Documents):
+    """Documents as counts of words, with vectors from which their topics follow."""
+
+    __slots__ = ()
+
+    unit: ClassVar[str] = "vector"
+
+    @classmethod
+    def read(cls, path: Location, reading: Mapping[str, Any], **options: Any) -> Self:
+        """Read what is to be fitted; its vectors are asked for before the texts are counted."""
+        if reading.get("vectors") is None:
+            raise InputError(
+                "--method vectors needs a vector of each document; give --vectors with a file (FILE.npy) or a column"
+            )
+        return super().read(path, reading, **options)
+
+    def evaluate(self, model: Any, seed: int, particles: int | None) -> Told:
+        """Score a model by the density of the vectors; it predicts no words."""
+        if particles is not None:
+            raise InputError("--left-to-right is for words, but this is a model of vectors; leave it out")
+        value = model.score(self.corpus)
+        lines = (f"documents  {self.size_of_fit}", f"score      {value:.4f} nats per vector (higher is better)")
+        return Told(lines, {**self.counts(), "held_out": value, "unit": "nats per vector"})
 
 
 def _with_new(vocabulary: tuple[str, ...], corpus: Corpus, options: TextOptions | None = None) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperCommand
 
 from stickbreak.cli import options as o
-from stickbreak.cli.documents import Documents, check_input
+from stickbreak.cli.documents import Documents, DocumentsAndVectors, check_input
 from stickbreak.cli.job import FitJob
 from stickbreak.cli.loading import KINDS
 from stickbreak.cli.methods import DEFAULT, GROUPS_OF_METHODS, METHODS
@@ -164,6 +164,13 @@ def fit(
     a folder of text files, or a file of counts. Methods to begin with: topics
     finds how many topics there are; tree finds a tree of up to millions of them.
     """
+    if reading["vectors"] is not None and not _is_given(ctx, "method"):
+        method = "vectors"
+    kind: Any = KINDS[METHODS[method].data]
+    if reading["vectors"] is not None and kind is Documents:
+        raise InputError(f"--vectors is for --method vectors, but --method is {method}; leave one of them out")
+    if held_out is not None and kind is DocumentsAndVectors:
+        raise InputError("--held-out predicts words, which --method vectors does not; leave it out")
     if estimate:
         unused = {"--checkpoint": checkpoint, "--resume": resume, "--held-out": held_out, "--metadata": metadata}
         _check_estimate(method, unused | {"--workers": workers})
@@ -206,18 +213,18 @@ def fit(
     check_input(input)
     if not estimate:
         job.check()
-    kind: Any = KINDS[METHODS[method].data]
     columns = o.kept_fields(keep)
     if columns != "all":
         columns = list(dict.fromkeys([*(columns or []), *filter(None, (labels, dates))])) or None
-    if kind is not Documents and (counting or any(_is_given(ctx, name) for name in _TEXT)):
+    words = issubclass(kind, Documents)
+    if not words and (counting or any(_is_given(ctx, name) for name in _TEXT)):
         raise InputError(
             "the options that turn text into counts (--stop-words, --min-df, ...) are for words, but this is a "
             "model of vectors; leave them out"
         )
     if not quiet:
         say(f"reading {input} ...")
-    if kind is not Documents:
+    if not words:
         beside = o.given({"dates": dates, "metadata": metadata, "keep": keep})
         material = kind.read(input, {**reading, **beside}, asking=f"--method {method}")
     else:
@@ -227,7 +234,7 @@ def fit(
 
             print_estimate(job, input, reading, text, columns, as_json=json)
             return
-        material = Documents.read(
+        material = kind.read(
             input, reading, text=text, keep=columns, metadata=metadata, dates=dates, date_format=date_format
         )
     if not quiet:
@@ -278,7 +285,7 @@ def _number_of_topics(method: str, number: int | None) -> dict[str, int]:
     """Return the parameter that --topics sets."""
     if number is None:
         return {}
-    name = "n_topics" if METHODS[method].data == "documents" else "n_components"
+    name = "n_topics" if issubclass(KINDS[METHODS[method].data], Documents) else "n_components"
     known = parameters_of(method)
     if name not in known:
         sizes = [f"--set {one}={known[one].default}" for one in ("branching", "n_levels", "n_super") if one in known]

@@ -38,8 +38,8 @@ _FEW_DOCUMENTS = 100
 _CUT_SHORT, _AT_THE_LIMIT = "interrupted", "reached the limit"  # how the reasons begin that more passes would mend
 _OF_ONE_RUN = ("out", "report", "no_report", "no_path", "checkpoint", "resume", "force", "json", "verbose")
 """Options that the next commands do not repeat."""
-_READ_AGAIN = ("tokenizer", "document_bytes", "unpacked_bytes", "declared_size")
-"""Options of `fit` that `transform` needs again: a model remembers neither code nor limits."""
+_READ_AGAIN = ("tokenizer", "vectors", "document_bytes", "unpacked_bytes", "declared_size")
+"""Options of `fit` that `transform` needs again: a model remembers neither code, files nor limits."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from stickbreak.cli.documents import Documents
+from stickbreak.cli.documents import Documents, DocumentsAndVectors
 from stickbreak.cli.methods import method_of
 from stickbreak.cli.vectors import SingleVectors, Vectors
 from stickbreak.exceptions import InputError
@@ -14,6 +14,7 @@ KINDS: dict[str, type[Documents] | type[Vectors]] = {
     "documents": Documents,
     "groups": Vectors,
     "vectors": SingleVectors,
+    "documents and vectors": DocumentsAndVectors,
 }
 """What a method is fitted to -> how the commands read and tell it."""
 
@@ -35,7 +36,7 @@ def load_model(path: Path) -> tuple[Any, Any]:
 def load_words_model(path: Path) -> Any:
     """Load a model of words; refuse one of vectors, which has no words to ask for."""
     model, kind = load_model(path)
-    if kind is not Documents:
+    if not issubclass(kind, Documents):
         raise InputError(
             f"{path} holds a {type(model).__name__}, a model of vectors; questions are for models of words "
             "(transform and report know both)"

@@ -78,7 +78,7 @@ def topics(
     fitted, kind = load_model(model)
     n_topics = kind.n_topics(fitted)
     if as_csv or out is not None:
-        if kind is not Documents:
+        if not issubclass(kind, Documents):
             raise InputError(f"{model} holds a model of vectors, which has no words for a table; use --json")
         tell_table(fitted.topics_table(n_words=words), as_json=False, as_csv=as_csv, out=out, rows=n_topics)
         return
@@ -281,7 +281,7 @@ def report(
     if others:
         options["others"] = [load_words_model(other) for other in others]
     if stability is not None:
-        if kind is not Documents:
+        if not issubclass(kind, Documents):
             raise InputError(f"{model} holds a model of vectors; --stability compares topics of words, leave it out")
         options["n_fits"] = stability
         say(f"Fitting again with {stability} other seeds{_cost_of(fitted, stability)} ...")
@@ -508,7 +508,7 @@ def reduce(
     fitted, kind = load_model(model)
     if out is not None:
         check_target(out, overwrite=force)
-    if kind is not Documents:
+    if not issubclass(kind, Documents):
         name = type(fitted).__name__
         raise InputError(f"the components of a {name} cannot be joined: they are not counts of words")
     told: list[str] = []

@@ -126,6 +126,7 @@ READING: dict[str, Any] = {
     "encoding_errors": _text("--encoding-errors", "strict|replace", "Replace bytes of another encoding."),
     "vocabulary": _text("--vocabulary", "FILE", "A word on each line: the columns of counts, or the words to count."),
     "tokenizer": _text("--tokenizer", "MODULE:FUNCTION", "Function from a text to a list of words: jieba:lcut."),
+    "vectors": _text("--vectors", "COLUMN|FILE", "A vector of each text: a column, or a file (.npy, .parquet, .csv)."),
     "group_field": _text("--group-field", "NAME", "For a table of vectors: column of their groups."),
     "patch_size": _number("--patch-size", "For images: side of a patch in pixels. Default: 8.", 1024),
     "n_patches": _number("--patches", "For images: most patches of each. Default: 1,000."),

@@ -73,4 +73,5 @@ def only_numbered(corpus: Corpus, words: tuple[str, ...]) -> bool:
 def in_columns(corpus: Corpus, column: np.ndarray, words: tuple[str, ...]) -> Corpus:
     """Count documents in other columns."""
     counts = moved(corpus.counts, column, len(words))
-    return Corpus(counts, words, corpus.names, corpus.metadata, text_options=corpus.text_options)
+    options, vectors = corpus.text_options, corpus.vectors
+    return Corpus(counts, words, corpus.names, corpus.metadata, text_options=options, vectors=vectors)

@@ -14,6 +14,7 @@ from stickbreak.corpus.metadata import checked_metadata, in_tables
 from stickbreak.corpus.splits import checked_seed, held_out_rows, selected_rows, split_halves
 from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.corpus.validation import canonical_counts, checked_names, checked_vocabulary
+from stickbreak.corpus.vectors import GroupedVectors, vectors_of_documents
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -78,6 +79,8 @@ class Corpus:
     left_out : tuple of str
         What was passed over as the documents were read, in sentences: rows that cannot be read, bytes that are not of
         the encoding.
+    vectors : ndarray of shape (D, dim), GroupedVectors or None
+        A vector of each document, such as an embedding of its text, or a group of them: see `VectorTopics`.
 
     Examples
     --------
@@ -95,6 +98,7 @@ class Corpus:
     place: Place | None = None
     text_options: TextOptions | None = None
     left_out: tuple[str, ...] = ()
+    vectors: np.ndarray | GroupedVectors | None = None
 
     @classmethod
     def from_counts(
@@ -103,6 +107,7 @@ class Corpus:
         vocabulary: Sequence[str] | None = None,
         names: Sequence[str] | None = None,
         metadata: Any = None,
+        vectors: Any = None,
     ) -> Corpus:
         """Check counts of any common kind and return them as a Corpus.
 
@@ -119,6 +124,8 @@ class Corpus:
             The names of the documents.
         metadata : pyarrow.Table, pandas or polars DataFrame, or mapping of columns, optional
             Columns beside the documents.
+        vectors : array-like of shape (D, dim), sequence of such tables, or GroupedVectors, optional
+            A vector, or a group of vectors, of each document.
 
         Returns
         -------
@@ -132,11 +139,12 @@ class Corpus:
         """
         options = None
         left_out: tuple[str, ...] = ()
+        own: Any = None
         if isinstance(X, Corpus):
             counts, vocabulary, names = X.counts, _first(vocabulary, X.vocabulary), _first(names, X.names)
             metadata = X.metadata if metadata is None else metadata
-            options, left_out = X.text_options, X.left_out
-            if vocabulary is X.vocabulary and names is X.names and metadata is X.metadata:
+            options, left_out, own = X.text_options, X.left_out, X.vectors
+            if vocabulary is X.vocabulary and names is X.names and metadata is X.metadata and vectors is None:
                 return X
         else:
             if hasattr(X, "columns") and hasattr(X, "to_numpy"):
@@ -145,7 +153,8 @@ class Corpus:
         if metadata is not None:
             metadata = checked_metadata(metadata, counts.shape[0])
         words = checked_vocabulary(vocabulary, counts.shape)
-        return cls(counts, words, checked_names(names, counts.shape), metadata, None, options, left_out)
+        own = own if vectors is None else vectors_of_documents(vectors, counts.shape[0])
+        return cls(counts, words, checked_names(names, counts.shape), metadata, None, options, left_out, own)
 
     @property
     def n_documents(self) -> int:
@@ -220,7 +229,8 @@ class Corpus:
         metadata = None if self.metadata is None else self.metadata.take(from_start)
         few = from_start.size < self.n_documents // FEW
         counts = rows_of(self.counts, from_start) if few else self.counts[from_start]
-        return replace(self, counts=counts, names=names, metadata=metadata, place=None)
+        vectors = None if self.vectors is None else self.vectors[from_start]
+        return replace(self, counts=counts, names=names, metadata=metadata, place=None, vectors=vectors)
 
     def _contiguous(self, start: int, stop: int) -> Corpus:
         pointers = self.counts.indptr[start : stop + 1]
@@ -229,7 +239,8 @@ class Corpus:
         place = None if self.place is None else self.place.part(slice(start, stop))
         names = None if self.names is None else self.names[start:stop]
         metadata = None if self.metadata is None else self.metadata.slice(start, stop - start)
-        return replace(self, counts=counts, names=names, metadata=metadata, place=place)
+        vectors = None if self.vectors is None else self.vectors[start:stop]
+        return replace(self, counts=counts, names=names, metadata=metadata, place=place, vectors=vectors)
 
     def split(self, held_out: float = 0.1, *, seed: int = 0) -> tuple[Corpus, Corpus]:
         """Split the documents at random into two corpora.

@@ -204,6 +204,11 @@ def write_corpus(corpus: Corpus, path: PathLike, overwrite: bool = False) -> Non
     """
     if not isinstance(corpus, Corpus):
         raise InputError(f"write_corpus writes a Corpus, not {kind_of(corpus)}; make one with Corpus.from_counts")
+    if corpus.vectors is not None:
+        raise InputError(
+            "the corpus has vectors, which a corpus folder does not hold; write replace(corpus, vectors=None), and the "
+            "vectors to a file of their own (numpy.save)"
+        )
     counts = corpus.counts
     with corpus_writer(
         path,

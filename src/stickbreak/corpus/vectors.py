@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -304,6 +305,43 @@ def checked_values(values: Any) -> np.ndarray:
         if len(broken):
             row, column = start + int(broken[0, 0]), int(broken[0, 1])
             raise InputError(_not_finite(row, str(column), array[row, column]))
+    return array
+
+
+def vectors_of_documents(vectors: Any, n_documents: int) -> np.ndarray | GroupedVectors:
+    """Check that there is a vector of each document, or a group of vectors: a table, or text of JSON in its place.
+
+    A column of a table that holds lists may have them as text: [0.25, -1.5].
+    """
+    if not isinstance(vectors, GroupedVectors) and getattr(vectors, "ndim", 0) != 2:
+        rows = [_listed(one, row) for row, one in enumerate(vectors)]
+        deep = {one.ndim for one in rows}
+        if deep == {1} and len({one.size for one in rows}) > 1:
+            row = next(row for row, one in enumerate(rows) if one.size != rows[0].size)
+            raise InputError(
+                f"the vector of document {row} has {rows[row].size} numbers, but that of the first {rows[0].size}; "
+                "give vectors of one length"
+            )
+        vectors = np.array(rows) if deep == {1} else GroupedVectors.from_arrays(rows)
+    if len(vectors) != n_documents:
+        raise InputError(
+            f"there are {len(vectors)} vectors for {n_documents} documents; give one for each, in their order"
+        )
+    return vectors if isinstance(vectors, GroupedVectors) else checked_values(vectors)
+
+
+def _listed(one: Any, row: int) -> np.ndarray:
+    """Return the vector, or the vectors, of a document."""
+    value = one.as_py() if hasattr(one, "as_py") else one
+    try:
+        array = np.asarray(json.loads(value) if isinstance(value, str) else value, dtype=np.float64)
+    except (TypeError, ValueError):
+        array = np.zeros(())
+    if array.ndim not in (1, 2):
+        shown = " ".join(f"{value!r:.40}".split())
+        raise InputError(
+            f"the vector of document {row} is {shown}; give a list of numbers for each document, as [0.25, -1.5]"
+        )
     return array
 
 

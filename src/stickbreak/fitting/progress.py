@@ -22,6 +22,7 @@ _STAGES = {
     "name": "names",
     "judge": "lists",
     "report": "documents",
+    "draw": "draws, sweeps",
 }
 
 

@@ -402,6 +402,11 @@ class Estimator(BaseEstimator):
         InputError
             If a part of the model is an object of your own class: loading it would have to run its code.
         """
+        arrays, meta = self._packed()
+        persistence.write_folder(path, kind=type(self).__name__, arrays=arrays, meta=meta, overwrite=overwrite)
+
+    def _packed(self) -> Packed:
+        """Return a fitted model as arrays and plain values."""
         check_is_fitted(self)
         arrays = {name: getattr(self, name) for name in self._fitted_arrays}
         arrays |= {f"trace.{name}": column for name, column in self._trace.arrays().items()}
@@ -421,38 +426,43 @@ class Estimator(BaseEstimator):
         if values:
             arrays |= {f"kept.{name}": array for name, array in state.items()}
             meta["kept"] = values
-        persistence.write_folder(path, kind=type(self).__name__, arrays=arrays, meta=meta, overwrite=overwrite)
+        return arrays, meta
 
     @classmethod
     def _load(cls, path: PathLike) -> Self:
         """Read what `save` wrote."""
         arrays, meta = persistence.read_folder(path, kind=cls.__name__)
         try:
-            parameters = {name: unpacked(value, arrays) for name, value in meta["parameters"].items()}
-            model = cls._from_description(parameters, arrays, meta)
-            for name in cls._fitted_arrays:
-                setattr(model, name, arrays[name])
-            for name in cls._fitted_values:
-                setattr(model, name, value_from(meta["values"][name], arrays))
-            model._reading = dict(unpacked(meta["reading"], arrays)) if "reading" in meta else None
-            model._held_out = HeldOutScore.unpacked(meta["held_out"]) if "held_out" in meta else None
-            columns = {k.removeprefix("trace."): v for k, v in arrays.items() if k.startswith("trace.")}
-            model._trace = Trace.from_arrays(columns)
-            model.learned_ = cls._checked_names(meta["values"]["learned_"])
-            n_features = whole_number("n_features_in_", model.n_features_in_)
-            if meta["feature_names"]:
-                names = names_in(meta["feature_names"], n_features, "feature names")
-                model.feature_names_in_ = np.array(names, dtype=object)
-            kept = {k.removeprefix("kept."): v for k, v in arrays.items() if k.startswith("kept.")}
-            with np.errstate(over="ignore", invalid="ignore"):  # sums of what is checked
-                model._restore_kept(kept, meta.get("kept", {}))
-                model._check_fitted_state()
+            return cls._unpacked(arrays, meta)
         except KeyError as error:
             raise ModelFormatError(
                 f"{path} lacks {error}, which a {cls.__name__} needs; fit and save it again."
             ) from None
         except (TypeError, ValueError, AttributeError, OverflowError) as error:
             raise ModelFormatError(f"{path} is damaged ({error}); fit and save it again.") from None
+
+    @classmethod
+    def _unpacked(cls, arrays: dict[str, NDArray], meta: dict[str, Any]) -> Self:
+        """Return the model of what `_packed` returned; a KeyError, ValueError or the like if it is damaged."""
+        parameters = {name: unpacked(value, arrays) for name, value in meta["parameters"].items()}
+        model = cls._from_description(parameters, arrays, meta)
+        for name in cls._fitted_arrays:
+            setattr(model, name, arrays[name])
+        for name in cls._fitted_values:
+            setattr(model, name, value_from(meta["values"][name], arrays))
+        model._reading = dict(unpacked(meta["reading"], arrays)) if "reading" in meta else None
+        model._held_out = HeldOutScore.unpacked(meta["held_out"]) if "held_out" in meta else None
+        columns = {k.removeprefix("trace."): v for k, v in arrays.items() if k.startswith("trace.")}
+        model._trace = Trace.from_arrays(columns)
+        model.learned_ = cls._checked_names(meta["values"]["learned_"])
+        n_features = whole_number("n_features_in_", model.n_features_in_)
+        if meta["feature_names"]:
+            names = names_in(meta["feature_names"], n_features, "feature names")
+            model.feature_names_in_ = np.array(names, dtype=object)
+        kept = {k.removeprefix("kept."): v for k, v in arrays.items() if k.startswith("kept.")}
+        with np.errstate(over="ignore", invalid="ignore"):  # sums of what is checked
+            model._restore_kept(kept, meta.get("kept", {}))
+            model._check_fitted_state()
         return model
 
     @classmethod

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from stickbreak.corpus import Corpus, TextOptions, count_texts
 from stickbreak.corpus.alignment import in_columns
 from stickbreak.corpus.arguments import WrongInput, wrong_input
-from stickbreak.corpus.text_columns import columns_of, is_frame, texts_in, texts_of
+from stickbreak.corpus.text_columns import column_of, columns_of, is_frame, texts_in, texts_of
 from stickbreak.exceptions import InputError, InvalidCorpus
 from stickbreak.prediction.topics import FlatTopics
 from stickbreak.prediction.words import no_documents
@@ -42,7 +42,9 @@ def counted(model: FlatTopics, X: Any, *, reset: bool = False) -> Any:
         return count_texts(texts)
     if not texts:
         return no_documents(model.vocabulary_)
-    return count_texts(texts, _options_of_fit(model), vocabulary=model.vocabulary_)
+    column = model.vector_column_
+    vectors = column_of(X, column) if is_frame(X) and column is not None else None
+    return count_texts(texts, _options_of_fit(model), vocabulary=model.vocabulary_, vectors=vectors)
 
 
 def counted_with_new(model: FlatTopics, X: Any) -> Any:

@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -152,6 +152,8 @@ class FlatTopics:
     vocabulary_: tuple[str, ...]
     text_options_: TextOptions | None = None  # how the texts of the fit were counted; None after a fit to counts
     text_column_: str | None = None  # their column in its data frame
+    takes_vectors: ClassVar[bool] = False  # whether topics follow from vectors of the documents, not from their words
+    vector_column_: str | None = None  # the column of these vectors
     _labels: dict[int, str] | None = None  # that were given, by the number of the topic
 
     @property

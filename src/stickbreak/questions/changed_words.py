@@ -78,13 +78,19 @@ def words_over_time(
     Raises
     ------
     InputError
-        If there are no dates, or they cannot be read, or level is not above 0 and at most 1.
+        If there are no dates, they cannot be read or lie in one period, or level is not above 0 and at most 1.
     """
     asked, corpus = labelled_topics(model, topic), documents_with(model, X, dates)
     days = days_of(corpus, dates, date_format)
     warn_of_gaps(np.isnat(days), "date")
     by = fitting_period(days, MOST_PERIODS) if by is None else by
     group, periods = numbered(period_starts(days, by).astype("datetime64[s]"))
+    if len(periods) < 2:
+        same = np.unique(days[~np.isnat(days)]).size == 1
+        unit, shorter = ("day", "") if same else (by, " by='day' (--by day), or")
+        raise InputError(
+            f"all dates lie in one {unit}, so no word can rise or fall; give{shorter} documents of more days."
+        )
     table = _table(model, corpus, asked, group, ("period", periods), level)
     table.attrs["by"] = by
     return table
@@ -112,14 +118,15 @@ def words_by(
     Raises
     ------
     InputError
-        If there is no such column, no category or more than 1,000, or level is not above 0 and at most 1.
+        If there is no such column, it has one value or more than 1,000, or level is not above 0 and at most 1.
     """
     asked, corpus = labelled_topics(model, topic), documents_with(model, X, category)
     categories = categories_of(corpus, category, "category")
     warn_of_gaps(categories.isna().to_numpy(), "category")
     group, names = numbered(categories)
-    if not 1 <= len(names) <= MOST_CATEGORIES:
-        raise InputError(f"there are {len(names):,} categories; give a column of 1 to {MOST_CATEGORIES:,} values.")
+    if not 2 <= len(names) <= MOST_CATEGORIES:
+        plural = "is 1 category" if len(names) == 1 else f"are {len(names):,} categories"
+        raise InputError(f"there {plural}; give a column of 2 to {MOST_CATEGORIES:,} values.")
     return _table(model, corpus, asked, group, ("category", names), level)
 
 

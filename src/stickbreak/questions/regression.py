@@ -50,6 +50,7 @@ def effects(
     date_format: str | None = None,
     n_draws: int = DRAWS,
     random_state: int = 0,
+    callback: Callable[[dict[str, Any]], None] | None = None,
 ) -> pd.DataFrame:
     """Return how the share of each topic in a document depends on columns beside the documents.  docs/math (Q10), (Q11)
 
@@ -71,6 +72,8 @@ def effects(
         Draws of the weights of all documents.
     random_state : int, default=0
         Seed of the draws.
+    callback : callable, optional
+        Called with a dict after each sweep over the documents: {"stage": "draw", "done", "total"}.
 
     Returns
     -------
@@ -95,7 +98,7 @@ def effects(
         raise InputError("effects draws the topic of each token, but the counts are not whole numbers; give counts.")
     regression = Regression(design)
     pooled = Pooled(regression)
-    for theta in weight_draws(model.topic_word_, prior, corpus, regression, n_draws, random_state):
+    for theta in weight_draws(model.topic_word_, prior, corpus, regression, n_draws, random_state, callback):
         pooled.add(theta[:, asked.numbers])
     estimate, error, freedom = pooled.result()
     reach = stats.t.ppf((1 + LEVEL) / 2, freedom) * error
@@ -248,7 +251,13 @@ class Pooled:
 
 
 def weight_draws(
-    phi: Float, prior: Float, corpus: Corpus, regression: Regression | None, n_draws: int, seed: int
+    phi: Float,
+    prior: Float,
+    corpus: Corpus,
+    regression: Regression | None,
+    n_draws: int,
+    seed: int,
+    callback: Callable[[dict[str, Any]], None] | None = None,
 ) -> Iterator[Float]:
     """Yield draws of the weights of documents, (D, K), with a prior whose means follow the formula.  docs/math (Q11)
 
@@ -257,13 +266,16 @@ def weight_draws(
     total = float(prior.sum())
     a = np.tile(prior, (len(corpus), 1))
     theta: Float = a / total
-    for sweep in range(_FIRST_SWEEPS + _BETWEEN * n_draws):
+    n_sweeps = _FIRST_SWEEPS + _BETWEEN * n_draws
+    for sweep in range(n_sweeps):
         rng = stream_at(seed, "weights of documents", sweep)
         for block in document_blocks(len(corpus), _WIDE):
             theta[block] = drawn_weights(phi, a[block], theta[block], corpus[block], rng)
         if regression is not None:
             predicted = np.maximum(regression.resampled(theta, rng), _LEAST_PRIOR * theta.mean(axis=0))
             a = total * predicted / predicted.sum(axis=1, keepdims=True)
+        if callback is not None:
+            callback({"stage": "draw", "done": sweep + 1, "total": n_sweeps})
         if sweep >= _FIRST_SWEEPS and (sweep - _FIRST_SWEEPS) % _BETWEEN == _BETWEEN - 1:
             yield theta.copy()
 

@@ -3,5 +3,6 @@
 from stickbreak.variational.estimator import VariationalHDP
 from stickbreak.variational.gaussian_hdp import GaussianHDP
 from stickbreak.variational.gaussian_mixture import GaussianDPMixture
+from stickbreak.variational.vector_topics import VectorTopics
 
-__all__ = ["GaussianDPMixture", "GaussianHDP", "VariationalHDP"]
+__all__ = ["GaussianDPMixture", "GaussianHDP", "VariationalHDP", "VectorTopics"]

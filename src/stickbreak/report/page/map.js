@@ -59,7 +59,8 @@ function startDocumentMap(map, alone) {
     stamp(disc(lit === null ? radius : Math.max(radius, (nLit < 500 ? 4 : 2) * ratio)), true);
     context.putImageData(image, 0, 0);
     placeNames();
-    if (pinned === false) ring.hidden = true;
+    if (!pinned) ring.hidden = true;
+    else if (pointed !== null) placeCard();
   }
   const redraw = () => { if (!pending) { pending = true; requestAnimationFrame(draw); } };
 
@@ -142,7 +143,7 @@ function startDocumentMap(map, alone) {
     zoomBy(apart(now) / Math.max(apart(before), 1), (now[0] + other[0]) / 2, (now[1] + other[1]) / 2);
   });
   canvas.addEventListener("pointerup", (event) => {
-    if (travelled < 5 * ratio && held.size === 1) { const i = pick(...pointOf(event)); pinned = i !== null; point(i); }
+    if (travelled < 5 * ratio && held.size === 1) choose(pick(...pointOf(event)));
   });
   for (const kind of ["pointerup", "pointercancel"]) canvas.addEventListener(kind, (event) => held.delete(event.pointerId));
   canvas.addEventListener("pointerleave", () => { if (!pinned) point(null); });
@@ -179,7 +180,7 @@ function startDocumentMap(map, alone) {
     if (i === null) { card.hidden = true; ring.hidden = true; return; }
     const { names, texts: beginnings } = await texts();
     if (pointed !== i) return;
-    const [number, label] = map.topics[topicOf[i]], [x, y] = place(xs[i], ys[i]), width = canvas.width / ratio;
+    const [number, label] = map.topics[topicOf[i]];
     const topic = [el("span", { class: "number" }, `#${number} `), word(label)];
     const title = names === null ? `Document ${whole(rows[i])}` : names[i];
     card.replaceChildren(el("b", { dir: "auto" }, title),
@@ -187,11 +188,17 @@ function startDocumentMap(map, alone) {
       el("span", { dir: "auto" }, beginnings[i]));
     card.hidden = ring.hidden = false;
     card.classList.toggle("pinned", pinned);
+    placeCard();
+  }
+  function placeCard() { // the ring around the document that is pointed at, and its card beside it; both go with the view
+    const [x, y] = place(xs[pointed], ys[pointed]), width = canvas.width / ratio, height = canvas.height / ratio;
+    card.hidden = ring.hidden = x < 0 || y < 0 || x > width || y > height;
     ring.style.transform = `translate(-50%, -50%) translate(${x}px, ${y}px)`;
     const across = Math.min(Math.max(x - card.offsetWidth / 2, 4), width - card.offsetWidth - 4), below = y + 14;
-    const up = below + card.offsetHeight > canvas.height / ratio ? Math.max(4, y - 14 - card.offsetHeight) : below;
+    const up = below + card.offsetHeight > height ? Math.max(4, y - 14 - card.offsetHeight) : below;
     card.style.transform = `translate(${across}px, ${up}px)`;
   }
+  const choose = (i) => { pinned = i !== null; return point(i); };
   let haystack = null;
   async function search() {
     const parts = asked("map-query");
@@ -210,5 +217,5 @@ function startDocumentMap(map, alone) {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { recolour(); redraw(); });
   recolour();
   new ResizeObserver(resize).observe(canvas);
-  return { draw, view, pick, point, place, zoomBy, move, fit, search, rows, lit: () => lit, xs, ys };
+  return { draw, view, pick, point, choose, place, zoomBy, move, fit, search, rows, lit: () => lit, xs, ys };
 }
