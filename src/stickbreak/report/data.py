@@ -144,6 +144,7 @@ class FitReport:
     trace: dict[str, tuple[float | None, ...]]  # an entry for each reported lap, "lap" included
     moves: tuple[dict[str, Any], ...]  # the accepted moves, as `moves_` of the model has them
     left_out: tuple[str, ...] = ()  # what the reading of the documents left out or replaced, in sentences
+    unit: str = "token"  # what the objective is counted by
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ class FittedRun(Protocol):
     """What is read here of a fitted model; every estimator has it."""
 
     objective_name: ClassVar[str]
+    unit: ClassVar[str]
     objective_: float
     n_laps_: int
     converged_: bool
@@ -57,6 +58,7 @@ def describe_fit(model: FittedRun, n_found: int) -> FitReport:
         trace={name: tuple(finite_or_none(v) for v in values[keep]) for name, values in sorted(trace.items())},
         moves=tuple(model.moves_),
         left_out=model.left_out_,
+        unit=model.unit,
     )
 
 
