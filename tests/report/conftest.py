@@ -30,6 +30,7 @@ class SmallModel:
         }
     )
     objective_name: str = "objective"
+    unit: str = "token"
     objective_: float = -8.25
     learned_: list = field(default_factory=list)
     n_laps_: int = 3
