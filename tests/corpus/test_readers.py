@@ -235,6 +235,8 @@ def test_uci_is_read_with_any_blanks(tmp_path):
 def test_matrix_market_takes_weights_and_dense_files(tmp_path):
     scipy.io.mmwrite(tmp_path / "a.mtx", sp.coo_matrix([[0.5, 0.0, 2.0]]))
     assert not read(tmp_path / "a.mtx").is_integer
+    fortran = write(tmp_path / "f.mtx", "%%MatrixMarket matrix coordinate real general\n1 2 1\n1 2 1.5D+01\n")
+    assert read(fortran).counts.toarray().tolist() == [[0, 15]]
     scipy.io.mmwrite(tmp_path / "b.mtx", np.array(TABLE), symmetry="general")
     np.testing.assert_array_equal(read(tmp_path / "b.mtx").counts.toarray(), TABLE)
 

@@ -92,6 +92,7 @@ def vocabulary_for(
 
 _LARGEST = 2**31 - 1
 _BYTES_OF_AN_ENTRY = 12  # of a file, about
+_FORTRAN = bytes.maketrans(b"dD", b"ee")  # it writes 1.5D+02
 _SIZES = re.compile(rb"\d{1,18}(?:\s+\d{1,18})*")
 _PAIRS = re.compile(rb"\d{1,18}(?:\s+\d{1,18}:\d{1,18})*+")
 
@@ -110,6 +111,21 @@ def _lines(file: BinaryIO, path: Path, limits: ReadLimits) -> Iterator[tuple[int
         yield number, line
 
 
+class _Numbers(io.RawIOBase):
+    """What is left of a file of numbers, with exponents as all but Fortran write them."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        content = self._file.read(len(buffer)).translate(_FORTRAN)
+        buffer[: len(content)] = content
+        return len(content)
+
+
 def _columns(
     file: BinaryIO, path: Path, n_before: int, dtypes: tuple[str, ...], what: str, limits: ReadLimits
 ) -> list[np.ndarray]:
@@ -120,8 +136,17 @@ def _columns(
     kinds: Any = dict(zip(names, dtypes, strict=True))
     try:
         with np.errstate(invalid="ignore"):  # pandas refuses these by itself
-            frame = pd.read_csv(file, sep=r"\s+", header=None, names=names, index_col=False, dtype=kinds,
-                                na_filter=False, quoting=csv.QUOTE_NONE, encoding="latin-1")  # fmt: skip
+            frame = pd.read_csv(
+                io.BufferedReader(_Numbers(file)),
+                sep=r"\s+",
+                header=None,
+                names=names,
+                index_col=False,
+                dtype=kinds,
+                na_filter=False,
+                quoting=csv.QUOTE_NONE,
+                encoding="latin-1",
+            )
     except pd.errors.EmptyDataError:
         return [np.empty(0, dtype) for dtype in dtypes]
     except (ValueError, OverflowError) as error:
@@ -139,7 +164,7 @@ def _wrong_lines(path: Path, n_before: int, dtypes: tuple[str, ...], limits: Rea
                 continue
             try:
                 for field, dtype in zip(fields, dtypes, strict=True):
-                    np.dtype(dtype).type(float(field) if dtype == "float64" else int(field[:20]))
+                    np.dtype(dtype).type(float(field.translate(_FORTRAN)) if dtype == "float64" else int(field[:20]))
             except (ValueError, OverflowError):
                 yield f"line {number} is {_shown(line)}"
 
