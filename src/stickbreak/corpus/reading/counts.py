@@ -147,17 +147,6 @@ def _columns(
                 quoting=csv.QUOTE_NONE,
                 encoding="latin-1",
             )
-            frame = pd.read_csv(
-                io.BufferedReader(_Numbers(file)),
-                sep=r"\s+",
-                header=None,
-                names=names,
-                index_col=False,
-                dtype=kinds,
-                na_filter=False,
-                quoting=csv.QUOTE_NONE,
-                encoding="latin-1",
-            )
     except pd.errors.EmptyDataError:
         return [np.empty(0, dtype) for dtype in dtypes]
     except (ValueError, OverflowError) as error:
