@@ -16,15 +16,15 @@ def frame():
     kind = rng.choice(list(WORDS), 120)
     texts = [" ".join([*rng.choice(WORDS[one].split(), 3), str(rng.choice(["day", "year", "people"]))]) for one in kind]
     vectors = np.where(kind[:, None] == "bakery", [[1.0, 0.0, 0.2]], [[0.0, 1.0, 0.2]]) + rng.normal(0, 0.1, (120, 3))
-    return pd.DataFrame({"text": texts, "vector": vectors.tolist(), "kind": kind})
+    return pd.DataFrame({"text": texts, "embedding": vectors.tolist(), "kind": kind})
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl", "npy"])
 def test_topics_of_vectors_have_the_words_of_their_texts(run, frame, tmp_path, suffix):
-    texts, vectors = tmp_path / f"texts.{suffix if suffix != 'npy' else 'csv'}", "vector"
+    texts, vectors = tmp_path / f"texts.{suffix if suffix != 'npy' else 'csv'}", "embedding"
     if suffix == "npy":
         vectors = tmp_path / "vectors.npy"
-        np.save(vectors, np.array(frame.pop("vector").tolist()))
+        np.save(vectors, np.array(frame.pop("embedding").tolist()))
     if suffix == "jsonl":
         frame.to_json(texts, orient="records", lines=True)
     elif suffix == "parquet":
@@ -49,7 +49,7 @@ def test_topics_of_vectors_have_the_words_of_their_texts(run, frame, tmp_path, s
     assert "nats per vector" in run("evaluate", model, texts).stdout
     run("report", model, texts, "--out", tmp_path / "report.html")
     run("report", model, texts, "--map", "--out", tmp_path / "map.html")
-    assert '"vector"' not in (tmp_path / "report.html").read_text()  # no column of numbers beside the documents
+    assert '"embedding"' not in (tmp_path / "report.html").read_text()  # no column of numbers beside the documents
 
 
 @pytest.mark.parametrize(
@@ -57,8 +57,8 @@ def test_topics_of_vectors_have_the_words_of_their_texts(run, frame, tmp_path, s
     [
         (["--vectors", "other"], "other"),
         (["--method", "vectors"], "--method vectors needs a vector of each document"),
-        (["--method", "hybrid", "--vectors", "vector"], "--vectors is for --method vectors, but --method is hybrid"),
-        (["--vectors", "vector", "--held-out", "0.1"], "--held-out predicts words"),
+        (["--method", "hybrid", "--vectors", "embedding"], "--vectors is for --method vectors, but --method is hybrid"),
+        (["--vectors", "embedding", "--held-out", "0.1"], "--held-out predicts words"),
         (["--vectors", "kind"], "the vector of document 0 is"),
         (["--vectors", "few.npy"], "there are 5 vectors for 120 documents"),
     ],
@@ -73,5 +73,5 @@ def test_vectors_that_cannot_be_are_refused(run, frame, tmp_path, monkeypatch, o
 def test_a_model_of_words_takes_no_vectors(run, frame, tmp_path):
     frame.to_csv(tmp_path / "texts.csv", index=False)
     run("fit", tmp_path / "texts.csv", "--out", tmp_path / "model", *FIT, "--laps", "3")
-    refused = run("transform", tmp_path / "model", tmp_path / "texts.csv", "--vectors", "vector", code=2)
+    refused = run("transform", tmp_path / "model", tmp_path / "texts.csv", "--vectors", "embedding", code=2)
     assert "--vectors is for models of --method vectors" in refused.stderr
