@@ -49,6 +49,8 @@ def test_noisy_objective_is_judged_by_means():
         "passes.",
     )
     assert len(trace) == 7  # (-4.02 - 5.02) / 2 is below (-4 - 5) / 2
+    for rise, converged in ((0.009, True), (0.011, False)):  # of each pass
+        assert run(rising(*(rise * lap for lap in range(8))), window=2, n_laps=8)[0].converged == converged
 
 
 def test_loop_stops_when_the_objective_rises_by_less_than_the_tolerance():
