@@ -147,7 +147,7 @@ class TopicModel(DirichletTopics):
     bursts : bool, default=False
         Whether a token may repeat its document: a word that a document has then comes again more easily, and topics
         count the tokens that do not repeat (docs/math (L22)). How much topics weigh is learned; documents whose words
-        come again predict better.
+        come again predict better. Fewer topics are found.
     n_laps : int, default=1000
         Maximum number of passes over the data. A pass ("lap" in names) visits every token once.
     tolerance : float or None, default=1e-4
