@@ -5,10 +5,12 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.manifold import trustworthiness
 
 import stickbreak
 from stickbreak.corpus import Corpus, GroupedVectors, count_texts, write_corpus
 from stickbreak.exceptions import InputError
+from stickbreak.questions.document_map import document_map, placed_documents, topics_of_map
 
 SUBJECTS = (("bread", "butter", "salt", "soup"), ("ship", "sea", "sail", "wave"), ("court", "judge", "law", "trial"))
 N, DIM = 240, 12
@@ -90,6 +92,15 @@ def test_documents_with_several_vectors_have_several_topics(planted):
     assert (weights.max(axis=1)[~mixed] > 0.8).mean() > 0.9  # a small topic takes part in a few
     groups = GroupedVectors.from_arrays(pairs)
     assert model.transform(count_texts(both, vectors=groups)).tobytes() == weights.tobytes()
+
+
+def test_the_map_keeps_neighbours_among_the_vectors_of_a_topic(model, documents):
+    found = document_map(model, documents)
+    own = model.map_vectors(documents)
+    within = [trustworthiness(own[at], found.positions[at]) for at in (found.topics == k for k in range(3))]
+    by_weights = placed_documents(model.transform(documents), found.rows, N, topics_of_map(model), 0)
+    without = [trustworthiness(own[at], by_weights.positions[at]) for at in (found.topics == k for k in range(3))]
+    assert np.mean(within) > np.mean(without) + 0.1
 
 
 def test_a_saved_model_keeps_words_and_vectors(model, documents, tmp_path):

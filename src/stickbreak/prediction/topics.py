@@ -188,6 +188,10 @@ class FlatTopics:
         """Return what `transform` does, as an array, dense or sparse, whatever scikit-learn's `set_output` says."""
         return self.transform(X)
 
+    def map_vectors(self, X: Any) -> Float | None:
+        """Return rows of length one whose products say how alike documents are, (D, m); None: their weights say it."""
+        return None
+
     @property
     def n_topics_(self) -> int:
         """Number of topics K of the fitted model."""

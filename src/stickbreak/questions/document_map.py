@@ -131,7 +131,8 @@ def document_map(model: FlatTopics, X: Any, n: int = MOST_DOCUMENTS, random_stat
     for block, of_block in weight_blocks(model, corpus, topics.numbers, chosen):
         weights[done : done + block.size] = of_block
         done += block.size
-    return placed_documents(weights, chosen, rows.size, topics, random_state)
+    vectors = model.map_vectors(corpus[chosen])
+    return placed_documents(weights, chosen, rows.size, topics, random_state, vectors)
 
 
 def topics_of_map(model: FlatTopics) -> MapTopics:
@@ -159,8 +160,13 @@ def sampled_rows(rows: Int, most: int, n_topics: int, random_state: int) -> Int:
     return np.sort(np.random.default_rng(random_state).choice(rows, size=most, replace=False))
 
 
-def placed_documents(weights: Single, rows: Int, n_documents: int, topics: MapTopics, random_state: int) -> DocumentMap:
-    """Return the map of documents of which the topic weights are known, (n, K); those without a weight are left out."""
+def placed_documents(
+    weights: Single, rows: Int, n_documents: int, topics: MapTopics, random_state: int, vectors: Float | None = None
+) -> DocumentMap:
+    """Return the map of documents of which the topic weights are known, (n, K); those without a weight are left out.
+
+    With `vectors` of length one, (n, m), documents whose vectors are similar are near each other.
+    """
     from threadpoolctl import threadpool_limits
 
     known = weights.sum(axis=1) > 0
@@ -168,9 +174,10 @@ def placed_documents(weights: Single, rows: Int, n_documents: int, topics: MapTo
     if not rows.size:
         raise InputError("no document has a word that the model knows; give documents like those of the fit.")
     root = np.sqrt(weights / weights.sum(axis=1, keepdims=True))
+    alike = root if vectors is None else np.asarray(vectors[known], dtype=np.float32)
     with threadpool_limits(1):  # sums of several threads come in any order
         start = np.asarray(np.square(root) @ topics.places, dtype=np.float64)
-        near = nearest_documents(root, min(_NEIGHBOURS, rows.size - 1), random_state)
+        near = nearest_documents(alike, min(_NEIGHBOURS, rows.size - 1), random_state)
         positions = embedded(near, start, random_state)
     largest = weights.argmax(axis=1).astype(np.int64)
     levels = tuple(_level(topics, n, positions, largest) for n in _numbers_of_groups(topics))

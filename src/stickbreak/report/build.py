@@ -290,7 +290,7 @@ def _document_map(
         names=tuple(join.label for join in joined.joins),
         overview=joined.overview,
     )
-    found = placed_documents(weights, rows, n_documents, of_map, seed)
+    found = placed_documents(weights, rows, n_documents, of_map, seed, shown.model.map_vectors(shown.corpus[rows]))
     return describe_map(found, shown.corpus, texts, shown.model.vocabulary_, shown.topic_word)
 
 

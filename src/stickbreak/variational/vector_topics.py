@@ -193,7 +193,7 @@ class VectorTopics(TopicEstimator):
 
     def _take_directions(self, documents: Corpus) -> None:
         """Find the mean and the leading principal directions of vectors of length one."""
-        values = _of_length_one(documents)
+        values = _of_length_one(_values(documents))
         self.mean_ = values.mean(axis=0)
         covariance = (values - self.mean_).T @ (values - self.mean_) / len(values)
         variances, directions = np.linalg.eigh(covariance)
@@ -204,7 +204,7 @@ class VectorTopics(TopicEstimator):
 
     def _projected(self, documents: Corpus) -> Any:
         """Return what the model of the vectors takes: their principal coordinates."""
-        values, vectors = _of_length_one(documents), documents.vectors
+        values, vectors = _of_length_one(_values(documents)), documents.vectors
         if values.shape[1] != self.mean_.size:
             raise InputError(
                 f"the vectors have {values.shape[1]} numbers, but those of the fit had {self.mean_.size}; give vectors "
@@ -247,6 +247,11 @@ class VectorTopics(TopicEstimator):
         if isinstance(vectors, GroupedVectors):
             raise InputError("this model was fitted to one vector of each document, but X has several; give one.")
         return np.column_stack([model.predict_proba(vectors), np.zeros(len(vectors))])
+
+    def map_vectors(self, X: Any) -> Float | None:
+        """Return the principal coordinates of documents with one vector, made of length one, (D, m)."""
+        vectors = self._projected(self._corpus(X))
+        return None if isinstance(vectors, GroupedVectors) else _of_length_one(vectors)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the log density of the vectors of documents in nats per vector, as `vector_model_` scores them.
@@ -311,9 +316,13 @@ class VectorTopics(TopicEstimator):
             raise ValueError("vector_column_ is no name")
 
 
-def _of_length_one(documents: Corpus) -> Float:
-    """Return the vectors of documents divided by their lengths; a vector of zeros stays."""
+def _values(documents: Corpus) -> Float:
+    """Return the vectors of documents, one below the other."""
     vectors = documents.vectors
-    values = np.asarray(vectors.values if isinstance(vectors, GroupedVectors) else vectors, dtype=np.float64)
+    return np.asarray(vectors.values if isinstance(vectors, GroupedVectors) else vectors, dtype=np.float64)
+
+
+def _of_length_one(values: Float) -> Float:
+    """Return vectors divided by their lengths; a vector of zeros stays."""
     lengths = np.linalg.norm(values, axis=1, keepdims=True)
     return values / np.where(lengths > 0, lengths, 1.0)
