@@ -197,3 +197,26 @@ def test_fit_that_removed_topics_goes_on(tmp_path):
     model = VariationalHDP(learn=(), eta=0.1, random_state=0, n_laps=2, **settings)
     model.fit(corpus, checkpoint=tmp_path / "fit")
     assert model.set_params(n_laps=3).fit(corpus, checkpoint=tmp_path / "fit", resume=True).n_laps_ == 3
+
+
+@pytest.mark.parametrize("name", OTHER_PARAMETERS)
+def test_resume_with_another_parameter_is_refused(corpus, tmp_path, name):
+    fit(corpus, n_laps=2, checkpoint=tmp_path / "checkpoint")
+    with pytest.raises(
+        InputError, match=rf"checkpoint belongs to a fit that differs in its {name}; resume with the same"
+    ):
+        fit(corpus, checkpoint=tmp_path / "checkpoint", resume=True, **{name: OTHER_PARAMETERS[name]})
+
+
+@pytest.mark.parametrize("other", ["one document less", "one count more", "documents in another order"])
+def test_resume_with_other_documents_is_refused(corpus, tmp_path, other):
+    fit(corpus, n_laps=2, checkpoint=tmp_path / "checkpoint")
+    counts = corpus.counts.toarray()
+    if other == "one document less":
+        counts = counts[:-1]
+    elif other == "one count more":
+        counts[5, counts[5].argmax()] += 1
+    else:
+        counts = counts[::-1]
+    with pytest.raises(InputError, match="resume with the same input"):
+        fit(Corpus.from_counts(counts), checkpoint=tmp_path / "checkpoint", resume=True)

@@ -23,6 +23,8 @@ def check_outcomes(cases):
 
 @pytest.mark.parametrize("estimator", SMALL)
 def test_nonsense_for_a_parameter_is_refused_or_fits(estimator):
+    fit = FITS[SMALL[estimator]]
+    fit.model().fit(fit.documents())  # children have the kernels that their parent has
     odd = [case for case in of_parameters() if case.estimator == estimator]
     check_outcomes([numbers.of_parameter(case) for case in random.Random(len(estimator)).sample(odd, 12)])
 
@@ -38,6 +40,7 @@ def test_nonsense_for_an_argument_is_refused_or_answered():
 
 @pytest.mark.parametrize("name", ["topics", "hybrid", "gibbs", "variational stochastic"])
 def test_the_smallest_and_the_largest_priors_fit(name):
+    FITS[name].model().fit(FITS[name].documents())
     cases = [case for case in numbers._pairs(name, FITS[name]) if "lone words" in case.name]
     check_outcomes(random.Random(2).sample(cases, 3))
 
