@@ -10,7 +10,7 @@ LOADS ?= 100000
 SEED ?= 0
 WORKERS ?= auto
 KEEP ?= fuzz-failures
-PROSE := README.md CHANGELOG.md CODE_OF_CONDUCT.md CONTRIBUTING.md SECURITY.md docs src baselines examples tools
+PROSE := README.md CHANGELOG.md CODE_OF_CONDUCT.md CONTRIBUTING.md SECURITY.md docs src baselines sequences examples tools
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOCK := uv pip compile --quiet --universal --python-version 3.11 \
 	--no-emit-index-url --no-emit-find-links --generate-hashes --no-header
@@ -20,7 +20,7 @@ LOCK := uv pip compile --quiet --universal --python-version 3.11 \
 help:
 	@echo "make demo      topics of the documentation of Python's standard library, with a report, in demo/"
 	@echo "make test      format, lint, types, spelling and tests, a worker for each core (another number: WORKERS=4; 0: this process)"
-	@echo "make test-all  also clusters, browsers, pages, trials by chance, long laws, baselines (make test-long: these alone)"
+	@echo "make test-all  also clusters, browsers, pages, trials by chance, long laws, plug-ins (make test-long: these alone)"
 	@echo "make check     what make test does, without the tests"
 	@echo "make fuzz      trials by chance of files, saved models, kills and numbers, for many hours (a short run:"
 	@echo "               make fuzz INPUTS=10000 LOADS=1000; another one: SEED=1; failing inputs are kept in fuzz-failures/)"
@@ -50,7 +50,7 @@ test: $(VENV)/run.stamp
 	wait $$first && wait $$second
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not long"
 
-# The rest: clusters, browsers, pages, trials by chance, long laws, baselines. A desk needs it before a release, and CI always.
+# The rest: clusters, browsers, pages, trials by chance, long laws, plug-ins. A desk needs it before a release, and CI always.
 test-long: export PYTHONDONTWRITEBYTECODE :=
 test-long: $(VENV)/run.stamp $(VENV)/dev.stamp
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m long
@@ -115,9 +115,10 @@ $(VENV)/build.stamp: requirements/build.txt | $(VENV)/venv.stamp
 	@$(INSTALL) --require-hashes --requirement requirements/build.txt
 	@touch $@
 
-$(VENV)/package.stamp: pyproject.toml baselines/pyproject.toml $(VENV)/build.stamp
+$(VENV)/package.stamp: pyproject.toml baselines/pyproject.toml sequences/pyproject.toml $(VENV)/build.stamp
 	@$(INSTALL) --no-deps --no-build-isolation --editable .
 	@$(INSTALL) --no-deps --no-build-isolation --editable ./baselines
+	@$(INSTALL) --no-deps --no-build-isolation --editable ./sequences
 	@touch $@
 
 $(VENV)/run.stamp: requirements/run.txt $(VENV)/package.stamp

@@ -77,6 +77,9 @@ FAMILIES: dict[str, dict[str, Command]] = {
         "vectors-peer": Command("vectors.peer", "seconds and score beside scikit-learn"),
         "short-texts": Command("vectors.short_texts", "topics of short texts by words and by vectors, beside labels"),
     },
+    "Sequences": {
+        "sequences": Command("sequences.peers", "planted states from 1 and from 50, beside hmmlearn with their number"),
+    },
 }
 COMMANDS = {name: command for family in FAMILIES.values() for name, command in family.items()}
 

@@ -13,6 +13,7 @@ from stickbreak.methods import methods
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
+CODE = ("src", "baselines/src", "sequences/src")
 _LABEL = r"\(([A-Z]\d+)\)"
 
 
@@ -33,7 +34,7 @@ def defined_labels(math: str) -> Counter[str]:
 def cited_labels() -> dict[str, list[str]]:
     """Labels that the code cites, with the files that do."""
     cited: dict[str, list[str]] = {}
-    for file in sorted([*(ROOT / "src").rglob("*.py"), *(ROOT / "baselines" / "src").rglob("*.py")]):
+    for file in sorted(file for folder in CODE for file in (ROOT / folder).rglob("*.py")):
         for line in file.read_text(encoding="utf-8").splitlines():
             if "docs/math" in line:
                 for label in re.findall(_LABEL, line.split("docs/math", 1)[1]):

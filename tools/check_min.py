@@ -31,7 +31,7 @@ def main() -> None:
         requirements.write_text(oldest(python))
         print(requirements.read_text(), flush=True)
         install(python, "--requirement", requirements, *FOR_THE_TESTS)
-        install(python, "--no-deps", ROOT, ROOT / "baselines")
+        install(python, "--no-deps", ROOT, ROOT / "baselines", ROOT / "sequences")
         # old packages may warn of what newer ones will remove: that is no fault of ours
         options = ("-o", "filterwarnings=default", "-p", "no:cacheprovider", "-m", "not slow and not data")
         tests = [ROOT / "tests" / name for name in CHECKED]

@@ -44,8 +44,8 @@ class Method:
         What it is for, in one line of help.
     group : str, default="plug-in"
         The key of `GROUPS` under which the help has it.
-    data : {"documents", "groups", "vectors", "documents and vectors"}, default="documents"
-        What it is fitted to.
+    data : {"documents", "groups", "vectors", "documents and vectors"} or str, default="documents"
+        What it is fitted to. A plug-in with data of its own names the class that reads and tells it, "module:Class".
     uncounted_starts : tuple of str or None
         Values of `init` that do not start with the given number of topics. None stands for the only start of a family
         without that parameter.

@@ -13,7 +13,7 @@ from typer.core import TyperCommand
 from stickbreak.cli import options as o
 from stickbreak.cli.documents import Documents, DocumentsAndVectors, check_input
 from stickbreak.cli.job import FitJob
-from stickbreak.cli.loading import KINDS
+from stickbreak.cli.loading import kind_of
 from stickbreak.cli.methods import DEFAULT, GROUPS_OF_METHODS, METHODS
 from stickbreak.cli.output import TOPICS_SHOWN, say
 from stickbreak.cli.settings import (
@@ -166,7 +166,7 @@ def fit(
     """
     if reading["vectors"] is not None and not _is_given(ctx, "method"):
         method = "vectors"
-    kind: Any = KINDS[METHODS[method].data]
+    kind: Any = kind_of(METHODS[method])
     if reading["vectors"] is not None and kind is Documents:
         raise InputError(f"--vectors is for --method vectors, but --method is {method}; leave one of them out")
     if held_out is not None and kind is DocumentsAndVectors:
@@ -285,7 +285,7 @@ def _number_of_topics(method: str, number: int | None) -> dict[str, int]:
     """Return the parameter that --topics sets."""
     if number is None:
         return {}
-    name = "n_topics" if issubclass(KINDS[METHODS[method].data], Documents) else "n_components"
+    name = "n_topics" if issubclass(kind_of(METHODS[method]), Documents) else "n_components"
     known = parameters_of(method)
     if name not in known:
         sizes = [f"--set {one}={known[one].default}" for one in ("branching", "n_levels", "n_super") if one in known]

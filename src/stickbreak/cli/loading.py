@@ -1,14 +1,15 @@
 """A model that a command is given, and what it was fitted to."""
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from stickbreak.cli.documents import Documents, DocumentsAndVectors
-from stickbreak.cli.methods import method_of
+from stickbreak.cli.methods import Method, method_of
 from stickbreak.cli.vectors import SingleVectors, Vectors
 from stickbreak.exceptions import InputError
 
-__all__ = ["KINDS", "check_model", "load_model", "load_words_model"]
+__all__ = ["KINDS", "check_model", "kind_of", "load_model", "load_words_model"]
 
 KINDS: dict[str, type[Documents] | type[Vectors]] = {
     "documents": Documents,
@@ -17,6 +18,12 @@ KINDS: dict[str, type[Documents] | type[Vectors]] = {
     "documents and vectors": DocumentsAndVectors,
 }
 """What a method is fitted to -> how the commands read and tell it."""
+
+
+def kind_of(method: Method) -> Any:
+    """Return how the commands read and tell what a method is fitted to: one of `KINDS`, or the class of a plug-in."""
+    module, colon, name = method.data.partition(":")
+    return getattr(import_module(module), name) if colon else KINDS[method.data]
 
 
 def load_model(path: Path) -> tuple[Any, Any]:
@@ -30,7 +37,7 @@ def load_model(path: Path) -> tuple[Any, Any]:
         raise InputError(
             f"{path} holds a {name}, which the commands do not know; use it in Python: stickbreak.load({str(path)!r})"
         )
-    return model, KINDS[method.data]
+    return model, kind_of(method)
 
 
 def load_words_model(path: Path) -> Any:

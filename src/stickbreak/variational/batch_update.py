@@ -18,7 +18,7 @@ from stickbreak.fitting.engine import run_each, workers_of
 from stickbreak.fitting.executor import Executor
 from stickbreak.fitting.loop import Lap
 from stickbreak.numerics.arrays import Int
-from stickbreak.variational.local_step import LocalResult, LocalSettings, better_of, summarise
+from stickbreak.variational.local_step import LocalResult, LocalSettings, better_of
 from stickbreak.variational.model import Gathering, Inference, Loader, Model, Schedule
 from stickbreak.variational.objective import rises
 from stickbreak.variational.state import GlobalParameters, StoredSummary
@@ -145,7 +145,7 @@ def update_batch(work: BatchWork, job: BatchJob, executor: Executor) -> BatchUpd
     if work.gather:
         wanted = [observer.wanted(result) for observer in work.observers]
         gathered.add(job.batch, result, np.unique(np.concatenate([np.zeros(0, np.int64), *wanted])))
-    summary = summarise(result, executor).compressed()
+    summary = model.summary(result, executor).compressed()
     stored, kept = job.summary.save(summary), job.documents.save(model.kept(result))
     return BatchUpdate(summary, stored, kept, result.sweeps, result.restarts, gained, observed, gathered)
 
@@ -179,7 +179,7 @@ def first_updates(
             documents.put(b, update.kept)
             counted.append((update.sweeps, update.restarts))
     sticks = model.best_sticks(totals, parameters.rho, parameters.omega)
-    after = GlobalParameters(parameters.tau, parameters.tau_sum, *sticks)
+    after = GlobalParameters(parameters.tau, parameters.tau_sum, *sticks, totals.transitions)
     state = Inference(model, after, totals, stored, documents, topic_ids, np.zeros(n_topics), -np.inf)
     state.next_id = int(topic_ids.max(initial=-1)) + 1
     state.refresh(model)

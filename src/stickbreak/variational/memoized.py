@@ -270,6 +270,9 @@ def _check_vectors(summary: Summary, name: str, n_documents: int, K: int) -> Non
         # what is left of a topic that has lost its tokens may be below zero by rounding
         fine = are_sums(array, signed=True) and (x != "N" or not array.size or array.min() >= -SUMS_TOLERANCE)
         require(fine, f"{name}.{x} holds a number out of its range")
+    if summary.transitions is not None:
+        fine = is_table(summary.transitions, K + 1, K) and summary.transitions.min(initial=0.0) >= -SUMS_TOLERANCE
+        require(fine, f"{name}.transitions cannot be those of {K} topics")
     require(are_sums(summary.Q0, signed=True), f"{name}.scalars are out of their range")
 
 

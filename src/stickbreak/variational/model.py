@@ -24,7 +24,7 @@ from stickbreak.likelihoods import Likelihood
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.variational.documents import AnyDocuments, Documents, DocumentTopics, runs
 from stickbreak.variational.kernels import statistics as statistics_kernels
-from stickbreak.variational.local_step import DocumentPrior, LocalResult, LocalSettings, Observations
+from stickbreak.variational.local_step import DocumentPrior, LocalResult, LocalSettings, Observations, summarise
 from stickbreak.variational.state import GlobalParameters, StoredSummary, Summary, expected_beta
 
 TOP_WORDS = 8  # that stand for a topic in the log of moves
@@ -88,6 +88,10 @@ class Model(ABC, Generic[AnyDocuments]):
         among: LocalResult | None = None,
     ) -> LocalResult:
         """Run the local step of every document of a batch."""
+
+    def summary(self, result: LocalResult, executor: Executor) -> Summary:
+        """Return the additive statistics of a visited batch.                                    docs/math (V8)"""
+        return summarise(result, executor)
 
     @abstractmethod
     def kept(self, result: LocalResult) -> AnyDocuments:
@@ -321,7 +325,7 @@ class Inference(Generic[AnyDocuments]):
         """Set tau, L_data and the objective from the totals (the sticks are left); `model` replaces the present one."""
         S, N, rho, omega = self.totals.S, self.totals.N, self.parameters.rho, self.parameters.omega
         self.model = model
-        self.parameters = GlobalParameters.of(model.likelihood, S, N, rho, omega)
+        self.parameters = GlobalParameters.of(model.likelihood, S, N, rho, omega, self.totals.transitions)
         self.data = model.likelihood.evidence(S, N)
         self.objective = model.objective(self.totals, rho, omega, self.data)
 

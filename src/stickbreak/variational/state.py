@@ -30,12 +30,15 @@ class GlobalParameters:
     tau_sum: Float  # (K,)    tau.sum(0); of vectors N
     rho: Float  # (K,)    q(u_k) = Beta(rho_k omega_k, (1 - rho_k) omega_k)
     omega: Float  # (K,)
+    transitions: Float | None = None  # (K + 1, K) those of the totals: of sequences
 
     @classmethod
-    def of(cls, likelihood: Likelihood, S: Float, N: Float, rho: Float, omega: Float) -> GlobalParameters:
+    def of(
+        cls, likelihood: Likelihood, S: Float, N: Float, rho: Float, omega: Float, transitions: Float | None = None
+    ) -> GlobalParameters:
         """Return the globals that follow from statistics of all rows."""
         tau = likelihood.table(S)
-        return cls(tau, likelihood.table_sum(0.0, tau, N), rho, omega)
+        return cls(tau, likelihood.table_sum(0.0, tau, N), rho, omega, transitions)
 
     def followed(self, likelihood: Likelihood, S: Float, N: Float, rho: Float, omega: Float) -> GlobalParameters:
         """Return the globals after the statistics of their rows have become S."""
@@ -47,6 +50,7 @@ class GlobalParameters:
         tau = likelihood.of_rows(words).table(totals.S[words])
         self.tau_sum = likelihood.table_sum(self.tau_sum, tau - self.tau[words], totals.N)
         self.tau[words] = tau
+        self.transitions = totals.transitions
 
     @property
     def n_topics(self) -> int:
@@ -157,6 +161,7 @@ class Summary:
     G: Float  # (K + 1,) sum_d (N_dk - theta_dk) E log pi_dk
     Q: Float  # (K + 1,) sum_d log Gamma(theta_dk)
     Q0: float  # sum_d log Gamma(sum_k theta_dk)
+    transitions: Float | None = None  # (K + 1, K) expected starts, then moves from each topic: of sequences
 
     @classmethod
     def zeros(cls, n_words: int, n_topics: int) -> Summary:
@@ -193,6 +198,8 @@ class Summary:
         for name in PER_TOPIC:
             setattr(self, name, getattr(self, name) + sign * getattr(vectors, name))
         self.Q0 += sign * vectors.Q0
+        if vectors.transitions is not None:
+            self.transitions = (0.0 if self.transitions is None else self.transitions) + sign * vectors.transitions
 
     def add_rows(self, table: Float, sign: float) -> None:
         """Add sign S to the rows of a table that it stands for, in place."""
@@ -217,6 +224,13 @@ class Summary:
         out.S = np.ascontiguousarray(np.delete(out.S, all_gone, axis=1))
         for name in PER_TOPIC:
             setattr(out, name, np.delete(getattr(out, name), all_gone))
+        if self.transitions is not None:
+            transitions = self.transitions.copy()
+            for keep, gone, _ in unions:
+                transitions[:, keep] += transitions[:, gone]
+                transitions[keep + 1] += transitions[gone + 1]
+            rows = np.array(all_gone, np.int64) + 1
+            out.transitions = np.delete(np.delete(transitions, all_gone, axis=1), rows, axis=0)
         return out
 
     def permuted(self, order: Int) -> Summary:
@@ -230,20 +244,23 @@ class Summary:
             T=self.T[with_rest],
             G=self.G[with_rest],
             Q=self.Q[with_rest],
+            transitions=None if self.transitions is None else self.transitions[np.append(0, order + 1)][:, order],
         )
 
     def vector_arrays(self) -> dict[str, NDArray]:
         """Return all but S, as arrays."""
         arrays = {name: getattr(self, name) for name in PER_TOPIC}
-        return {**arrays, "scalars": np.array([self.n_documents, self.Q0])}
+        transitions = {} if self.transitions is None else {"transitions": self.transitions}
+        return {**arrays, **transitions, "scalars": np.array([self.n_documents, self.Q0])}
 
     @classmethod
     def from_vector_arrays(cls, arrays: Mapping[str, NDArray]) -> Summary:
         """Return a summary without words from what `vector_arrays` returned."""
         n_documents, Q0 = arrays["scalars"]
         per_topic = {name: arrays[name] for name in PER_TOPIC}
-        S = np.zeros((0, per_topic["N"].size))
-        return cls(n_documents=int(n_documents), words=np.zeros(0, np.int32), S=S, Q0=float(Q0), **per_topic)
+        S, transitions = np.zeros((0, per_topic["N"].size)), arrays["transitions"] if "transitions" in arrays else None
+        words = np.zeros(0, np.int32)
+        return cls(n_documents=int(n_documents), words=words, S=S, Q0=float(Q0), transitions=transitions, **per_topic)
 
     def compressed(self) -> StoredSummary:
         """Return the same statistics as they are kept from lap to lap; `expanded` takes it back."""

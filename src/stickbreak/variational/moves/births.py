@@ -31,6 +31,7 @@ class Trial(Move):
     """The frame of both kinds of trial: when they are due, how they are judged, how they are carried out."""
 
     beside: ClassVar[int] = 1
+    merge: ClassVar[type[Merge]] = Merge  # of the laps of a trial
 
     def __init__(self) -> None:
         self._before = -np.inf  # objective at the beginning of the lap
@@ -70,7 +71,7 @@ class Trial(Move):
         if proposal is None:
             return standing
         found, _ = first_updates(schedule, *proposal)
-        merges = [Merge()] if self.merges else []
+        merges = [self.merge()] if self.merges else []
         for left in range(LAPS - 1, -1, -1):
             before = found.objective
             if rises(before, state.objective):
