@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 import stickbreak
 from stickbreak.corpus import patch_basis, patches_of, read_patches
-from stickbreak.fitting.executor import one_blas_thread
+from stickbreak.fitting.engine import one_blas_thread
 
 Image = NDArray[np.float32]  # (height, width), from 0 (black) to 1 (white)
 

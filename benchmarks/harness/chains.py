@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.hyperparameters import GammaPrior
 from stickbreak.initialization import Start
 from stickbreak.sampling.chain import Chain, ChainSettings
@@ -38,9 +38,9 @@ def make_chain(
 
 def sweeps(chain: Chain, n_sweeps: int, threads: int = 1) -> Iterator[MoveCounts]:
     """Yield the split-merge trials of each sweep, after it."""
-    with ThreadExecutor(threads) as executor:
+    with Engine(threads) as engine:
         for _ in range(n_sweeps):
-            yield chain.sweep(executor)
+            yield chain.sweep(engine)
 
 
 def monte_carlo_error(values: NDArray[np.float64], n_blocks: int = 20) -> float:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from benchmarks.harness.corpora import Split
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak.prediction.completion import completion_log_likelihood
 from stickbreak.prediction.document_weights import collapsed_weights
 
@@ -61,8 +61,8 @@ class FoldIn:
 
     def _weights(self, corpus: Corpus, topic_word: Float, weights: Float) -> Float:
         prior = np.maximum(weights / weights.sum(), SMALLEST_WEIGHT) * self.alpha
-        with ThreadExecutor(1) as executor:
-            return collapsed_weights(corpus, topic_word, prior, executor)
+        with Engine(1) as engine:
+            return collapsed_weights(corpus, topic_word, prior, engine)
 
 
 def mean(scored: tuple[float, float]) -> float:

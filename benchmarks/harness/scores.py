@@ -18,7 +18,7 @@ from benchmarks.harness.units import Float
 from stickbreak.corpus import Corpus
 from stickbreak.evaluation import coherence_of_words, left_to_right
 from stickbreak.evaluation.coherence import top_word_indices
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak.prediction.completion import completion_log_likelihood
 from stickbreak.prediction.document_weights import collapsed_weights
 
@@ -36,16 +36,16 @@ def completion(split: Split, topic_word: Float, prior: Float) -> float:
     observed, held_out = (Corpus.from_counts(part.counts[:, known]) for part in (split.observed, split.held_out))
     both = np.flatnonzero((observed.document_lengths > 0) & (held_out.document_lengths > 0))
     topics = _on(known, topic_word)
-    with ThreadExecutor(1) as executor:
-        weights = collapsed_weights(observed[both], topics, np.maximum(prior, SMALLEST_WEIGHT), executor)
+    with Engine(1) as engine:
+        weights = collapsed_weights(observed[both], topics, np.maximum(prior, SMALLEST_WEIGHT), engine)
     return mean(completion_log_likelihood(weights, topics, held_out[both].counts))
 
 
 def topics_by_size(split: Split, topic_word: Float, prior: Float) -> tuple[np.ndarray, Float]:
     """Return the topics, the one with the most tokens of training first, and these numbers of tokens."""
-    with ThreadExecutor(1) as executor:
+    with Engine(1) as engine:
         topics = np.maximum(topic_word, SMALLEST_PROBABILITY)
-        weights = collapsed_weights(split.train, topics, np.maximum(prior, SMALLEST_WEIGHT), executor)
+        weights = collapsed_weights(split.train, topics, np.maximum(prior, SMALLEST_WEIGHT), engine)
     tokens = weights.T @ np.asarray(split.train.document_lengths, dtype=np.float64)
     order = np.argsort(-tokens, kind="stable")
     return order, tokens[order]

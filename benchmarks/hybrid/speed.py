@@ -20,7 +20,7 @@ from benchmarks.harness.tables import table
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.sources import Held
 from stickbreak.corpus.tokens import written_out
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak.hybrid.document_sampler import SAMPLERS, SweepSettings, TableFactors, in_own_words, sample
 from stickbreak.hybrid.estimator import random_state
 from stickbreak.hybrid.global_step import take_step
@@ -32,10 +32,10 @@ PRIORS = Priors(1.0, 1.0, 0.1, "mean_field", "ratio")
 BURN_IN, SAVED = 5, 5
 
 
-def learned(corpus: Corpus, n_topics: int, laps: int, executor: ThreadExecutor) -> HybridState:
+def learned(corpus: Corpus, n_topics: int, laps: int, engine: Engine) -> HybridState:
     """Return the globals after some laps from a random start."""
     rules = StepSettings(PRIORS, SweepSettings(BURN_IN, SAVED), 0.6, 1.0, 0)
-    steps = HybridSteps(rules, executor, StepScratch())
+    steps = HybridSteps(rules, engine, StepScratch())
     shape = corpus.n_documents, corpus.n_words
     work = HybridLaps(steps, Held(corpus), shape, 100, 1, lambda report, stop: random_state(corpus, n_topics, 0, 1.0))
     work.begin(lambda event: None, lambda: False)
@@ -48,9 +48,9 @@ def learned(corpus: Corpus, n_topics: int, laps: int, executor: ThreadExecutor) 
 class Costs:
     """Processor nanoseconds of the parts of a step, for each token that is resampled."""
 
-    def __init__(self, state: HybridState, corpus: Corpus, batch_size: int, executor: ThreadExecutor) -> None:
+    def __init__(self, state: HybridState, corpus: Corpus, batch_size: int, engine: Engine) -> None:
         rows = range(0, min(corpus.n_documents, 1000), batch_size)
-        self._state, self._executor, self._factors, self._tables = state, executor, TableFactors(), Tables()
+        self._state, self._engine, self._factors, self._tables = state, engine, TableFactors(), Tables()
         self._minibatches = [in_own_words(*written_out(corpus[begin : begin + batch_size])) for begin in rows]
         self._n_resampled = sum(tokens.word.size for _, tokens in self._minibatches) * (BURN_IN + SAVED)
         self.topics_of_a_token = 0.0
@@ -61,13 +61,13 @@ class Costs:
         there, n_tokens = 0, 0
         for number, (words, tokens) in enumerate(self._minibatches):
             began = time.process_time()
-            weights = weigh(words, self._state, PRIORS, self._tables, self._executor, sparse=sampler == "sparse")
+            weights = weigh(words, self._state, PRIORS, self._tables, self._engine, sparse=sampler == "sparse")
             weighed = time.process_time()
             sweeps, key = SweepSettings(BURN_IN, SAVED, sampler), np.uint64(number)
-            found = sample(tokens, tokens.word, weights, PRIORS.alpha, self._factors, sweeps, key, self._executor)
+            found = sample(tokens, tokens.word, weights, PRIORS.alpha, self._factors, sweeps, key, self._engine)
             copied, state = time.process_time(), deepcopy(self._state)
             sampled = time.process_time()
-            self._tables.give_back(weights, self._executor)
+            self._tables.give_back(weights, self._engine)
             take_step(state, tokens, words, found, 1.0, 1e-12, key)
             spent["weights"] += weighed - began
             spent["sampling"] += copied - weighed
@@ -83,11 +83,11 @@ class Costs:
 def speed(split: Split, options: argparse.Namespace) -> list[dict[str, object]]:
     """Return the rows of a corpus: cost by number of topics, minibatch and sampler."""
     rows: list[dict[str, object]] = []
-    with ThreadExecutor(1) as executor:
+    with Engine(1) as engine:
         for n_topics in options.topics:
-            state = learned(split.train, n_topics, options.laps, executor)
+            state = learned(split.train, n_topics, options.laps, engine)
             for batch_size in options.batch_sizes:
-                costs = Costs(state, split.train, batch_size, executor)
+                costs = Costs(state, split.train, batch_size, engine)
                 rounds: dict[str, list[dict[str, float]]] = {sampler: [] for sampler in SAMPLERS}
                 # The first compiles.
                 for _ in range(options.rounds + 1):

@@ -17,7 +17,7 @@ from scipy import stats
 
 from benchmarks.harness.tables import table
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.engine import engine
+from stickbreak.fitting.engine import threads_and_workers
 from stickbreak.prediction.document_weights import collapsed_weights
 from stickbreak.questions.regression import Pooled, Regression, weight_draws
 
@@ -51,8 +51,8 @@ def estimates(
     """Return the estimates and half the length of their intervals, (p, K) each."""
     regression, prior = Regression(design), np.full(len(phi), alpha / len(phi))
     if way == "weights":
-        with engine(None) as executor:
-            found, squared = regression.fit(collapsed_weights(corpus, phi, prior, executor))
+        with threads_and_workers(None) as engine:
+            found, squared = regression.fit(collapsed_weights(corpus, phi, prior, engine))
         return found, stats.norm.ppf(0.975) * np.sqrt(squared)
     pooled = Pooled(regression)
     for theta in weight_draws(phi, prior, corpus, regression if way == "effects" else None, n_draws, seed):

@@ -26,9 +26,8 @@ from stickbreak.backoff_tree.sampler import TreeSampler
 from stickbreak.backoff_tree.shape import TreeShape, shape_of
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.fitting.engine import Engine
-from stickbreak.fitting.executor import ThreadExecutor
 
-ONE = Engine(ThreadExecutor(1))
+ONE = Engine(1)
 # Their sums along a path, to begin with: of documents, of words.
 DISCOUNTS = (0.9, 0.5)
 

@@ -15,7 +15,7 @@ from benchmarks.harness.records import Record
 
 from stickbreak import VariationalHDP
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.engine import engine
+from stickbreak.fitting.engine import threads_and_workers
 from stickbreak.variational.documents import DocumentTopics
 from stickbreak.variational.local_step import LocalSettings, ascend_documents
 from stickbreak.variational.words import Batch
@@ -56,11 +56,11 @@ def measure(key: Record) -> Record:
     batch, parameters = Batch.from_corpus(documents, without._likelihood), without._parameters()
     lengths = np.asarray(documents.document_lengths, np.float64)
     limits = 1e-6, key["sweeps"]
-    with engine(1) as executor:
+    with threads_and_workers(1) as engine:
 
         def values(start: DocumentTopics | None, restarts: int) -> list[float]:
             settings = LocalSettings(*limits, restarts=restarts, accelerate=False)
-            visit = ascend_documents(batch, parameters, 0.5, start, settings, executor)
+            visit = ascend_documents(batch, parameters, 0.5, start, settings, engine)
             return [float(value) for value in visit.value]
 
         rng = np.random.default_rng(1)

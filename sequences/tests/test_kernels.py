@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.variational.moves.merge import Candidate
 from stickbreak_sequences.chain import SequenceBatch, pass_through
@@ -31,7 +31,7 @@ def rows_of(batch):
 def test_a_pass_is_the_sum_over_all_paths(seed):
     batch, log_weights, log_start, log_move = problem(seed)
     want = [all_paths(log_weights[rows], log_start, log_move) for rows in rows_of(batch)]
-    result, log_z = pass_through(batch, log_weights.copy(), log_start, log_move, ThreadExecutor())
+    result, log_z = pass_through(batch, log_weights.copy(), log_start, log_move, Engine())
     np.testing.assert_allclose(log_z, sum(one[0] for one in want), rtol=1e-12)
     np.testing.assert_allclose(result.share, np.concatenate([one[1] for one in want]), atol=1e-12)
     np.testing.assert_allclose(result.transitions, sum(one[2] for one in want), atol=1e-12)
@@ -50,7 +50,7 @@ def test_the_best_path_is_the_best_of_all(seed):
 def test_long_sequences_agree_with_the_twin_in_logs():
     batch, log_weights, log_start, log_move = problem(7, K=4, lengths=(300, 200))
     log_weights *= 40.0  # weights that underflow
-    result, log_z = pass_through(batch, log_weights.copy(), log_start, log_move, ThreadExecutor())
+    result, log_z = pass_through(batch, log_weights.copy(), log_start, log_move, Engine())
     want = [forward_backward(log_weights[rows], log_start, log_move) for rows in rows_of(batch)]
     np.testing.assert_allclose(log_z, sum(one[0] for one in want), rtol=1e-12)
     np.testing.assert_allclose(result.share, np.concatenate([one[1] for one in want]), atol=1e-9)
@@ -62,7 +62,7 @@ def test_long_sequences_agree_with_the_twin_in_logs():
 @pytest.mark.parametrize("pair", [(0, 1), (0, 3), (2, 3)])
 def test_pooled_entropies_are_those_of_the_pooled_chain(pair):
     batch, log_weights, log_start, log_move = problem(3, K=4, lengths=(12, 1, 2, 0, 9))
-    result, _ = pass_through(batch, log_weights.copy(), log_start, log_move, ThreadExecutor())
+    result, _ = pass_through(batch, log_weights.copy(), log_start, log_move, Engine())
     left, right = (np.array([state]) for state in pair)
     change = result.prior.track_pairs(result, (0, batch.n_documents), left, right).H[0]
     pool = np.eye(4)
@@ -78,7 +78,7 @@ def test_pooled_entropies_are_those_of_the_pooled_chain(pair):
 def test_what_two_merges_share_is_bounded(seed):
     """The changes of single merges overstate the entropy of both; less what they share at most they do not."""
     batch, log_weights, log_start, log_move = problem(seed, K=5, lengths=(30, 20))
-    result, _ = pass_through(batch, log_weights.copy(), log_start, log_move, ThreadExecutor())
+    result, _ = pass_through(batch, log_weights.copy(), log_start, log_move, Engine())
     left, right = np.array([0, 2]), np.array([1, 3])
     single = result.prior.track_pairs(result, (0, batch.n_documents), left, right).H.sum()
     pool, both = np.eye(5)[[0, 0, 2, 2, 4]], 0.0
@@ -93,8 +93,8 @@ def test_what_two_merges_share_is_bounded(seed):
 
 def test_the_number_of_threads_changes_no_bit():
     batch, log_weights, log_start, log_move = problem(5, K=3, lengths=(3000,) * 5)
-    one, _ = pass_through(batch, log_weights.copy(), log_start, log_move, ThreadExecutor(1))
-    with ThreadExecutor(3) as threads:
+    one, _ = pass_through(batch, log_weights.copy(), log_start, log_move, Engine(1))
+    with Engine(3) as threads:
         three, _ = pass_through(batch, log_weights.copy(), log_start, log_move, threads)
     assert (one.share == three.share).all()
     assert (one.transitions == three.transitions).all()

@@ -26,7 +26,11 @@ def model_of(alpha=0.7, kappa=5.0, gamma=3.0):
 def totals_of(model, K=4, seed=0):
     rng = np.random.default_rng(seed)
     moves = rng.gamma(1.0, 5.0, (K + 1, K))
-    return replace(model.known(3, K), n_documents=2, transitions=moves), rng.uniform(0.2, 0.7, K), rng.uniform(2, 30, K)
+    return (
+        replace(model.pseudo_summary(3, K), n_documents=2, transitions=moves),
+        rng.uniform(0.2, 0.7, K),
+        rng.uniform(2, 30, K),
+    )
 
 
 @pytest.mark.parametrize(("alpha", "kappa"), [(0.5, 0.0), (0.5, 1.0), (2.0, 50.0), (5.0, 3.0)])

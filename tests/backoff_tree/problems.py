@@ -16,10 +16,9 @@ from stickbreak.backoff_tree.state import Discounts, Scratch, Trees, WordLeaves,
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.engine import Engine
-from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.numerics.kernel_random import open_stream
 
-ONE = Engine(ThreadExecutor(1))
+ONE = Engine(1)
 
 
 def random_shape(rng):

@@ -7,7 +7,7 @@ from stickbreak import BackoffTreeTopics
 from stickbreak.backoff_tree.model import N_SCORE
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.corpus import planted_lda
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 
 from .fits import SMALL
 from .reference import Tree
@@ -56,7 +56,7 @@ def test_score_is_the_mean_over_samples_of_the_predictive_distribution(corpus, b
     from stickbreak.corpus.tokens import Tokens
 
     tokens = Tokens.from_corpus(observed[rows])
-    samples = model.samples(tokens, N_SCORE, ThreadExecutor(1))
+    samples = model.samples(tokens, N_SCORE, Engine(1))
     given_away = 1 / (1 + corpus.n_tokens)
     total = 0.0
     for d in range(rows.size):

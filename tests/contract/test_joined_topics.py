@@ -10,7 +10,7 @@ from tests.contract.small import OF_WORDS, TREES, bits, data_of, fitted, frozen,
 
 import stickbreak
 from stickbreak.exceptions import InputError, NoPath
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak.path.evidence import unseen_evidence
 
 JOINING = tuple(name for name in OF_WORDS if name not in TREES)
@@ -77,8 +77,8 @@ def test_scores_along_the_path_are_those_of_the_reduced_models(name, model):
     """Each half that is held out is scored by the topics of the groups, learned without its document."""
     corpus, (S, eta) = model._corpus(data_of(name)), model._expected_counts()
     seed = model.random_state or 0
-    with ThreadExecutor(1) as executor:
-        _, evidence = unseen_evidence(S, eta, model._document_prior()[:-1], corpus, seed, executor)
+    with Engine(1) as engine:
+        _, evidence = unseen_evidence(S, eta, model._document_prior()[:-1], corpus, seed, engine)
     for n in model.path_.n_topics:
         groups, total = model.path_.groups(int(n)), 0.0
         for part in evidence:

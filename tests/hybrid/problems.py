@@ -9,7 +9,7 @@ import numpy as np
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak.hybrid.document_sampler import SweepSettings, TableFactors, in_own_words, sample
 from stickbreak.hybrid.global_step import take_step
 from stickbreak.hybrid.kernels.words import fill_alias
@@ -17,7 +17,7 @@ from stickbreak.hybrid.state import HybridState, WordTopics
 from stickbreak.hybrid.word_weights import Tables, TopicWeights, Weights, WordWeights, weigh
 
 EXACT = json.loads((Path(__file__).parents[1] / "data" / "hybrid.json").read_text(encoding="utf-8"))
-ONE_THREAD = ThreadExecutor(1)
+ONE_THREAD = Engine(1)
 
 
 def alias_table(weight):
@@ -55,11 +55,11 @@ def expected_counts(state):
     return state.pairs.dense(np.arange(state.n_topics)).T
 
 
-def found_under(tokens, state, priors, sweeps: SweepSettings, key, executor=ONE_THREAD):
+def found_under(tokens, state, priors, sweeps: SweepSettings, key, engine=ONE_THREAD):
     """Return what `sample` finds in documents under a state."""
     words, own = in_own_words(tokens.start, tokens.word)
-    weights = weigh(words, state, priors, Tables(), executor, sparse=sweeps.sampler == "sparse")
-    return sample(own, own.word, weights, priors.alpha, TableFactors(), sweeps, np.uint64(key), executor)
+    weights = weigh(words, state, priors, Tables(), engine, sparse=sweeps.sampler == "sparse")
+    return sample(own, own.word, weights, priors.alpha, TableFactors(), sweeps, np.uint64(key), engine)
 
 
 def step_to(state, tokens, found, *given):
@@ -68,10 +68,10 @@ def step_to(state, tokens, found, *given):
     take_step(state, own, words, found, *given)
 
 
-def sample_copies(words, e, phi, n_copies, sweeps: SweepSettings, key, executor=ONE_THREAD, tables=None):
+def sample_copies(words, e, phi, n_copies, sweeps: SweepSettings, key, engine=ONE_THREAD, tables=None):
     """Sample independent copies of a document; return what `sample` found and the words in its order."""
     counts = np.tile(np.bincount(words, minlength=len(phi[0])), (n_copies, 1))
     tokens = Tokens.from_corpus(Corpus.from_counts(counts))
     tables = tables or TableFactors()
-    found = sample(tokens, tokens.word, weights_of(e, phi), 1.0, tables, sweeps, np.uint64(key), executor)
+    found = sample(tokens, tokens.word, weights_of(e, phi), 1.0, tables, sweeps, np.uint64(key), engine)
     return found, tokens.word[: len(words)]

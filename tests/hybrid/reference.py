@@ -108,8 +108,8 @@ class Document:
 
     def parts(self, k):
         """Weights of opening and of joining a table of a topic that is there, without the word"""
-        opened, joined = self.factors[self.n[k], self.m[k]]
-        return self.e[k] * opened, joined
+        digamma_gain, joined = self.factors[self.n[k], self.m[k]]
+        return self.e[k] * digamma_gain, joined
 
     def sweep(self):
         for i, w in enumerate(self.words):
@@ -131,8 +131,8 @@ class Document:
                 self.here.append(k)
                 self.n[k] = self.m[k] = 0
             else:
-                opened, joined = self.parts(k)
-                opens = self.rng.uniform() * (opened + joined) < opened
+                digamma_gain, joined = self.parts(k)
+                opens = self.rng.uniform() * (digamma_gain + joined) < digamma_gain
             self.n[k] += 1
             self.m[k] += opens
             self.z[i] = k

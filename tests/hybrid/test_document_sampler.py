@@ -5,7 +5,7 @@ import pytest
 
 from stickbreak.corpus import planted_lda
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak.hybrid.document_sampler import SAMPLERS, SweepSettings
 from stickbreak.hybrid.estimator import random_state
 from stickbreak.hybrid.kernels import documents as kernels
@@ -74,8 +74,8 @@ def test_threads_and_shards_change_no_bit(sampler):
     assert tokens.word.size > 3 * 4096, "too few tokens for several shards"
     results = []
     for n_jobs in (1, 3):
-        with ThreadExecutor(n_jobs) as executor:
-            results.append(found_under(tokens, state, priors, SweepSettings(2, 2, sampler), KEY, executor))
+        with Engine(n_jobs) as engine:
+            results.append(found_under(tokens, state, priors, SweepSettings(2, 2, sampler), KEY, engine))
     np.testing.assert_array_equal(results[0].z, results[1].z)
     np.testing.assert_array_equal(results[0].tables, results[1].tables)
     assert results[0].log_p == results[1].log_p

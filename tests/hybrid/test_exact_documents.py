@@ -28,8 +28,8 @@ def law(words, e, phi):
         longer = {}
         for (z, m), p in weight.items():
             for k in range(len(e)):
-                opened = (*m[:k], m[k] + 1, *m[k + 1 :])
-                for tables, ways in ((m, z.count(k)), (opened, e[k])):
+                digamma_gain = (*m[:k], m[k] + 1, *m[k + 1 :])
+                for tables, ways in ((m, z.count(k)), (digamma_gain, e[k])):
                     if ways > 0:
                         state = (*z, k), tables
                         longer[state] = longer.get(state, 0.0) + p * ways * phi[k, w]

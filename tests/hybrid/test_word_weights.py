@@ -6,7 +6,7 @@ from scipy.special import digamma
 
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak.hybrid.document_sampler import SweepSettings
 from stickbreak.hybrid.state import Priors
 from stickbreak.hybrid.word_weights import WEIGHTS, Tables, topic_weights, weigh
@@ -69,15 +69,15 @@ def test_weights_of_words_are_those_of_the_twin(kind, eta, sparse, seed):
 def test_tables_that_are_given_back_hold_zeros_again(kind, seed, monkeypatch):
     monkeypatch.setattr("stickbreak.hybrid.word_weights._SHARD_PAIRS", 3)
     tables, priors = Tables(), Priors(1.0, 1.0, 0.1, phi_weight=kind)
-    with ThreadExecutor(2) as executor:
+    with Engine(2) as engine:
         for words in ([0, 1, 2, 3, 5], [6], [3, 4, 8]):
             state = some_state(seed)
             given = np.array(words, np.int32), state, priors
-            found = weigh(*given, tables, executor, sparse=True)
+            found = weigh(*given, tables, engine, sparse=True)
             fresh = weigh(*given, Tables(), ONE_THREAD, sparse=True)
             for name in ("delta", "mean_delta", "sum", "own", "mean"):
                 np.testing.assert_array_equal(getattr(found.of_words, name), getattr(fresh.of_words, name))
-            tables.give_back(found, executor)
+            tables.give_back(found, engine)
             assert not found.of_words.delta.any()
             assert not found.of_words.mean_delta.any()
 

@@ -6,7 +6,6 @@ import pytest
 from stickbreak.corpus import Corpus, planted_lda, toy_bars
 from stickbreak.corpus.tokens import rounded
 from stickbreak.fitting.engine import Engine
-from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.initialization import (
     STARTS,
     StartSettings,
@@ -65,7 +64,7 @@ def test_lda_finds_planted_topics_the_largest_first():
 def test_threads_that_make_a_start_change_no_number(make, corpus, monkeypatch):
     """What goes to an engine goes to that of the fit."""
     alone = make(corpus, settings_of())
-    with ThreadExecutor(3) as threads:
+    with Engine(3) as threads:
         monkeypatch.setattr(ALONE, "map", None)
         shared = make(corpus, settings_of(engine=Engine(threads)))
     np.testing.assert_array_equal(shared.counts, alone.counts)

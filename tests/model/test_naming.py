@@ -37,8 +37,8 @@ def test_the_key_comes_from_the_environment_and_is_never_shown(monkeypatch):
         with pytest.raises(NoAnswer, match="the server answers 401: 'wrong key \\*\\*\\* given'"):
             asked(WORDS, [])
     assert server.headers[0]["Authorization"] == "Bearer sk-secret"
-    assert "secret" not in repr(asked) + asked.told + str(vars(asked))
-    assert "STICKBREAK_API_KEY" in asked.told
+    assert "secret" not in repr(asked) + asked.description + str(vars(asked))
+    assert "STICKBREAK_API_KEY" in asked.description
     monkeypatch.setenv("STICKBREAK_API_KEY", "sk-secret\nEvil: 1")
     with pytest.raises(InputError) as refused:
         asked(WORDS, [])

@@ -5,14 +5,14 @@ import pytest
 from tests.path.problems import evidence_of, problem
 from tests.path.reference import greedy, joined, log_p, shares
 
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak.path import joining_topics
 from stickbreak.path.joining_topics import JoiningState, join_to_one
 
 
 @pytest.fixture
-def executor():
-    with ThreadExecutor(1) as one:
+def engine():
+    with Engine(1) as one:
         yield one
 
 
@@ -23,12 +23,12 @@ def same(*given):
 
 @pytest.mark.parametrize("by_word", [False, True])
 @pytest.mark.parametrize("seed", range(6))
-def test_path_is_that_of_trying_every_pair(seed, by_word, executor):
+def test_path_is_that_of_trying_every_pair(seed, by_word, engine):
     S, eta, theta, held = problem(seed)
     if by_word:
         eta = np.random.default_rng(seed).gamma(0.5, 0.6, S.shape[1]) + 0.01
     joins, by_document = greedy(S, eta, theta, held)
-    path = join_to_one(*same(S, eta, theta, held), eta, S.shape[1], executor)
+    path = join_to_one(*same(S, eta, theta, held), eta, S.shape[1], engine)
     np.testing.assert_array_equal(path.joins, joins)
     np.testing.assert_allclose(path.scores, by_document.sum(axis=1) / held.sum(), rtol=1e-10)
 
@@ -41,11 +41,11 @@ def halved(S, eta, theta, held):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_parts_of_the_evidence_decide_together(seed, executor):
+def test_parts_of_the_evidence_decide_together(seed, engine):
     S, eta, theta, held = problem(seed)
     parts = halved(S, eta, theta, held)
     evidence = [evidence_of(*part) for part in parts]
-    path = join_to_one(evidence, evidence, eta, S.shape[1], executor)
+    path = join_to_one(evidence, evidence, eta, S.shape[1], engine)
     number, left = list(range(len(S))), [(part[0], part[2]) for part in parts]
     for step, (a, b) in enumerate(path.joins.tolist()):
         tried = {
@@ -66,7 +66,7 @@ def test_parts_of_the_evidence_decide_together(seed, executor):
 
 
 @pytest.mark.parametrize("spoilt", [False, True])
-def test_some_documents_choose_and_others_score(spoilt, executor, monkeypatch):
+def test_some_documents_choose_and_others_score(spoilt, engine, monkeypatch):
     """Joins are those of the first alone, scores those of the others: of two parts with topics of their own."""
     S, eta, theta, held = problem(6)
     chosen, scored = halved(S, eta, theta, held)
@@ -80,7 +80,7 @@ def test_some_documents_choose_and_others_score(spoilt, executor, monkeypatch):
 
     if spoilt:
         monkeypatch.setattr(joining_topics.ScoredPart, "join", rough)
-    path = join_to_one([evidence_of(*chosen)], [evidence_of(*each) for each in twice], eta, S.shape[1], executor)
+    path = join_to_one([evidence_of(*chosen)], [evidence_of(*each) for each in twice], eta, S.shape[1], engine)
     joins, _ = greedy(*chosen)
     np.testing.assert_array_equal(path.joins, joins)
     totals = sum(_follow(*each, joins)[1] for each in twice)
@@ -90,12 +90,12 @@ def test_some_documents_choose_and_others_score(spoilt, executor, monkeypatch):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_gain_of_a_pair_is_the_difference_of_two_models(seed, executor):
+def test_gain_of_a_pair_is_the_difference_of_two_models(seed, engine):
     S, eta, theta, held = problem(seed)
     state = JoiningState([evidence_of(S, eta, theta, held)], eta, S.shape[1])
     K = len(S)
     flat = np.array([a * K + b for a in range(K) for b in range(a + 1, K)])
-    found, bounds = state._gains(flat, executor), state._bounds.ravel()[flat]
+    found, bounds = state._gains(flat, engine), state._bounds.ravel()[flat]
     expected = [
         log_p(*(of := joined(S, theta, a, b))[:1], eta, of[1], held).sum() - log_p(S, eta, theta, held).sum()
         for a, b in zip(*np.divmod(flat, K), strict=True)
@@ -111,21 +111,21 @@ def test_gain_of_a_pair_is_the_difference_of_two_models(seed, executor):
 
 
 @pytest.mark.parametrize("threads", [2, 3])
-def test_path_does_not_depend_on_threads(threads, executor):
+def test_path_does_not_depend_on_threads(threads, engine):
     S, eta, theta, held = problem(3, K=60, W=120, D=150)
-    one = join_to_one(*same(S, eta, theta, held), eta, S.shape[1], executor)
-    with ThreadExecutor(threads) as several:
+    one = join_to_one(*same(S, eta, theta, held), eta, S.shape[1], engine)
+    with Engine(threads) as several:
         other = join_to_one(*same(S, eta, theta, held), eta, S.shape[1], several)
     np.testing.assert_array_equal(one.joins, other.joins)
     np.testing.assert_array_equal(one.scores, other.scores)
 
 
-def test_few_candidates_lose_little_and_no_score(executor, monkeypatch):
+def test_few_candidates_lose_little_and_no_score(engine, monkeypatch):
     S, eta, theta, held = problem(4, K=60, W=120, D=150)
-    many = join_to_one(*same(S, eta, theta, held), eta, S.shape[1], executor)
+    many = join_to_one(*same(S, eta, theta, held), eta, S.shape[1], engine)
     monkeypatch.setattr(joining_topics, "ROUNDS", 1)
     monkeypatch.setattr(joining_topics, "ALWAYS", 2)
-    few = join_to_one(*same(S, eta, theta, held), eta, S.shape[1], executor)
+    few = join_to_one(*same(S, eta, theta, held), eta, S.shape[1], engine)
     assert np.abs(few.scores - many.scores).max() < 0.02
     _, by_document = _follow(S, eta, theta, held, few.joins)
     np.testing.assert_allclose(few.scores, by_document / held.sum(), rtol=1e-9)
@@ -141,10 +141,10 @@ def _follow(S, eta, theta, held, joins):
     return S, np.array(found)
 
 
-def test_probabilities_that_rounding_could_spoil_are_made_again(executor, monkeypatch):
+def test_probabilities_that_rounding_could_spoil_are_made_again(engine, monkeypatch):
     monkeypatch.setattr(joining_topics, "ROUNDED", 0.999)  # every join
     S, eta, theta, held = problem(5)
     joins, by_document = greedy(S, eta, theta, held)
-    path = join_to_one(*same(S, eta, theta, held), eta, S.shape[1], executor)
+    path = join_to_one(*same(S, eta, theta, held), eta, S.shape[1], engine)
     np.testing.assert_array_equal(path.joins, joins)
     np.testing.assert_allclose(path.scores, by_document.sum(axis=1) / held.sum(), rtol=1e-10)

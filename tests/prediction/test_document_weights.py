@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 from tests.prediction import reference
 
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak.prediction.document_weights import collapsed_weights
 from stickbreak.prediction.kernels import weights as weight_kernels
 
@@ -21,8 +21,8 @@ def problem(seed):
 
 
 def weights_of(counts, phi, prior, n_jobs=1, **limits):
-    with ThreadExecutor(n_jobs) as executor:
-        return collapsed_weights(Corpus.from_counts(counts), phi, prior, executor, **limits)
+    with Engine(n_jobs) as engine:
+        return collapsed_weights(Corpus.from_counts(counts), phi, prior, engine, **limits)
 
 
 def test_weights_equal_the_twin(problem):

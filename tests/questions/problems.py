@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.engine import engine
+from stickbreak.fitting.engine import threads_and_workers
 from stickbreak.prediction.document_weights import collapsed_weights
 from stickbreak.prediction.topics import FlatTopics
 
@@ -80,5 +80,5 @@ class GivenTopics(FlatTopics):
         raise NotImplementedError
 
     def transform(self, X: Any) -> Any:
-        with engine(None) as executor:
-            return collapsed_weights(X, self._phi, self._a, executor)
+        with threads_and_workers(None) as engine:
+            return collapsed_weights(X, self._phi, self._a, engine)

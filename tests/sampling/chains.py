@@ -10,13 +10,12 @@ from scipy import sparse
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.engine import Engine
-from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.model.seeds import WordPrior
 from stickbreak.sampling.chain import Chain, ChainSettings
 from stickbreak.sampling.known_topics import known_topics
 from stickbreak.sampling.state import Concentrations
 
-ONE_THREAD = Engine(ThreadExecutor(1))
+ONE_THREAD = Engine(1)
 
 
 def tokens_of(docs, n_words, n_given=0):

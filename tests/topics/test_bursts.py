@@ -13,8 +13,7 @@ from tests.sampling.laws import ALARM, chi_square, largest_z, z_scores
 from stickbreak import TopicModel, load
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.engine import engine
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine, threads_and_workers
 from stickbreak.model.document_labels import DocumentLabels
 from stickbreak.numerics.streams import key_of
 from stickbreak.prediction.completion import completion_log_likelihood
@@ -202,7 +201,7 @@ def test_merges_and_halves_leave_repeats_as_they_are(seed: int) -> None:
     np.testing.assert_array_equal(tokens.begin, np.append(0, np.cumsum(np.bincount(z[fresh], minlength=5))))
     found = sorted(zip(np.repeat(np.arange(5), chain.sizes()), tokens.document, tokens.word, strict=True))
     assert found == sorted(zip(z[fresh], document[fresh], word[fresh], strict=True))
-    pairs, gains = Merger(0, 0, False, seed, ThreadExecutor(1)).gains(chain, priors, np.arange(5), 6)
+    pairs, gains = Merger(0, 0, False, seed, Engine(1)).gains(chain, priors, np.arange(5), 6)
     assert np.isfinite(gains).all()
     assert pairs.shape == (gains.size, 2)
 
@@ -231,9 +230,9 @@ def test_left_to_right_is_unbiased() -> None:
         exact += np.exp(log_p - gammaln(strength + 5) + gammaln(strength))
     rule = TopicRule(phi, a, strength)
     for resample in (True, False):
-        with engine(1) as executor:
+        with threads_and_workers(1) as engine:
             found = np.exp(
-                [score_sequences(rule, counts, 200, resample, s, executor).unbiased_log_p[0] for s in range(200)]
+                [score_sequences(rule, counts, 200, resample, s, engine).unbiased_log_p[0] for s in range(200)]
             )
         assert abs(found.mean() - exact) < 4.5 * found.std(ddof=1) / np.sqrt(found.size)
 

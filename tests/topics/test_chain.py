@@ -8,7 +8,7 @@ from scipy.special import gammaln
 from tests.sampling.laws import largest_z, z_scores
 
 from stickbreak.corpus import Corpus, planted_lda
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak.numerics.streams import key_of
 from stickbreak.sparse_gibbs.chain import Chain
 from stickbreak.sparse_gibbs.priors import Priors, best_eta
@@ -64,8 +64,8 @@ def test_parts_that_share_no_word_are_swept_as_if_the_others_stood_still(threads
     corpus, _ = planted_lda(25, 30, n_topics=5, mean_tokens=60, seed=seed)
     word, document = reference.by_word(corpus)
     priors = priors_of(np.random.default_rng(seed).uniform(0.01, 0.5, 40), 0.07)
-    with ThreadExecutor(threads) as executor:
-        chain = Chain(corpus, 40, seed, n_parts=3, executor=executor, scratch=tmp_path if in_files else None)
+    with Engine(threads) as engine:
+        chain = Chain(corpus, 40, seed, n_parts=3, engine=engine, scratch=tmp_path if in_files else None)
         z = np.random.default_rng(seed).integers(40, size=word.size).astype(np.uint16)
         chain.take(np.split(z, chain.tokens.start[chain.tokens.word_cuts[1:-1]]))
         assert bool(list(tmp_path.rglob("*-*"))) == in_files

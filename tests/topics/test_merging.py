@@ -11,7 +11,7 @@ from scipy.special import gammaln
 
 from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.exceptions import WriteError
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak.numerics.kernel_random import open_stream, uniform
 from stickbreak.numerics.streams import key_of
 from stickbreak.sparse_gibbs.chain import Chain
@@ -28,7 +28,7 @@ def chain_at(corpus, z, n_topics):
 
 
 def merger(chain, *, n_kept=0, n_labels=0, are_counts=True, seed=0):
-    return Merger(n_labels, n_kept, are_counts, seed, ThreadExecutor(1))
+    return Merger(n_labels, n_kept, are_counts, seed, Engine(1))
 
 
 def random_state(n_topics, seed):

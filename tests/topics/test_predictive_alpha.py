@@ -9,7 +9,7 @@ from scipy import sparse
 from stickbreak import TopicModel
 from stickbreak.corpus import planted_lda
 from stickbreak.evaluation import document_completion
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak.prediction.completion import completion_log_likelihood
 from stickbreak.topics.laps import best_factor
 
@@ -26,9 +26,9 @@ def test_new_short_documents_are_predicted_better_than_with_the_alpha_of_the_cha
     of_chain = model.trace_["alpha"][-1]
     assert model.alpha_ > 1.3 * of_chain
     assert model.topic_prior_.sum() == pytest.approx(model.alpha_)
-    with ThreadExecutor(1) as executor:
+    with Engine(1) as engine:
         a, unseen = model.topic_prior_ * of_chain / model.alpha_, new[np.flatnonzero(new.document_lengths > 1)]
-        of_unseen = best_factor(unseen, model.topic_word_, a, 1.0, executor, 0)
+        of_unseen = best_factor(unseen, model.topic_word_, a, 1.0, engine, 0)
     assert model.alpha_ / of_chain == pytest.approx(of_unseen, rel=0.3)  # not apart: 0.6 of it
     observed, held_out = new.halves(seed=0)
     score = document_completion(model, observed, held_out).active
@@ -52,8 +52,8 @@ def test_the_factor_is_the_best_one_for_the_documents_apart():
         weights = (sums @ r + factor * a) / (observed.document_lengths[:, None] + factor * a.sum())
         return completion_log_likelihood(weights, truth.topic_word, held_out.counts)[0]
 
-    with ThreadExecutor(1) as executor:
-        found = best_factor(corpus, truth.topic_word, a, 1.0, executor, 3)
+    with Engine(1) as engine:
+        found = best_factor(corpus, truth.topic_word, a, 1.0, engine, 3)
     assert 2.0 < found < 8.0  # documents are drawn with four times this a
     assert score(found) - 2 * math.log(found) ** 2 > max(score(found * step) for step in (0.8, 1.25)) - 2.0
     assert score(found) > score(found / 2) + 5.0

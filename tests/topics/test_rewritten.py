@@ -7,7 +7,7 @@ from tests.sampling.laws import ALARM
 
 from stickbreak import TopicModel
 from stickbreak.corpus import Corpus, planted_lda
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak.sparse_gibbs.chain import Chain
 from stickbreak.sparse_gibbs.priors import Priors
 from stickbreak.topics.laps import Merger
@@ -54,7 +54,7 @@ def test_weights_are_learned_alike(some):
 
 def test_gains_of_merges_have_one_expectation(some):
     chain, state = both(*some, 0.1, 0)
-    priors, merger = Priors(some[2], float(some[2].sum()), 0.1), Merger(0, 0, False, 0, ThreadExecutor())
+    priors, merger = Priors(some[2], float(some[2].sum()), 0.1), Merger(0, 0, False, 0, Engine())
     counts, sizes = chain.words(np.arange(3)), chain.sizes().astype(float)
     plain = merger._plain(chain, counts, sizes, priors.a, np.full(15, 0.1), np.arange(3))
     drawn = [merger.gains(chain, priors, np.arange(3), number) for number in range(400)]

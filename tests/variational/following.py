@@ -144,9 +144,9 @@ class Following(Recorder):
             self.tried[1].attach([merge for merge in merges if "apply" not in vars(merge)])
             take_lap(found, schedule, merges)
 
-        def learned(model, state, names, executor):
+        def learned(model, state, names, engine):
             beta = reference.expected_beta(state.parameters.rho)
-            learn(model, state, names, executor)
+            learn(model, state, names, engine)
             if "alpha" in names:
                 of_trial = self.tried is not None and state is self.tried[0]
                 (self.tried[1] if of_trial else self).learn(state, beta)
@@ -195,8 +195,8 @@ class Holding(Recorder):
         for move in self.moves:
             move.begin(state)
 
-    def observer(self):
-        return Together([move.observer() for move in self.moves])
+    def probe(self):
+        return Together([move.probe() for move in self.moves])
 
     def note(self, index, observed):
         for move, own in zip(self.moves, observed, strict=True):

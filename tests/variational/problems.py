@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from stickbreak.corpus import Corpus, make_batches
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak.initialization import StartSettings
 from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.variational.global_step import stick_objective, sticks_of
@@ -60,7 +60,7 @@ def schedule(
     gamma=GAMMA,
     eta=ETA,
     settings=None,
-    executor=None,
+    engine=None,
     bound="surrogate",
     learned=(),
     at_once=1,
@@ -73,7 +73,7 @@ def schedule(
         HDP(likelihood, alpha, gamma, bound),
         [lambda b=b: b for b in batches],
         settings or LocalSettings(),
-        executor or ThreadExecutor(),
+        engine or Engine(),
         learned,
         at_once=at_once,
     )
@@ -88,13 +88,13 @@ def batch_of(corpus, *, eta=ETA):
 def made_move(kind, *, fresh=None, **settings):
     """A move as a fit of words makes it; `fresh`: how many topics its first birth looks for from the start."""
     start = None if fresh is None else StartSettings(fresh, ALPHA, GAMMA, ETA, 0, 20)
-    return kind.made(MoveSettings(proposals=word_proposals(start), **settings))
+    return kind.from_settings(MoveSettings(proposals=word_proposals(start), **settings))
 
 
 class Seeing:
     """Shows a move the visits themselves; they do not travel."""
 
-    def observe(self, result, executor):
+    def measure(self, result, engine):
         return result
 
     def wanted(self, result):
@@ -102,16 +102,16 @@ class Seeing:
 
 
 class Together:
-    """Several observers, or None in the place of one, as one."""
+    """Several probes, or None in the place of one, as one."""
 
-    def __init__(self, observers):
-        self.observers = observers
+    def __init__(self, probes):
+        self.probes = probes
 
-    def observe(self, result, executor):
-        return [None if one is None else one.observe(result, executor) for one in self.observers]
+    def measure(self, result, engine):
+        return [None if one is None else one.measure(result, engine) for one in self.probes]
 
     def wanted(self, result):
-        wanted = [one.wanted(result) for one in self.observers if one is not None]
+        wanted = [one.wanted(result) for one in self.probes if one is not None]
         return np.unique(np.concatenate([np.zeros(0, np.int64), *wanted]))
 
 
@@ -123,7 +123,7 @@ class Recorder(Move):
     def __init__(self):
         self.visits = {}
 
-    def observer(self):
+    def probe(self):
         return Seeing()
 
     def note(self, index, observed):

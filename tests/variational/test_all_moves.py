@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from stickbreak.corpus import Corpus, toy_bars
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak.variational.local_step import LocalSettings
 from stickbreak.variational.memoized import first_lap, laps
 from stickbreak.variational.moves import MOVES, Birth, Delete, Merge, Refine, Reorder
@@ -104,8 +104,8 @@ def test_all_moves_are_the_same_to_the_last_bit_for_1_and_2_threads(monkeypatch)
     corpus, _ = toy_bars(60, size=6, n_bars=4, tokens=40, seed=1)
     found = []
     for n_jobs in (1, 2):
-        with ThreadExecutor(n_jobs) as executor:
-            made, _ = schedule(corpus, 2, executor=executor, settings=RESTARTS)
+        with Engine(n_jobs) as engine:
+            made, _ = schedule(corpus, 2, engine=engine, settings=RESTARTS)
             state, _ = first_lap(made, begin(corpus, 8, 1))
             moves, accepted = [made_move(kind) for kind in MOVES.values()], 0
             for _, (_, info) in zip(range(9), laps(made, state, moves, 1), strict=False):

@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from stickbreak.corpus import Corpus, toy_bars
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak.variational import hdp
 from stickbreak.variational.hdp import GAMMA_LIMITS, best_gamma
 from stickbreak.variational.objective import BOUNDS
@@ -52,7 +52,7 @@ def test_learned_alpha_is_the_maximum_of_the_whole_objective_over_alpha_and_thet
         return -direct_objective(docs, r, optimal_theta(before, model.alpha), before, model)
 
     best = minimize_scalar(recomputed, bounds=np.log([1e-3, 1e3]), method="bounded", options={"xatol": 1e-8})
-    found = hdp.best_alpha(state, state.model.alpha, state.model.bound, ThreadExecutor())
+    found = hdp.best_alpha(state, state.model.alpha, state.model.bound, Engine())
     np.testing.assert_allclose(found.alpha, np.exp(best.x), rtol=1e-4)
     assert recomputed(np.log(found.alpha)) <= best.fun + 1e-9 * abs(best.fun)
     assert abs(found.alpha - alpha) > 0.01 * alpha
@@ -75,7 +75,7 @@ def test_learned_gamma_is_the_maximum_of_the_whole_objective(bound):
 def test_learned_eta_is_the_maximum_of_the_whole_objective():
     _, state, *q = stopped()
     before = state.objective
-    state.model.learn(state, ("eta",), ThreadExecutor())
+    state.model.learn(state, ("eta",), Engine())
     found = state.model.likelihood.eta
 
     def recomputed(log_eta):

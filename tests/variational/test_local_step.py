@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak.variational.documents import DocumentTopics
 from stickbreak.variational.local_step import LocalSettings, ascend_documents, better_of, summarise
 from stickbreak.variational.objective import rises
@@ -28,7 +28,7 @@ PLAIN = LocalSettings(accelerate=False)  # sweep by sweep as the twin
 
 
 def visit_of(corpus, parameters, start=None, settings=None, alpha=ALPHA):
-    return ascend_documents(batch_of(corpus), parameters, alpha, start, settings or LocalSettings(), ThreadExecutor())
+    return ascend_documents(batch_of(corpus), parameters, alpha, start, settings or LocalSettings(), Engine())
 
 
 def compressed(n_dk):
@@ -98,7 +98,7 @@ def test_better_of_takes_the_better_visit_of_every_document():
     want = np.where(second[:, None], fresh.documents.dense(n_topics), warm.documents.dense(n_topics))
     np.testing.assert_array_equal(best.documents.dense(n_topics), want)
     twin = reference.statistics(documents_of_visit(best), responsibilities(best), thetas(best), corpus.n_words)
-    assert_summary_equal(summarise(best, ThreadExecutor()), twin, rtol=1e-11)
+    assert_summary_equal(summarise(best, Engine()), twin, rtol=1e-11)
 
 
 def test_local_step_holds_when_every_word_weight_underflows():
@@ -128,6 +128,6 @@ def test_summarise_equals_the_twin(n_topics, concentration, fractional):
     result = visit_of(corpus, random_parameters(corpus.n_words, n_topics, 9, concentration=concentration))
     r = responsibilities(result)
     twin = reference.statistics(documents_of_visit(result), r, thetas(result), corpus.n_words)
-    summary = summarise(result, ThreadExecutor())
+    summary = summarise(result, Engine())
     assert_summary_equal(summary, twin, rtol=1e-11)
     np.testing.assert_allclose(summary.S.sum(axis=0), summary.N, rtol=1e-11, atol=1e-11)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import psi
 
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak.variational.kernels.ascent import RESTART_HOPE
 from stickbreak.variational.local_step import LocalSettings, summarise
 from stickbreak.variational.state import GlobalParameters
@@ -52,7 +52,7 @@ def test_restarts_never_lower_the_value_of_a_document(
     start = None
     if warm:  # as in a later lap: the topics know the words that they were given, but are not what they were
         before = visit_of(corpus, parameters, alpha=alpha)
-        start, S = before.documents, summarise(before, ThreadExecutor()).S
+        start, S = before.documents, summarise(before, Engine()).S
         tau = parameters.tau * 0.1 + 0.9 * eta
         tau[before.batch.words] += S
         parameters = GlobalParameters(tau, tau.sum(axis=0), parameters.rho[::-1].copy(), parameters.omega)

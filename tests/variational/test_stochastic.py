@@ -32,10 +32,10 @@ from .problems import (
 REPLACE = StepRule(decay=0.0)  # every step has size 1
 
 
-def found_in(corpus, parameters, executor):
+def found_in(corpus, parameters, engine):
     """The memoized schedule's local step and summary of a whole corpus."""
-    found = ascend_documents(batch_of(corpus), parameters, ALPHA, None, LocalSettings(), executor)
-    return found, summarise(found, executor)
+    found = ascend_documents(batch_of(corpus), parameters, ALPHA, None, LocalSettings(), engine)
+    return found, summarise(found, engine)
 
 
 def run(made, state, rule, n_laps, corpus, **options):
@@ -54,7 +54,7 @@ def test_step_equals_the_dense_formulas(sticks):
     dense = random_parameters(corpus.n_words, 5)
     state = StreamState.from_parameters(dense, model)
     for t, b in enumerate([0, 1, 2, 3, 0, 2]):
-        _, summary = found_in(corpus[rows[b]], dense, made.executor)
+        _, summary = found_in(corpus[rows[b]], dense, made.engine)
         xi, s = (t + 1 + 2.0) ** -0.6, 20 / len(rows[b])
         whole = Summary.zeros(corpus.n_words, 5)
         whole.add(summary)
@@ -72,7 +72,7 @@ def test_step_equals_the_dense_formulas(sticks):
         dense = GlobalParameters(tau, tau.sum(axis=0), a / (a + b_), a + b_)
 
         batch = batch_of(corpus[rows[b]])
-        learn_from(batch, state, model, rule, made.settings, made.executor, n_documents=20)
+        learn_from(batch, state, model, rule, made.settings, made.engine, n_documents=20)
         lazy = state.parameters(model)
         np.testing.assert_allclose(lazy.tau, dense.tau, rtol=1e-6)
         np.testing.assert_allclose(lazy.rho, dense.rho, rtol=1e-6)
@@ -126,11 +126,11 @@ def test_objective_of_a_lap_is_that_of_its_factors_and_the_globals_at_its_end():
     docs, r, theta = [], [], []
     for b in stream(1, "order of the batches in lap 1").permutation(3):
         batch = made.batches[b]()
-        found = ascend_documents(batch, shadow.parameters(made.model), ALPHA, None, made.settings, made.executor)
+        found = ascend_documents(batch, shadow.parameters(made.model), ALPHA, None, made.settings, made.engine)
         docs += documents_of_visit(found)
         r += responsibilities(found)
         theta.append(thetas(found))
-        take_step(shadow, scaled(summarise(found, made.executor), 15), made.model, rule)
+        take_step(shadow, scaled(summarise(found, made.engine), 15), made.model, rule)
     p = state.parameters(made.model)
     direct = reference.objective_terms(
         docs, r, np.concatenate(theta), p.tau, p.rho, p.omega, alpha=ALPHA, gamma=GAMMA, eta=ETA
@@ -146,7 +146,7 @@ def test_objective_of_a_minibatch_is_an_unbiased_estimate():
 
     def estimate(documents):
         batch, before = batch_of(documents), deepcopy(state)
-        return learn_from(batch, before, made.model, StepRule(), made.settings, made.executor, n_documents=16).objective
+        return learn_from(batch, before, made.model, StepRule(), made.settings, made.engine, n_documents=16).objective
 
     parts = [estimate(corpus[selection]) * len(selection) / 16 for selection in rows]
     assert sum(parts) == pytest.approx(estimate(corpus), rel=1e-9)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stickbreak import GaussianDPMixture
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak.likelihoods import Gaussian
 from stickbreak.variational.local_step import LocalSettings, summarise
 from stickbreak.variational.state import GlobalParameters
@@ -47,12 +47,12 @@ def test_step_equals_the_dense_formulas():
     for t, rows in enumerate([slice(0, 20), slice(20, 60), slice(60, 90), slice(0, 20)]):
         batch = VectorBatch(likelihood, X[rows], np.arange(len(X[rows]) + 1))
         before = GlobalParameters.of(likelihood, S, N, a / (a + b), a + b)
-        of_batch = summarise(model.local_step(batch, before, None, settings, ThreadExecutor()), ThreadExecutor())
+        of_batch = summarise(model.local_step(batch, before, None, settings, Engine()), Engine())
         xi, s = (t + 1 + 2.0) ** -0.6, 90 / batch.n_vectors
         S, N = (1 - xi) * S + xi * s * of_batch.S, (1 - xi) * N + xi * s * of_batch.N
         after = np.array([s * of_batch.N[k + 1 :].sum() for k in range(5)])
         a, b = (1 - xi) * a + xi * (1 + s * of_batch.N), (1 - xi) * b + xi * (GAMMA + after)
-        learn_from(batch, state, model, rule, settings, ThreadExecutor(), n_documents=90)
+        learn_from(batch, state, model, rule, settings, Engine(), n_documents=90)
         found = state.parameters(model)
         for got, want in ((found.tau, S), (found.tau_sum, N), (found.rho, a / (a + b)), (found.omega, a + b)):
             np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-9)
@@ -86,7 +86,7 @@ def test_objective_is_that_of_the_factors_of_the_lap_under_the_globals_at_its_en
     likelihood, sticks = found.likelihood_, (found.rho_, found.omega_)
     model, batch = DPMixture(likelihood, 1.0), VectorBatch(likelihood, X, np.arange(201))
     parameters = GlobalParameters.of(likelihood, found.statistics_, found.counts_, *sticks)
-    result = model.local_step(batch, parameters, None, LocalSettings(), ThreadExecutor())
+    result = model.local_step(batch, parameters, None, LocalSettings(), Engine())
     globals_ = (found.statistics_, found.counts_), *sticks
     direct = direct_objective(model, [batch], [dense_r(result)], globals_) / 200
     assert found.objective_ == pytest.approx(direct, rel=1e-9)

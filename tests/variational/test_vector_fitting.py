@@ -8,7 +8,6 @@ import pytest
 from stickbreak import GaussianDPMixture
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.engine import Engine
-from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.variational.vectors import Vectors
 
 from .test_gaussian_models import SMALL, mixture
@@ -21,7 +20,7 @@ def test_a_start_stands_where_the_components_of_the_model_are(likelihood):
     first = GaussianDPMixture(likelihood=likelihood, **SMALL).fit(X)
     other = GaussianDPMixture(likelihood=likelihood, init=first).fit(X + np.array([30.0, 0.0]))
     data = Vectors(X + np.array([30.0, 0.0]), None)
-    start = other._begin(data, 0, Engine(ThreadExecutor(1)), print, lambda: False)
+    start = other._begin(data, 0, Engine(1), print, lambda: False)
     means = other.likelihood_.mean(other.likelihood_.posterior(start.tau, start.tau_sum))
     assert np.abs(first.likelihood_.origin - other.likelihood_.origin).max() > 29
     np.testing.assert_allclose(means, first.means_, atol=0.02)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import gammaln, logsumexp, psi
 
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak.likelihoods import DiagonalGaussian, Gaussian, ZeroMeanGaussian
 from stickbreak.variational import memoized
 from stickbreak.variational import vectors as vectors_module
@@ -87,7 +87,7 @@ def test_local_step_of_a_mixture_is_the_softmax(family):
     likelihood = family.from_data(values)
     p = globals_of(likelihood, values, 5)
     result = model_of("dp", likelihood).local_step(
-        batch_of("dp", likelihood, values, offsets), p, None, LocalSettings(), ThreadExecutor()
+        batch_of("dp", likelihood, values, offsets), p, None, LocalSettings(), Engine()
     )
     expected = likelihood.expected_log(likelihood.posterior(p.tau, p.tau_sum), values)
     joint = expected + expected_log_weights(p.rho, p.omega)
@@ -103,7 +103,7 @@ def test_local_step_of_groups_is_a_fixed_point(family):
     values, offsets = vectors()
     likelihood = family.from_data(values)
     p, batch = globals_of(likelihood, values, 4), batch_of("hdp", likelihood, values, offsets)
-    result = model_of("hdp", likelihood).local_step(batch, p, None, TIGHT, ThreadExecutor())
+    result = model_of("hdp", likelihood).local_step(batch, p, None, TIGHT, Engine())
     r, expected = dense_r(result), likelihood.expected_log(likelihood.posterior(p.tau, p.tau_sum), values)
     prior = ALPHA * expected_beta(p.rho)
     for g in range(batch.n_documents):
@@ -122,15 +122,15 @@ def test_summary_and_pairs_equal_the_direct_sums(family, kind, monkeypatch):
     values, offsets = vectors(1)
     likelihood = family.from_data(values)
     result = model_of(kind, likelihood).local_step(
-        batch_of(kind, likelihood, values, offsets), globals_of(likelihood, values, 5), None, TIGHT, ThreadExecutor()
+        batch_of(kind, likelihood, values, offsets), globals_of(likelihood, values, 5), None, TIGHT, Engine()
     )
-    found, R = summarise(result, ThreadExecutor()), dense_r(result)
+    found, R = summarise(result, Engine()), dense_r(result)
     terms = np.where(R > 0, R * np.log(np.where(R > 0, R, 1.0)), 0.0)
     np.testing.assert_allclose(found.S, likelihood.statistics(values, R), rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(found.N, R.sum(axis=0), atol=1e-10)
     np.testing.assert_allclose(found.H, -terms.sum(axis=0), atol=1e-9)
     left, right = np.array([0, 1, 2]), np.array([3, 2, 4])
-    pairs = track_pairs(result, left, right, ThreadExecutor())
+    pairs = track_pairs(result, left, right, Engine())
     both = R[:, left] + R[:, right]
     union = -np.where(both > 0, both * np.log(np.where(both > 0, both, 1.0)), 0.0).sum(axis=0)
     np.testing.assert_allclose(pairs.H, union + (terms[:, left] + terms[:, right]).sum(axis=0), atol=1e-9)
@@ -144,7 +144,7 @@ def test_a_vector_that_no_component_of_its_group_explains_brings_its_own():
     p = GlobalParameters(likelihood.statistics(values, R), R.sum(axis=0), *sticks_of(np.array([0.5, 0.4]), 9.0))
     batch = VectorBatch(likelihood, values, np.array([0, 3, 5]))
     start = DocumentTopics(np.array([0, 1, 2]), np.array([0, 0], np.int32), np.array([3.0, 2.0]))
-    result = HDP(likelihood, ALPHA, GAMMA).local_step(batch, p, start, LocalSettings(), ThreadExecutor())
+    result = HDP(likelihood, ALPHA, GAMMA).local_step(batch, p, start, LocalSettings(), Engine())
     np.testing.assert_allclose(result.documents.dense(2), [[2, 1], [1, 1]], atol=1e-6)
     np.testing.assert_allclose(dense_r(result), R, atol=1e-6)
 
@@ -161,7 +161,7 @@ def begun(kind, family, n_components=6, n_batches=2, seed=2, sizes=(20, 0, 14, 1
         for g in cut
     ]
     model, settings = model_of(kind, likelihood), settings or LocalSettings(restarts=3)
-    made = Schedule(model, [lambda b=b: b for b in batches], settings, ThreadExecutor())
+    made = Schedule(model, [lambda b=b: b for b in batches], settings, Engine())
     return made, batches, globals_of(likelihood, values, n_components, seed)
 
 
@@ -234,11 +234,11 @@ def test_statistics_of_vectors_in_float32_agree_with_the_counts(kind):
     values, offsets = vectors(3)
     values = np.column_stack([values, np.ones(len(values))]).astype(np.float32)
     likelihood = Gaussian(5.0, np.eye(3), np.zeros(3), 0.1)
-    batch, executor = batch_of(kind, likelihood, values, offsets), ThreadExecutor()
+    batch, engine = batch_of(kind, likelihood, values, offsets), Engine()
     parameters = globals_of(likelihood, values.astype(np.float64), 4)
-    result = model_of(kind, likelihood).local_step(batch, parameters, None, TIGHT, executor)
+    result = model_of(kind, likelihood).local_step(batch, parameters, None, TIGHT, engine)
     assert result.weights.dtype == np.float64
-    found = summarise(result, executor)
+    found = summarise(result, engine)
     np.testing.assert_allclose(found.S[-1], found.N, rtol=1e-12)
     rows = np.arange(batch.n_documents)
     piece = GatheredDocuments.from_result(0, result, rows, rows, batch)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.executor import shards
+from stickbreak.fitting.engine import shards
 from stickbreak.numerics.arrays import Float, Int, Int32
 
 SHARD_COUNTS = 4_096  # stored counts of a shard

@@ -6,7 +6,7 @@ from scipy.special import gammaln, psi
 from sklearn.decomposition import LatentDirichletAllocation
 
 from stickbreak.corpus import planted_lda
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak.sparse_gibbs.priors import Priors
 from stickbreak_baselines.lda import objective
 from stickbreak_baselines.lda.variational import (
@@ -19,7 +19,7 @@ from stickbreak_baselines.lda.variational import (
 )
 
 TO_THE_END = Local(2000, 1e-12)
-ONE = ThreadExecutor(1)
+ONE = Engine(1)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from scipy.special import gammaln, psi
 from tests.steered_problems import WORDS, documents
 
 from stickbreak.corpus import Corpus, planted_lda
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak.sparse_gibbs.priors import Priors
 from stickbreak_baselines import LDA
 from stickbreak_baselines.lda import objective
@@ -49,7 +49,7 @@ def test_the_bound_has_the_prior_of_each_topic(seed: int) -> None:
 def test_a_step_on_a_minibatch_aims_at_the_prior_and_the_counts(seed: int) -> None:
     corpus, _ = planted_lda(30, 20, n_topics=3, mean_tokens=25, seed=seed)
     priors, table = priors_of([0.2, 0.7, 1.3], 0.1, np.random.default_rng(seed).gamma(1.0, 2.0, (2, 20)))
-    before, local, one = near_uniform(20, 3, seed), Local(50, 1e-6), ThreadExecutor(1)
+    before, local, one = near_uniform(20, 3, seed), Local(50, 1e-6), Engine(1)
     after, found = step(corpus, before, priors, 0.3, 4.0, local, one)
     np.testing.assert_allclose(after, 0.7 * before + 0.3 * (table + 4.0 * found.statistics))
 

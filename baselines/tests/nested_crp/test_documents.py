@@ -10,7 +10,6 @@ from tests.prediction import sequences as slow
 
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.engine import Engine
-from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.prediction.left_to_right import score_sequences
 from stickbreak_baselines.nested_crp.documents import Levels, RouteRule, Routes, weights_of
 
@@ -55,8 +54,8 @@ def test_weights_are_those_of_all_routes(routes, topics, seed):
     priors = priors_of(3)
     counts = np.random.default_rng(seed).poisson(1.0, (5, 8))
     counts[3] = 0
-    with ThreadExecutor(1) as executor:
-        found = weights_of(Corpus.from_counts(counts), topics, routes, Levels(priors.mean, priors.scale), executor)
+    with Engine(1) as engine:
+        found = weights_of(Corpus.from_counts(counts), topics, routes, Levels(priors.mean, priors.scale), engine)
     np.testing.assert_allclose(found.sum(axis=1), 1.0, rtol=1e-12)
     for d, n in enumerate(counts):
         of_routes = [bound(n, topics[nodes], priors) for nodes in routes.nodes]
@@ -83,8 +82,8 @@ def test_left_to_right_has_the_exact_expectation(routes, topics, resample):
     priors = priors_of(3)
     rule = RouteRule(topics, routes, Levels(priors.mean, priors.scale))
     corpus = Corpus.from_counts(np.array([[2, 1, 0, 0, 0, 1, 0, 0], [0, 0, 1, 0, 2, 0, 0, 0]]))
-    with ThreadExecutor(1) as executor:
-        found = score_sequences(rule, corpus, 40_000, resample, 1, Engine(executor))
+    with Engine(1) as engine:
+        found = score_sequences(rule, corpus, 40_000, resample, 1, Engine(engine))
     for d, count in enumerate(corpus.counts.toarray()):
         words, _ = slow.ordered(count, 1)
         expected = probability(words, topics, routes, priors)

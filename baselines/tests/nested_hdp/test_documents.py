@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.engine import engine
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine, threads_and_workers
 from stickbreak.prediction.left_to_right import score_sequences
 from stickbreak_baselines.nested_hdp.documents import Grown, TreeRule, weights_of
 from stickbreak_baselines.nested_hdp.sticks import expected_log_weights, expected_weights, objective_of_sticks
@@ -61,8 +60,8 @@ def test_weights_of_documents_are_those_of_the_slow_twin_for_any_number_of_threa
     counts = np.array([rng.multinomial(n, rng.dirichlet(np.full(8, 0.3))) for n in (12, 30, 1, 7, 0)])
     elog, found = np.log(topics[:-1]), []
     for threads in (1, 3):
-        with ThreadExecutor(threads) as executor:
-            found.append(weights_of(Corpus.from_counts(counts), elog, grown, 4, executor))
+        with Engine(threads) as engine:
+            found.append(weights_of(Corpus.from_counts(counts), elog, grown, 4, engine))
     np.testing.assert_array_equal(*found)
     np.testing.assert_allclose(found[0].sum(axis=1), 1.0)
     for row, count in zip(found[0], counts.astype(float), strict=True):
@@ -81,8 +80,8 @@ def test_weights_of_documents_are_those_of_the_slow_twin_for_any_number_of_threa
 def test_left_to_right_is_the_exact_probability_where_that_can_be_enumerated(grown, topics, resample):
     words = [[1], [0, 3], [2, 2, 5]]
     counts = np.array([np.bincount(row, minlength=8) for row in words])
-    with engine(None) as executor:
-        found = score_sequences(TreeRule(topics, grown), Corpus.from_counts(counts), 20_000, resample, 0, executor)
+    with threads_and_workers(None) as engine:
+        found = score_sequences(TreeRule(topics, grown), Corpus.from_counts(counts), 20_000, resample, 0, engine)
     lacking = [1 - grown.g[:2].sum(), 0.0, 1 - grown.g[4], 1 - grown.g[5]]  # below the root, 0, 1, 2
     parent = np.append(TREE.parent, [-1, 1, 2, 3, 4])
     inner = np.append(TREE.inner, [False] * 5)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak_baselines.minibatch import Minibatch
 from stickbreak_baselines.nested_hdp.kernels.documents import visit
 from stickbreak_baselines.nested_hdp.local_step import Globals, LocalSettings, local_step
@@ -17,7 +17,7 @@ from . import reference
 
 TREE = Tree.truncated((3, 2, 2))
 PRIORS = (0.7, 0.4, 1.3)  # alpha, m, pi
-SERIAL = ThreadExecutor(1)
+SERIAL = Engine(1)
 
 
 @pytest.fixture
@@ -87,8 +87,8 @@ def test_sums_are_those_of_the_documents_for_any_number_of_threads(globals_, mon
     seen = Globals(TREE, elog[documents.words], log_g)
     settings, results = LocalSettings(*PRIORS, 1e-6, 50), []
     for threads in (1, 3):
-        with ThreadExecutor(threads) as executor:
-            results.append(local_step(documents, seen, settings, Subtrees.none(20, 9), executor))
+        with Engine(threads) as engine:
+            results.append(local_step(documents, seen, settings, Subtrees.none(20, 9), engine))
     one, three = results
     for name in ("S", "picks", "own", "sweeps"):
         np.testing.assert_array_equal(getattr(one, name), getattr(three, name))

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak_baselines.minibatch import Minibatch
 from stickbreak_baselines.nested_hdp.local_step import LocalSettings
 from stickbreak_baselines.nested_hdp.state import Subtrees, TreeState
@@ -41,7 +41,7 @@ def drawn(seed: int) -> Corpus:
 
 def test_a_step_on_all_documents_has_the_bound_of_the_prior_of_each_node(known: Any, seed: int) -> None:
     rules, table, state = known
-    corpus, steps, subtrees = drawn(seed), Steps(rules, ThreadExecutor(1)), Subtrees.none(9, 8)
+    corpus, steps, subtrees = drawn(seed), Steps(rules, Engine(1)), Subtrees.none(9, 8)
     found = steps.visit(state.copy(), Minibatch.from_corpus(corpus), subtrees)
     lap = steps.whole(state, corpus, Subtrees.none(9, 8))
     wanted = np.zeros((W, TREE.n_nodes))
@@ -54,7 +54,7 @@ def test_a_step_on_all_documents_has_the_bound_of_the_prior_of_each_node(known: 
 
 def test_a_step_on_a_minibatch_aims_at_the_pseudo_counts_and_the_scaled_counts(known: Any, seed: int) -> None:
     rules, table, state = known
-    minibatch, steps, before = Minibatch.from_corpus(drawn(seed)), Steps(rules, ThreadExecutor(1)), state.copy()
+    minibatch, steps, before = Minibatch.from_corpus(drawn(seed)), Steps(rules, Engine(1)), state.copy()
     found = steps.visit(state, minibatch, Subtrees.none(9, 8))
     steps.once(state, minibatch, 36)
     size, aim = steps.size(1), table - rules.eta[:, None]

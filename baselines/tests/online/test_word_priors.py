@@ -10,7 +10,7 @@ from scipy import sparse
 from tests.steered_problems import WORDS, documents
 
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak_baselines import OnlineHDP
 from stickbreak_baselines.minibatch import Minibatch
 from stickbreak_baselines.online.direct.merges import candidates, gain_of
@@ -54,7 +54,7 @@ def known(seed: int) -> Any:
 
 
 def steps(rules: Rules) -> DirectSteps:
-    return DirectSteps(rules, Settings(1e-10, 100), ThreadExecutor(None))
+    return DirectSteps(rules, Settings(1e-10, 100), Engine(None))
 
 
 def responsibilities(visit: Any) -> Any:
@@ -77,7 +77,7 @@ def test_words_and_bound_of_topics_are_those_of_the_prior_of_each(known: Any) ->
 
 def test_objective_of_tables_is_the_whole_bound_under_the_prior_of_each(known: Any, counts: Any) -> None:
     rules, table, state = known
-    one = FranchiseSteps(rules, LocalSettings(4, TOPICS, 1e-9, 500), None, ThreadExecutor())
+    one = FranchiseSteps(rules, LocalSettings(4, TOPICS, 1e-9, 500), None, Engine())
     minibatch, before = Minibatch.from_corpus(Corpus.from_counts(counts)), state.copy()
     found = one.visit(state, minibatch)
     lap = one.once(state, minibatch, 3 * D)
@@ -109,7 +109,7 @@ def weights(tables: Any, rules: Rules) -> Any:
 def test_objective_of_direct_steps_has_the_prior_and_the_table_of_each_known_topic(known: Any, counts: Any) -> None:
     rules, table, state = known
     before, visit = state.copy(), steps(rules).visit(state, Minibatch.from_corpus(Corpus.from_counts(counts)))
-    quiet = DirectSteps(rules, Settings(1e-10, 100, 0, 0), ThreadExecutor(None))
+    quiet = DirectSteps(rules, Settings(1e-10, 100, 0, 0), Engine(None))
     lap = quiet.once(state, Minibatch.from_corpus(Corpus.from_counts(counts)), 5 * D)
     of_data = before.S() - (table - rules.eta[:, None])
     bound = slow_bound(counts, responsibilities(visit), of_data, weights(before.tables, rules), rules, table, 5)

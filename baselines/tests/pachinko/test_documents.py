@@ -6,7 +6,6 @@ from tests.prediction import sequences as slow
 
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.engine import Engine
-from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.prediction.left_to_right import score_sequences
 from stickbreak_baselines.pachinko.documents import PathRule, weights_of
 from stickbreak_baselines.pachinko.state import Paths, Priors, path_weights
@@ -41,8 +40,8 @@ def value(n, phi, theta, below, a, b):
 
 def test_weights_are_a_fixed_point_and_a_mode(model, corpus):
     phi, a, b = model
-    with ThreadExecutor(1) as executor:
-        of_super, of_topic = weights_of(corpus, phi, a, b, executor)
+    with Engine(1) as engine:
+        of_super, of_topic = weights_of(corpus, phi, a, b, engine)
     np.testing.assert_allclose(of_super.sum(axis=1), 1, rtol=1e-12)
     np.testing.assert_allclose(of_topic.sum(axis=1), 1, rtol=1e-12)
     np.testing.assert_allclose(of_super[4], a / a.sum())
@@ -87,8 +86,8 @@ def test_left_to_right_has_the_exact_expectation(resample, seed):
     phi, a = rng.dirichlet(np.ones(3), size=paths.n_topics), rng.uniform(0.3, 1.5, paths.n_super)
     b = rng.uniform(0.3, 1.0, paths.is_open.shape) * paths.is_open
     corpus = Corpus.from_counts(np.array([[2, 1, 0], [1, 0, 2], [0, 1, 1]]))
-    with ThreadExecutor(1) as executor:
-        found = score_sequences(PathRule(phi, a, b), corpus, 60_000, resample, 1, Engine(executor))
+    with Engine(1) as engine:
+        found = score_sequences(PathRule(phi, a, b), corpus, 60_000, resample, 1, Engine(engine))
     rule, words_of = flat(paths, phi, a, b)
     for d, count in enumerate(corpus.counts.toarray()):
         words, _ = slow.ordered(count, 1)

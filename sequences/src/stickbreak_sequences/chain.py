@@ -17,7 +17,7 @@ from scipy import sparse
 from scipy.optimize import minimize_scalar
 from scipy.special import gammaln, psi
 
-from stickbreak.fitting.executor import Executor, shards
+from stickbreak.fitting.engine import Engine, shards
 from stickbreak.likelihoods import Likelihood, VectorLikelihood
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.variational.documents import DocumentCounts, Documents, runs
@@ -137,9 +137,7 @@ class ChainResult:
         return np.zeros(2, np.int64)
 
 
-def pass_through(
-    batch: SequenceBatch, log_weights: Float, log_start: Float, log_move: Float, executor: Executor
-) -> Any:
+def pass_through(batch: SequenceBatch, log_weights: Float, log_start: Float, log_move: Float, engine: Engine) -> Any:
     """Run forward and backward over a batch; return a `ChainResult` and log Z of all sequences.      docs/math (Z6)
 
     `log_weights` (n, K): log p of each step, changed in place. `log_start` (K,), `log_move` (K, K).
@@ -157,7 +155,7 @@ def pass_through(
         backward(indptr, weights, move, ahead, share, behind, transitions[0], transitions[1:])
         return transitions
 
-    parts = executor.map(run, shards(np.diff(batch.indptr), SHARD_STEPS))
+    parts = engine.map(run, shards(np.diff(batch.indptr), SHARD_STEPS))
     transitions = sum(parts, np.zeros((n_states + 1, n_states)))
     # H_k = sum_t q(z_t = k) (log norm_t - log weight_tk) - sum_j q(j, k) log move_jk                docs/math (Z6)
     log_norm = np.log(norm)
@@ -189,7 +187,7 @@ class StickyHMM(Model[DocumentCounts]):
         own = {name: values[name] for name in ("alpha", "kappa", "gamma") if name in values}
         return replace(self, likelihood=self.likelihood.with_hyperparameters(values), **own)
 
-    def known(self, n_rows: int, n_topics: int) -> Summary:
+    def pseudo_summary(self, n_rows: int, n_topics: int) -> Summary:
         """Return the summary of no sequences."""
         return replace(Summary.zeros(n_rows, n_topics), transitions=np.zeros((n_topics + 1, n_topics)))
 
@@ -207,7 +205,7 @@ class StickyHMM(Model[DocumentCounts]):
         parameters: GlobalParameters,
         start: DocumentCounts | None,
         settings: LocalSettings,
-        executor: Executor,
+        engine: Engine,
         among: Any = None,
     ) -> Any:
         """Return q(z) of a batch; it follows from the globals.                                       docs/math (Z6)"""
@@ -216,15 +214,15 @@ class StickyHMM(Model[DocumentCounts]):
         theta = self.theta(parameters.transitions, parameters.expected_beta)
         log_pi = (psi(theta) - psi(theta.sum(axis=1, keepdims=True)))[:, :-1]
         log_weights = batch.expected_log(parameters.tau, parameters.tau_sum)
-        return pass_through(batch, log_weights, log_pi[0], log_pi[1:], executor)[0]
+        return pass_through(batch, log_weights, log_pi[0], log_pi[1:], engine)[0]
 
-    def summary(self, result: Any, executor: Executor) -> Summary:
+    def summary(self, result: Any, engine: Engine) -> Summary:
         """Return the additive statistics of a visited batch."""
         S, N = result.batch.statistics(result.share)
-        out = replace(self.known(0, N.size), words=np.arange(len(S), dtype=np.int32), S=S, N=N, H=result.entropy)
+        out = replace(self.pseudo_summary(0, N.size), words=np.arange(len(S), dtype=np.int32), S=S, N=N, H=result.entropy)
         return replace(out, n_documents=result.batch.n_documents, transitions=result.transitions)
 
-    def kept(self, result: Any) -> DocumentCounts:
+    def document_state(self, result: Any) -> DocumentCounts:
         """Return how many sequences hold each state."""
         indptr, share = result.batch.indptr, result.share
         sums = np.add.reduceat(np.vstack([share, np.zeros((1, share.shape[1]))]), indptr[:-1], axis=0)
@@ -276,7 +274,7 @@ class StickyHMM(Model[DocumentCounts]):
         """Return that no state is: each costs its row of transitions."""
         return np.zeros(N.size, dtype=bool)
 
-    def learn(self, state: Inference[DocumentCounts], names: Collection[str], executor: Executor) -> None:
+    def learn(self, state: Inference[DocumentCounts], names: Collection[str], engine: Engine) -> None:
         """Set the named hyperparameters to the maximum of the objective, theta and sticks following, in place."""
         if not names:
             return

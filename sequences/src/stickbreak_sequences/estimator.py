@@ -17,8 +17,7 @@ from stickbreak.fitting.batch_store import scratch_folder
 from stickbreak.fitting.checkpoint import FREE, check_end, check_learned, check_moves, identity_of, is_table
 from stickbreak.fitting.checks import check_names
 from stickbreak.fitting.constraints import CONCENTRATION, TOLERANCES, one_of, whole
-from stickbreak.fitting.engine import Engine, engine
-from stickbreak.fitting.executor import one_blas_thread
+from stickbreak.fitting.engine import Engine, one_blas_thread, threads_and_workers
 from stickbreak.fitting.loop import Callback, Stop
 from stickbreak.fitting.run import Identity
 from stickbreak.likelihoods import DiagonalGaussian, DirichletMultinomial, Gaussian, Likelihood, ZeroMeanGaussian
@@ -270,18 +269,18 @@ class StickyHDPHMM(Estimator):
             return DirichletMultinomial(float(self.eta), documents.steps.shape[1])
         return VECTORS["full" if self.likelihood == "auto" else self.likelihood].from_data(documents.steps)
 
-    def _laps(self, documents: Sequences, seed: int, executor: Engine) -> MemoizedLaps:
+    def _laps(self, documents: Sequences, seed: int, engine: Engine) -> MemoizedLaps:
         self.likelihood_ = self._prior(documents)
         model = StickyHMM(_at_origin(self.likelihood_), float(self.alpha), float(self.kappa), float(self.gamma))
         n_batches = min(self.n_batches or -(-documents.n_steps // STEPS_PER_BATCH), documents.n_sequences)
         parts = [documents[cut.rows()] for cut in cuts(documents.n_sequences, n_batches, seed=seed)]
         batches: list[Any] = [LoadedBatch(self._moved(part), part.offsets, model.likelihood) for part in parts]
-        folder = scratch_folder(self.scratch, executor.workers)
+        folder = scratch_folder(self.scratch, engine.workers)
         schedule = Schedule(
             model,
             batches,
             LocalSettings(),
-            executor,
+            engine,
             tuple(self.learn),
             seed,
             FIRST_MOVES,
@@ -424,8 +423,8 @@ class StickyHDPHMM(Estimator):
     def _inferred(self, sequences: Sequences) -> tuple[Any, float]:
         moves = np.log(np.maximum(self._expected_moves(), UNLIKELY))
         batch = SequenceBatch(self.likelihood_, sequences.steps, sequences.offsets)
-        with engine(self.n_jobs) as executor, one_blas_thread():
-            return pass_through(batch, self._log_steps(sequences), moves[0], moves[1:], executor)
+        with threads_and_workers(self.n_jobs) as engine, one_blas_thread():
+            return pass_through(batch, self._log_steps(sequences), moves[0], moves[1:], engine)
 
     def transform(self, X: Any, *, lengths: Any = None, sequence: Any = None, order: Any = None) -> Float:
         """Return the probability of each state at each step, given the whole sequence, (N, K).

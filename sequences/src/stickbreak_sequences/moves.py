@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy.special import entr
 
-from stickbreak.fitting.executor import Executor
+from stickbreak.fitting.engine import Engine
 from stickbreak.likelihoods import Likelihood
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.streams import stream
@@ -214,7 +214,7 @@ class Looked:
 
     every: int
 
-    def observe(self, result: Any, executor: Executor) -> Windows:
+    def measure(self, result: Any, engine: Engine) -> Windows:
         """Return the windows."""
         return windows_of(result.batch, max(WINDOWS), self.every)
 
@@ -235,7 +235,7 @@ class WindowBirths(Proposals):
         self._pool: list[Windows] = []
         self._n_steps = float(state.totals.transitions.sum())
 
-    def observer(self) -> Looked:
+    def probe(self) -> Looked:
         """Return what takes windows out of the batches."""
         return Looked(max(1, int(self._n_steps / STEPS)))
 

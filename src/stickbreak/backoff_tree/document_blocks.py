@@ -26,8 +26,7 @@ from stickbreak.corpus import Corpus
 from stickbreak.corpus.sources import Source
 from stickbreak.corpus.tokens import refuse_fractions, written_out
 from stickbreak.fitting.batch_store import BatchRef, BatchStore
-from stickbreak.fitting.engine import Engine
-from stickbreak.fitting.executor import Executor, ThreadExecutor, blocks, shards
+from stickbreak.fitting.engine import Engine, blocks, shards
 from stickbreak.numerics.arrays import Float, Int, Int32
 
 BLOCKS = 64  # of a collection, unless they would be too small or too large ...
@@ -162,7 +161,7 @@ def counts_of_block(n_words: int, job: BlockJob) -> WordCounts:
 
 def summed(n_leaves: int, parts: Sequence[WordCounts]) -> WordCounts:
     """Return the sum of the counts of some blocks."""
-    return merged(parts[0], parts[1:], n_leaves, ThreadExecutor())
+    return merged(parts[0], parts[1:], n_leaves, Engine())
 
 
 def listed(word: Int32, z: Int32, n_words: int) -> WordCounts:
@@ -179,7 +178,7 @@ def listed(word: Int32, z: Int32, n_words: int) -> WordCounts:
     return WordCounts(_starts(size), leaf[:kept].copy(), n[:kept].copy())
 
 
-def merged(total: WordCounts, parts: Sequence[WordCounts], n_leaves: int, executor: Executor) -> WordCounts:
+def merged(total: WordCounts, parts: Sequence[WordCounts], n_leaves: int, engine: Engine) -> WordCounts:
     """Return the sum of counts."""
     parts = [total, *parts]
     first = np.concatenate(([0], np.cumsum([part.leaf.size for part in parts])))
@@ -187,10 +186,10 @@ def merged(total: WordCounts, parts: Sequence[WordCounts], n_leaves: int, execut
     leaf, n = (np.concatenate([getattr(part, name) for part in parts]) for name in ("leaf", "n"))
     words = shards(np.diff(start, axis=1).sum(axis=0), _SHARD_ENTRIES)
     size = np.empty(start.shape[1] - 1, np.int32)
-    executor.map(lambda part: list_kernels.count_different(*part, start, leaf, np.zeros(n_leaves, bool), size), words)
+    engine.map(lambda part: list_kernels.count_different(*part, start, leaf, np.zeros(n_leaves, bool), size), words)
     ends: Int = _starts(size)
     found = WordCounts(ends, np.empty(ends[-1], np.int32), np.empty(ends[-1], np.int32))
-    executor.map(
+    engine.map(
         lambda part: list_kernels.merge_lists(*part, start, leaf, n, np.zeros(n_leaves, np.int32), *found), words
     )
     return found
@@ -231,13 +230,13 @@ class WordTrees:
         shape: Shape,
         discounts: tuple[Discounts, Discounts],
         scale: Float,
-        executor: Executor,
+        engine: Engine,
         *,
         room: Int | None = None,
     ) -> WordTrees:
         """Make the trees, for discounts of documents and of words; with `room`, (W,), for changes one by one."""
         words = lists_of(counts) if room is None else with_room(counts, room)
-        directory = directories(words, scale, discounts[1], shape, executor)
+        directory = directories(words, scale, discounts[1], shape, engine)
         return cls(counts, shape, scale, Trees(shape.below, shape.nodes, *discounts, words, directory))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -246,7 +245,7 @@ class WordTrees:
 
 
 def _made_again(counts: WordCounts, shape: Shape, discounts: tuple[Discounts, Discounts], scale: Float) -> WordTrees:
-    return WordTrees.of(counts, shape, discounts, scale, ThreadExecutor())
+    return WordTrees.of(counts, shape, discounts, scale, Engine())
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,15 +27,14 @@ from stickbreak.fitting.batch_store import scratch_folder
 from stickbreak.fitting.checkpoint import is_table, require
 from stickbreak.fitting.checks import check_whole
 from stickbreak.fitting.constraints import TOPIC_PRIORS, between, one_of, whole
-from stickbreak.fitting.engine import Engine, engine, workers_now
-from stickbreak.fitting.executor import ThreadExecutor, count_jobs
+from stickbreak.fitting.engine import Engine, count_jobs, threads_and_workers, workers_now
 from stickbreak.fitting.loop import Callback
 from stickbreak.model.estimator import all_or_nothing
 from stickbreak.model.seeds import Seeds, plain_seeds
 from stickbreak.model.topic_estimator import TopicEstimator, on_workers
 from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.numerics.ranges import are_discounts
-from stickbreak.prediction.completion import Completion, checked_seen, scored_documents
+from stickbreak.prediction.completion import Completion, scored_documents, seen_mask
 from stickbreak.prediction.document_weights import checked_dtype, checked_least
 from stickbreak.prediction.topics import ShownTopics, checked_numbers
 from stickbreak.prediction.words import words_to_show
@@ -304,10 +303,10 @@ class BackoffTreeTopics(TopicEstimator):
         blocks = 1 if on_workers else count_jobs(self.n_jobs)
         check_sizes(documents, tree_settings(self), blocks=blocks, in_files=on_workers or self.scratch is not None)
 
-    def _laps(self, documents: Corpus, seed: int, executor: Engine) -> TreeLaps:
-        leaves, settings = leaves_in(scratch_folder(self.scratch, executor.workers)), tree_settings(self)
+    def _laps(self, documents: Corpus, seed: int, engine: Engine) -> TreeLaps:
+        leaves, settings = leaves_in(scratch_folder(self.scratch, engine.workers)), tree_settings(self)
         known = self._known(documents, settings.shape)
-        return TreeLaps(DocumentBlocks(documents, executor, leaves), settings, seed, executor, known)
+        return TreeLaps(DocumentBlocks(documents, engine, leaves), settings, seed, engine, known)
 
     def _settled(self, documents: Corpus) -> dict[str, Any]:
         """Return the stages: those of a short fit are fewer, and a longer one does not go on from it."""
@@ -612,8 +611,8 @@ class BackoffTreeTopics(TopicEstimator):
     @on_workers
     def active_weights(self, X: Any) -> Any:
         """Return what `transform` does, as a sparse array whatever scikit-learn's `set_output` says, (D, L)."""
-        with engine(self.n_jobs) as executor:
-            return self._model.weights(self._corpus(X), executor)
+        with threads_and_workers(self.n_jobs) as engine:
+            return self._model.weights(self._corpus(X), engine)
 
     def complete(self, observed: Any, held_out: Any, *, seen: ArrayLike | None = None) -> Completion:
         """Score the held-out halves of documents, with leaves from the observed halves: means over a hundred sweeps.
@@ -640,10 +639,10 @@ class BackoffTreeTopics(TopicEstimator):
         rows = scored_documents(observed, held_out)
         scored = held_out[rows].counts
         if seen is not None:
-            scored = sparse.csr_matrix(scored.multiply(checked_seen(seen, self.n_features_in_)))
+            scored = sparse.csr_matrix(scored.multiply(seen_mask(seen, self.n_features_in_)))
             scored.eliminate_zeros()
-        with engine(self.n_jobs) as executor:
-            total, n_tokens = self._model.log_predictive(observed[rows], Corpus.from_counts(scored), executor)
+        with threads_and_workers(self.n_jobs) as engine:
+            total, n_tokens = self._model.log_predictive(observed[rows], Corpus.from_counts(scored), engine)
         return Completion.of_sums(total, total, n_tokens, int(rows.size))
 
     def _predictive_rule(self) -> TreeRule:
@@ -653,8 +652,8 @@ class BackoffTreeTopics(TopicEstimator):
         """Make the words' trees: nothing that is saved or pickled, as the fitted attributes say all."""
         counts, shape = WordCounts(self.word_start_, self.word_leaf_, self.word_count_), shape_of(self.branching_, 0)
         delta, share = (self.alpha_levels_, self.eta_levels_), self.smoothing_share_
-        with ThreadExecutor(1) as executor:
-            return TreeModel(counts, shape, *delta, share, executor, self._pseudo_in(shape))
+        with Engine(1) as engine:
+            return TreeModel(counts, shape, *delta, share, engine, self._pseudo_in(shape))
 
     def __getstate__(self) -> Any:
         return {name: value for name, value in super().__getstate__().items() if name != "_model"}

@@ -28,7 +28,7 @@ from stickbreak.backoff_tree.state import (
 )
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens, refuse_fractions
-from stickbreak.fitting.executor import Executor, shards
+from stickbreak.fitting.engine import Engine, shards
 from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.numerics.streams import key_of
 from stickbreak.prediction.left_to_right import Particles, Sequences
@@ -93,7 +93,7 @@ class TreeModel:
     """The trees of the words, held fixed.
 
     `counts`: of the documents, with one token at least. `delta_doc`, `delta_word` (depth,). `smoothing_share`: of the
-    words, at the leaf with the most smoothing; None where C is solved.                  docs/math (T6). `executor`: of
+    words, at the leaf with the most smoothing; None where C is solved.                  docs/math (T6). `engine`: of
     the work of the constructor. `pseudo`: pseudo-tokens of seeds, which the trees have, too. docs/math (T16).
     """
 
@@ -104,21 +104,21 @@ class TreeModel:
         delta_doc: Float,
         delta_word: Float,
         smoothing_share: float | None,
-        executor: Executor,
+        engine: Engine,
         pseudo: WordCounts | None = None,
     ) -> None:
         self.shape, self.own_tokens = shape, Totals.of(counts, shape.n_leaves).n_tokens
         if pseudo is not None:
-            counts = merged(counts, [pseudo], shape.n_leaves, executor)
+            counts = merged(counts, [pseudo], shape.n_leaves, engine)
         of_documents, self.of_words = Discounts.of(delta_doc, shape), Discounts.of(delta_word, shape)
         self.words = lists_of(counts)
         self.n_tokens, n_words, of_word = Totals.of(counts, shape.n_leaves)
         self.backoff: Backoff = solve_backoff(self.n_tokens, n_words, self.of_words, shape, smoothing_share)
-        directory = directories(self.words, self.backoff.scale, self.of_words, shape, executor)
+        directory = directories(self.words, self.backoff.scale, self.of_words, shape, engine)
         self.trees = Trees(shape.below, shape.nodes, of_documents, self.of_words, self.words, directory)
         self.word_tokens: Float = of_word.astype(np.float64)
 
-    def samples(self, tokens: Tokens, n_passes: int, executor: Executor) -> Int32:
+    def samples(self, tokens: Tokens, n_passes: int, engine: Engine) -> Int32:
         """Return leaves of all tokens in each pass that counts, (n_passes, N).                       docs/math (T10)"""
         samples = np.zeros((n_passes, tokens.word.size), np.int32)
         key = key_of(0, 0, "new documents")
@@ -129,14 +129,14 @@ class TreeModel:
                 *part, tokens.start, tokens.word, self.trees, key, N_BURN, samples, scratch
             )
 
-        executor.map(work, shards(tokens.lengths, _SHARD_TOKENS))
+        engine.map(work, shards(tokens.lengths, _SHARD_TOKENS))
         return samples
 
-    def weights(self, corpus: Corpus, executor: Executor) -> sparse.csr_array:
+    def weights(self, corpus: Corpus, engine: Engine) -> sparse.csr_array:
         """Return shares of the tokens of documents at each leaf, (D, L), zero rows for documents of unknown words."""
         parts = []
         for tokens in self._blocks(corpus):
-            samples, L = self.samples(tokens, N_SHARES, executor), self.shape.n_leaves
+            samples, L = self.samples(tokens, N_SHARES, engine), self.shape.n_leaves
             document = np.repeat(np.arange(tokens.n_documents), tokens.lengths)
             pair, n = np.unique((document * L + samples).ravel(), return_counts=True)
             row = pair // L
@@ -145,14 +145,14 @@ class TreeModel:
             parts.append(sparse.csr_array((share, pair % L, start), shape=(tokens.n_documents, L)))
         return sparse.csr_array(sparse.vstack(parts, format="csr"))
 
-    def log_predictive(self, observed: Corpus, held_out: Corpus, executor: Executor) -> tuple[float, float]:
+    def log_predictive(self, observed: Corpus, held_out: Corpus, engine: Engine) -> tuple[float, float]:
         """Return the log probability of held-out words, and their number.                            docs/math (T11)"""
         total, first = 0.0, 0
         lacking, unknown, given_away = self.lacking(), self.word_tokens == 0, self.given_away()
         for tokens in self._blocks(observed):
             counts = held_out[first : first + tokens.n_documents].counts
             first += tokens.n_documents
-            samples, prob = self.samples(tokens, N_SCORE, executor), np.zeros(counts.nnz)
+            samples, prob = self.samples(tokens, N_SCORE, engine), np.zeros(counts.nnz)
             held_start, held_word = counts.indptr.astype(np.int64), counts.indices
 
             def work(
@@ -163,7 +163,7 @@ class TreeModel:
                 scratch = Scratch.of(samples.shape[0] * longest, self.shape)
                 document_kernels.predict_words(*part, tokens.start, samples, *held, self.trees, lacking, scratch, prob)
 
-            executor.map(work, shards(tokens.lengths, _SHARD_TOKENS))
+            engine.map(work, shards(tokens.lengths, _SHARD_TOKENS))
             prob *= 1.0 - given_away
             new = unknown[held_word]
             prob[new] = given_away / max(1, int(unknown.sum()))
@@ -206,7 +206,7 @@ class TreeModel:
             yield Tokens.from_corpus(Corpus.from_counts(counts) if corpus.n_documents else corpus)
             first = last
 
-    def kept(self) -> Float:
+    def discounted(self) -> Float:
         """Return what each entry of the lists of words keeps, in their order.                         docs/math (T6)"""
         words = self.words
         return (words.n - self.of_words.given[-1]) * self.backoff.scale[words.leaf]
@@ -218,7 +218,7 @@ class TreeModel:
         document_kernels.smooth_entries(
             0, words.size.size, words.start, words.size, words.leaf, self.shape.nodes, rate, smoothing
         )
-        kept = self.kept()
+        kept = self.discounted()
         by_word = sparse.csc_array(
             (np.arange(words.leaf.size), words.leaf, words.start), shape=(self.shape.n_leaves, words.size.size)
         )
@@ -251,7 +251,7 @@ class TreeModel:
                 self.of_words.rate[h] if self.of_words.rate.ndim == 1 else self.of_words.rate[h, nodes[inverse], None]
             )
             out += rate * used[inverse].toarray()
-        kept = sparse.csc_array((self.kept(), words.leaf, words.start), shape=(L, words.size.size))
+        kept = sparse.csc_array((self.discounted(), words.leaf, words.start), shape=(L, words.size.size))
         return (out + sparse.csr_array(kept)[leaves].toarray()) / self.backoff.peak
 
     def ranked_words(self, n_words: int) -> Int:

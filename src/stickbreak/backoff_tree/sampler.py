@@ -16,13 +16,12 @@ from stickbreak.backoff_tree.seeds import KnownWords
 from stickbreak.backoff_tree.shape import Shape
 from stickbreak.backoff_tree.state import Backoff, Discounts, Totals, WordCounts, solve_backoff
 from stickbreak.fitting.engine import Engine
-from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.numerics.streams import key_of
 
 LEARNABLE = ("alpha", "eta")
 SAMPLE = 20_000  # tokens of a sample, about
-_ALONE = Engine(ThreadExecutor(1))
+_ALONE = Engine(1)
 
 
 class TreeSampler:

@@ -15,7 +15,7 @@ from scipy.optimize import brentq
 from stickbreak.backoff_tree.kernels import lists as list_kernels
 from stickbreak.backoff_tree.kernels.trees import N_COLUMNS, NOBODY
 from stickbreak.backoff_tree.shape import Shape
-from stickbreak.fitting.executor import Executor, shards
+from stickbreak.fitting.engine import Engine, shards
 from stickbreak.numerics.arrays import Float, Int, Int32
 
 _SLACK = 1.001  # the least ratio of C to the largest smoothing of a leaf
@@ -226,7 +226,7 @@ def with_room(counts: WordCounts, of_word: Int) -> WordLeaves:
     return WordLeaves(start, size, leaf, n, np.zeros(start[-1] + size.size))
 
 
-def directories(words: WordLeaves, scale: Float, discounts: Discounts, shape: Shape, executor: Executor) -> Directory:
+def directories(words: WordLeaves, scale: Float, discounts: Discounts, shape: Shape, engine: Engine) -> Directory:
     """Sum the masses of the lists, and make their directories."""
     below = shape.below
     n_nodes = shape.n_nodes
@@ -239,5 +239,5 @@ def directories(words: WordLeaves, scale: Float, discounts: Discounts, shape: Sh
         list_kernels.sum_masses(*part, words, scale, discounts.given)
         list_kernels.fill_directories(*part, words, below, directory)
 
-    executor.map(work, shards(np.diff(words.start), _SHARD_TOKENS))
+    engine.map(work, shards(np.diff(words.start), _SHARD_TOKENS))
     return directory

@@ -40,10 +40,10 @@ from stickbreak.cli.options import (
     TableFile,
     Timeout,
     chat_model,
+    given_options,
     option,
     set_signature,
 )
-from stickbreak.cli.options import given as given_options
 from stickbreak.cli.output import printable, say
 from stickbreak.cli.settings import joined
 from stickbreak.cli.tables import check_table_file, table_in, tell_table, with_notes
@@ -232,7 +232,7 @@ def _documents(model: Any, arguments: dict[str, Any], wanted: Any) -> dict[str, 
     reading = given_options({name: arguments[name] for name in READING})
     documents = Documents.read_for(arguments["input"], model, reading, keep=keep, metadata=arguments["metadata"])
     if not arguments["quiet"]:
-        say(documents.told_briefly)
+        say(documents.short_summary)
     found: dict[str, Any] = {}
     if dated:
         days = days_of(documents.corpus, *documents.dating(arguments["dates"], arguments["date_format"]))
@@ -371,7 +371,7 @@ def _intrusion(
         return _scored(_sheets(score), table, labels)
     if judge is None:
         return table
-    say(f"Sent to {judge.told}: lists of words of {len(table):,} topics, and nothing of the documents.")
+    say(f"Sent to {judge.description}: lists of words of {len(table):,} topics, and nothing of the documents.")
     with StageProgress(sys.stderr.isatty()) as progress:
         filled = answered_intrusion(table, judge.intruder, progress.update)
     notes = _scored(filled, None, labels).attrs if filled["answer"].any() else {}

@@ -50,7 +50,7 @@ def count(
     """
     on_workers = o.workers_of(workers, None, copies=False)
     settings = Settings.of(values_set(set_ or ()), None)
-    reading = {**settings.reading, **o.given(reading)}
+    reading = {**settings.reading, **o.given_options(reading)}
     refuse_settings(reading, FOR_VECTORS, "vectors", "words")
     if "copies" in reading:
         raise InputError(

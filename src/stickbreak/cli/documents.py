@@ -320,7 +320,7 @@ class Documents:
         return f"{self.corpus.n_documents:,} documents"
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """Documents, and the words that the model does not know."""
         told = f"{self.size_of_fit}; {self.outside_sentence()}"
         n_unknown = int((self.corpus.document_lengths == 0).sum())
@@ -330,7 +330,7 @@ class Documents:
         return f"{told}; {n_unknown:,} {have} no word of the model, and so no weights"
 
     @property
-    def told_briefly(self) -> str:
+    def short_summary(self) -> str:
         """Documents, and the words that the model does not know where these are many."""
         n_outside = self.n_outside or 0
         many = n_outside > 0 and n_outside >= _MANY * (n_outside + self.corpus.n_tokens)

@@ -181,7 +181,7 @@ def fit(
         raise InputError("--report and --no-report contradict each other; give one of them")
     o.check_separator(labels, label_separator)
     settings = Settings.of(values_set(set_ or ()), method)
-    reading = {**settings.reading, **o.given(reading)}
+    reading = {**settings.reading, **o.given_options(reading)}
     counting = {**settings.counting, **({"phrases": True} if phrases else {}), **stripped(strip)}
     parameters = {
         **settings.estimator,
@@ -208,7 +208,7 @@ def fit(
         label_separator=label_separator,
         joins=not no_path,
         input=input,
-        repeat=lambda **choice: _words_given(ctx, **choice),
+        repeat=lambda **choice: _given_arguments(ctx, **choice),
     )
     check_input(input)
     if not estimate:
@@ -225,7 +225,7 @@ def fit(
     if not quiet:
         say(f"reading {input} ...")
     if not words:
-        beside = o.given({"dates": dates, "metadata": metadata, "keep": keep})
+        beside = o.given_options({"dates": dates, "metadata": metadata, "keep": keep})
         material = kind.read(input, {**reading, **beside}, asking=f"--method {method}")
     else:
         text = text_options(stop_words, min_df, max_df, reading.get("tokenizer"), limits_of(reading), counting)
@@ -255,7 +255,9 @@ def _is_given(ctx: typer.Context, argument: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-def _words_given(ctx: typer.Context, without: Collection[str] = (), only: Collection[str] | None = None) -> list[str]:
+def _given_arguments(
+    ctx: typer.Context, without: Collection[str] = (), only: Collection[str] | None = None
+) -> list[str]:
     """Return the options that were given, as on the command line: all after INPUT without some, or some alone."""
     words = [] if only is not None else [str(ctx.params["input"])]
     for param in ctx.command.params:

@@ -131,11 +131,11 @@ def transform(
         )
     fitted, kind = load_model(model)
     try:
-        read = kind.read_for(documents, fitted, o.given(reading))
+        read = kind.read_for(documents, fitted, o.given_options(reading))
     except NoDocuments:
         read = kind.nothing(fitted)
     if not quiet:
-        say(read.told)
+        say(read.summary)
     with on_workers:
         table = read.weights(fitted)
     if labels:
@@ -186,7 +186,7 @@ def evaluate(
     on_workers = o.workers_of(workers, scratch)
     check_input(documents)
     fitted, kind = load_model(model)
-    read = kind.read_for(documents, fitted, o.given(reading))
+    read = kind.read_for(documents, fitted, o.given_options(reading))
     with on_workers:
         told = read.evaluate(fitted, random_state, left_to_right)
     if as_json:
@@ -257,7 +257,7 @@ def report(
     from stickbreak.fitting.progress import FitProgress
     from stickbreak.questions.columns import Span
 
-    if only_map and (others or stability or o.given({**days, "by": by, "classes": classes})):
+    if only_map and (others or stability or o.given_options({**days, "by": by, "classes": classes})):
         raise InputError("--map writes no shares over time or by class, nor other fits; give it without these options")
     Span.of(days["since"], days["until"], "--")
     if others and stability is not None:
@@ -268,14 +268,14 @@ def report(
     for other in others or ():
         check_model(other)
     fitted, kind = (load_words_model(model), Documents) if only_map else load_model(model)
-    read = kind.read_for(documents, fitted, o.given(reading), keep="all", metadata=metadata)
+    read = kind.read_for(documents, fitted, o.given_options(reading), keep="all", metadata=metadata)
     if not quiet:
-        say(read.told)
+        say(read.summary)
     if only_map:
         read.write_map(fitted, out, title)
         tell_report(out, read, as_json=as_json, quiet=quiet)
         return
-    options = o.given({**days, "by": by, "categories": [] if classes == "none" else o.kept_fields(classes)})
+    options = o.given_options({**days, "by": by, "categories": [] if classes == "none" else o.kept_fields(classes)})
     if days["dates"] == "none":
         options["dates"] = False
     if others:
@@ -393,7 +393,7 @@ def update(
         fitted.set_params(grow_vocabulary=True)
     keep = None if labels is None else [labels]
     new_words = not by_steps or (grows and fitted.grow_vocabulary)
-    read = Documents.read_for(documents, fitted, o.given(reading), keep=keep, new_words=new_words)
+    read = Documents.read_for(documents, fitted, o.given_options(reading), keep=keep, new_words=new_words)
     before, n_words = fitted.n_topics_, fitted.n_features_in_
     if not quiet:
         n_new = read.corpus.n_words - n_words
@@ -603,7 +603,7 @@ def label(
     the old label stays.
     """
     namer = o.chat_model(server, server_model, timeout)
-    if namer is None and (documents is not None or again or o.given(reading)):
+    if namer is None and (documents is not None or again or o.given_options(reading)):
         raise InputError("--documents, --again and options for reading need --with, the server of a language model")
     if namer is not None and (labels or file is not None):
         raise InputError("--with names topics by itself; give labels by NUMBER=LABEL or --file in another call")
@@ -615,7 +615,7 @@ def label(
     if twice is not None:
         raise InputError(f"topic {twice} is given two labels; give one")
     given = ({} if file is None else _labels_in(file, fitted)) | dict(typed)
-    rows = [] if namer is None else _asked_names(fitted, namer, documents, o.given(reading), again=again)
+    rows = [] if namer is None else _asked_names(fitted, namer, documents, o.given_options(reading), again=again)
     given |= {row.number: row.name for row in rows if row.name is not None}
     if given:
         from stickbreak.model.labels import save_labels
@@ -660,7 +660,7 @@ def _asked_names(fitted: Any, namer: Any, path: Any, reading: dict[str, Any], *,
     if not numbers:
         say("all topics and groups have labels, so nothing is sent; --again replaces the labels")
         return []
-    say(f"Sent to {namer.told}: {len(numbers) - n_groups:,} topics{groups}; {what}.")
+    say(f"Sent to {namer.description}: {len(numbers) - n_groups:,} topics{groups}; {what}.")
     with StageProgress(sys.stderr.isatty()) as progress:
         return ask_for_names(fitted, namer, numbers, **examples, n_texts=_EXCERPTS, callback=progress.update)
 

@@ -20,8 +20,8 @@ __all__ = [
     "ALL_CORES", "DATES", "READING", "TAKEN_CHECKPOINT", "DateFormat", "Dates", "Force", "InputPath", "Jobs", "Json",
     "LabelSeparator", "Labels", "MaxDf", "Metadata", "MinDf", "ModelPath", "Quiet", "RandomState", "Scratch", "Server",
     "ServerModel", "Set", "StopWords", "Strip", "TableFile", "Timeout", "TopicsShown", "Verbose", "Workers",
-    "chat_model", "check_resumed", "check_separator", "given", "kept_fields", "option", "set_signature", "spread",
-    "workers_of",
+    "chat_model", "check_resumed", "check_separator", "given_options", "kept_fields", "option", "set_signature",
+    "spread", "workers_of",
 ]  # fmt: skip
 
 ALL_CORES = -1
@@ -145,7 +145,7 @@ DATES: dict[str, Any] = {
 """Which documents, by their days."""
 
 
-def given(options: Mapping[str, Any]) -> dict[str, Any]:
+def given_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that were given."""
     return {name: value for name, value in options.items() if value is not None}
 

@@ -159,7 +159,7 @@ class Vectors:
         return f"{self.vectors.n_groups:,} groups of {self.vectors.n_vectors:,} vectors"
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """The same as `size`."""
         return self.size
 

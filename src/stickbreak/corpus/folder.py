@@ -18,8 +18,7 @@ from stickbreak.corpus.array_files import append_strings, open_array, read_meta,
 from stickbreak.corpus.corpus import Corpus, Place
 from stickbreak.corpus.csr import assemble_csr
 from stickbreak.corpus.reading.files import DEFAULT_LIMITS, ReadLimits, reading
-from stickbreak.corpus.reading.parquet import opened as opened_parquet
-from stickbreak.corpus.reading.parquet import read_table
+from stickbreak.corpus.reading.parquet import open_parquet, read_table
 from stickbreak.corpus.remote_folder import META, fetched
 from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.exceptions import InputError, ReadError, WriteError
@@ -298,7 +297,7 @@ def _read_text_options(folder: Path) -> TextOptions:
 def _read_metadata(folder: Path, n_documents: int, limits: ReadLimits) -> Any:
     """Read the columns beside the counts."""
     file = folder / METADATA
-    with opened_parquet(file, limits) as parquet:
+    with open_parquet(file, limits) as parquet:
         table = read_table(parquet, file, limits)
     if table.num_rows != n_documents:
         raise ReadError(
@@ -313,7 +312,7 @@ def place_of_folder(folder: Path, n_words: int, n_documents: int) -> Place:
 
 
 @lru_cache(maxsize=4)
-def opened(folder: str, written: int, n_words: int) -> Corpus:
+def open_counts(folder: str, written: int, n_words: int) -> Corpus:
     """Open the counts of a folder, without words and names; whoever made the place has checked them."""
     if _written_at(Path(folder)) != written:
         raise ReadError(f"{folder} is not there, or was written again while it was in use; start again")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.corpus.corpus import Corpus, Place
-from stickbreak.corpus.folder import opened
+from stickbreak.corpus.folder import open_counts
 from stickbreak.corpus.remote_folder import rows_at
 from stickbreak.storage.places import is_url
 
@@ -59,5 +59,5 @@ class Stored:
         place = self.place
         if is_url(place.folder):
             return rows_at(place, selection)
-        corpus = opened(place.folder, place.written, place.n_words)[place.first : place.last]
+        corpus = open_counts(place.folder, place.written, place.n_words)[place.first : place.last]
         return corpus if selection is None else corpus[selection]

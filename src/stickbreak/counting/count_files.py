@@ -20,8 +20,7 @@ from stickbreak.corpus.reading.source import Piece, ReadSettings, TextSource
 from stickbreak.corpus.text_settings import TextOptions, checked_options
 from stickbreak.counting.parts import Counting, Part, Words, add_parts, count_job, done_before, folder_of_parts, jobs_of
 from stickbreak.exceptions import InputError, InvalidCorpus, NoDocuments, ReadError, WriteError
-from stickbreak.fitting.engine import Engine, engine
-from stickbreak.fitting.executor import count_jobs
+from stickbreak.fitting.engine import Engine, count_jobs, threads_and_workers
 from stickbreak.storage.atomic import TAKEN, told_as_write_error
 from stickbreak.storage.places import PathLike, place_of
 from stickbreak.storage.urls import Location, UrlPath
@@ -154,7 +153,7 @@ def count_files(
         jobs = list(jobs_of(pieces, STEP))
         known = [done_before(counting, job) for job in jobs]
         missing = [job for job, done in zip(jobs, known, strict=True) if done is None]
-        with engine(n_jobs) as runner:
+        with threads_and_workers(n_jobs) as runner:
             told = _teller(callback, "count", len(jobs), before=len(jobs) - len(missing))
             new = iter(runner.run(count_job, missing, counting, told))
             all_done = [done or next(new) for done in known]

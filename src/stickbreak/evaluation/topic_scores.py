@@ -19,7 +19,7 @@ from stickbreak.evaluation.measures import (
 )
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.checks import check_whole
-from stickbreak.model.input_documents import counted_for, texts_given
+from stickbreak.model.input_documents import counted_for, texts_and_options
 from stickbreak.numerics.arrays import Float
 from stickbreak.prediction.topics import FittedTopics
 from stickbreak.prediction.word_pairs import WordPairs, check_window, npmi_of_words, word_sequences
@@ -72,7 +72,7 @@ def topic_scores(
     check_options(n_words)
     check_whole("n_words", n_words, 2)
     check_window(window)
-    asked, (found, options) = model.labelled_topics(), texts_given(model, X)
+    asked, (found, options) = model.labelled_topics(), texts_and_options(model, X)
     ordered = found if texts is None else texts
     corpus = counted_for(model, X)
     check_same_words(model, corpus)

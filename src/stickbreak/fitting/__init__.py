@@ -1,1 +1,1 @@
-"""How a fit runs: laps, checkpoints, executors, progress, and what it asks of its input."""
+"""How a fit runs: laps, checkpoints, the engine, progress, and what it asks of its input."""

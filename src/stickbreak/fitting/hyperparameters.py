@@ -43,13 +43,13 @@ class GammaPrior:
 PRIOR = GammaPrior(1.0, 1.0)  # of each hyperparameter, where it is not a parameter; the samplers' default
 
 
-def opened(alpha: float, lengths: Float | Int) -> float:
+def digamma_gain(alpha: float, lengths: Float | Int) -> float:
     """Return sum_d psi(alpha + N_d) - psi(alpha), what alpha is learned from."""
     return float((digamma(alpha + lengths) - digamma(alpha)).sum())
 
 
 def mean_alpha(tables: float, of_documents: float) -> float:
-    """Return (a + M) / (b + sum of `opened`), the posterior mean given M tables.                docs/math (B8)"""
+    """Return (a + M) / (b + sum of `digamma_gain`), the posterior mean given M tables.                docs/math (B8)"""
     return within(float((PRIOR.shape + tables) / (PRIOR.rate + of_documents)))
 
 

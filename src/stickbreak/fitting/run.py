@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from stickbreak.fitting.checkpoint import read_checkpoint, write_checkpoint
-from stickbreak.fitting.engine import Engine, engine
-from stickbreak.fitting.executor import one_blas_thread
+from stickbreak.fitting.engine import Engine, one_blas_thread, threads_and_workers
 from stickbreak.fitting.loop import Callback, Interruption, Laps, Outcome, Trace, drive, logger
 from stickbreak.fitting.progress import progress_bar
 from stickbreak.storage.places import PathLike
@@ -40,15 +39,15 @@ def at_work(model: Fitting, callback: Callback | None) -> Iterator[tuple[Callbac
     """Give what to report to, and the threads, for the time of a fit."""
     with (
         progress_bar(model.verbose, callback) as report,
-        engine(model.n_jobs) as executor,
+        threads_and_workers(model.n_jobs) as engine,
         one_blas_thread(),
     ):
-        yield _telling_of_idle_workers(report, executor), executor
+        yield _telling_of_idle_workers(report, engine), engine
 
 
-def _telling_of_idle_workers(report: Callback, executor: Engine) -> Callback:
+def _telling_of_idle_workers(report: Callback, engine: Engine) -> Callback:
     """Return the same report, which after the first pass logs that the workers of a cluster have no part in a fit."""
-    if executor.workers is None:
+    if engine.workers is None:
         return report
     asked = False
 
@@ -56,7 +55,7 @@ def _telling_of_idle_workers(report: Callback, executor: Engine) -> Callback:
         nonlocal asked
         if "lap" in event and not asked:
             asked = True
-            if not executor.uses_workers:
+            if not engine.uses_workers:
                 logger.warning(
                     "the workers of the cluster have no part in this fit: it runs in the threads of this process "
                     "(n_jobs, --jobs)"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.fitting.executor import Executor, shards
+from stickbreak.fitting.engine import Engine, shards
 from stickbreak.hybrid.kernels import documents as kernels
 from stickbreak.hybrid.kernels.words import count_topics
 from stickbreak.hybrid.word_weights import Weights
@@ -123,14 +123,14 @@ def sample(
     tables: TableFactors,
     sweeps: SweepSettings,
     key: np.uint64,
-    executor: Executor,
+    engine: Engine,
 ) -> SampledTopics:
     """Sample the documents of a minibatch.                                                   docs/math (B2), (B6)
 
     `word` (N,): the place of each token's word in `weights`. `key`: of the random numbers: document d has stream d of
     it.
     """
-    (found,) = sample_parts([MinibatchTokens(tokens.start, word, key)], weights, alpha, tables, sweeps, executor)
+    (found,) = sample_parts([MinibatchTokens(tokens.start, word, key)], weights, alpha, tables, sweeps, engine)
     return found
 
 
@@ -140,7 +140,7 @@ def sample_parts(
     alpha: float,
     tables: TableFactors,
     sweeps: SweepSettings,
-    executor: Executor,
+    engine: Engine,
 ) -> list[SampledTopics]:
     """Sample several minibatches under the same weights, with all threads; the parameters are those of `sample`."""
     lengths = [np.diff(part.start) for part in parts]
@@ -160,7 +160,7 @@ def sample_parts(
     factors, done = tables.for_documents(longest), False
     counted = np.zeros((len(parts), n_topics), np.int64)
     while not done:  # a topic with more tables than the factors know: the same draws again, with wider ones
-        results = executor.map(run, shares)
+        results = engine.map(run, shares)
         counted[:], done = 0, all(complete for _, complete in results)
         for (i, _), (found, _) in zip(shares, results, strict=True):
             counted[i] += found

@@ -38,7 +38,7 @@ from stickbreak.hybrid.word_weights import G_WEIGHTS, WEIGHTS
 from stickbreak.initialization import STARTS, Start, check_init, make_start, sample_bytes, start_from_topics
 from stickbreak.initialization.start import RANDOM, finds_topics, is_random, offset_after, settings_of
 from stickbreak.model.estimator import KeptState, cached
-from stickbreak.model.initial_topics import number_given
+from stickbreak.model.initial_topics import n_initial_topics
 from stickbreak.model.input_documents import counted, counted_with_new
 from stickbreak.model.seeds import Seeds, base_of, plain_seeds
 from stickbreak.model.streaming import partial_fit
@@ -318,23 +318,23 @@ class HybridHDP(TopicEstimator):
 
     def _starting_columns(self, corpus: Corpus) -> int:
         """Return the number of topics that a start has."""
-        return self.starting_topics(corpus) if isinstance(self.init, str) else number_given(self.init)
+        return self.starting_topics(corpus) if isinstance(self.init, str) else n_initial_topics(self.init)
 
     def _check_documents(self, documents: Corpus) -> None:
         refuse_fractions(documents)  # before the first minibatch: rows have their numbers here
         self._check_start(documents, int(self.batch_size) * int(self.batches_at_once))
 
-    def _laps(self, documents: Corpus, seed: int, executor: Engine) -> HybridLaps:
+    def _laps(self, documents: Corpus, seed: int, engine: Engine) -> HybridLaps:
         offset = offset_after(self, min(1.0, self.batch_size * self.batches_at_once / documents.n_documents))
-        steps = HybridSteps(self._rules(self._given_priors(), offset, seed), executor, StepScratch())
+        steps = HybridSteps(self._rules(self._given_priors(), offset, seed), engine, StepScratch())
         n_topics, pseudo = self._starting_columns(documents), self._lasting_pseudo(documents)
         return HybridLaps(
             steps,
-            executor.source(documents),
+            engine.source(documents),
             documents.counts.shape,
             int(self.batch_size),
             int(self.batches_at_once),
-            lambda report, stop: begin(self, documents, n_topics, seed, 1.0, executor, report, stop, pseudo),
+            lambda report, stop: begin(self, documents, n_topics, seed, 1.0, engine, report, stop, pseudo),
         )
 
     def _take(self, laps: HybridLaps, documents: Corpus) -> None:
@@ -351,24 +351,24 @@ class HybridHDP(TopicEstimator):
         else:
             self._learn_words(minibatch)
 
-    def _open_stream(self, minibatch: Corpus, total: int, executor: Engine, interruption: Interruption) -> None:
+    def _open_stream(self, minibatch: Corpus, total: int, engine: Engine, interruption: Interruption) -> None:
         seed, share, n_topics = (
             seed_from(self.random_state),
             total / minibatch.n_documents,
             self._starting_columns(minibatch),
         )
         told = (lambda event: None), interruption.give_up_start, self._lasting_pseudo(minibatch)
-        state = begin(self, minibatch, n_topics, seed, share, executor, *told)
+        state = begin(self, minibatch, n_topics, seed, share, engine, *told)
         self._take_state(state, self._given_priors(), seed)
         self.learning_offset_ = offset_after(self, 1.0)
 
-    def _step(self, minibatch: Corpus, total: int, executor: Engine, start: None) -> Lap:
+    def _step(self, minibatch: Corpus, total: int, engine: Engine, start: None) -> Lap:
         state, priors = (
             self._state,
             Priors(self.alpha_, self.gamma_, self.eta_, self.g_weight, self.phi_weight),
         )
         room, self._room = self._room or StepScratch(), None  # the room of a failed step is not used again
-        steps = HybridSteps(self._rules(priors, self.learning_offset_, self._seed), executor, room)
+        steps = HybridSteps(self._rules(priors, self.learning_offset_, self._seed), engine, room)
         log_p, n_tokens = steps.learn(state, StepDocuments.of(minibatch), total)
         self._take_state(state, steps.rules.priors_of(state), self._seed)
         self._room = room if room.small else None
@@ -437,7 +437,9 @@ class HybridHDP(TopicEstimator):
         X = counted(self, X, reset=reset)
         if not reset and self.grow_vocabulary and (isinstance(X, Corpus) or hasattr(X, "columns")):
             empty = not isinstance(X, Corpus) and not len(X)
-            return no_documents(self.vocabulary_) if empty else self._columns_as_they_are().known(Corpus.from_counts(X))
+            return (
+                no_documents(self.vocabulary_) if empty else self._columns_as_they_are().restrict(Corpus.from_counts(X))
+            )
         return super()._corpus(X, reset=reset)
 
     def _joining(self, X: Any) -> Corpus:

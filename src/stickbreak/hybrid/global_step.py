@@ -16,7 +16,7 @@ from scipy.special import digamma
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting import hyperparameters
 from stickbreak.fitting.checks import check_bytes
-from stickbreak.fitting.hyperparameters import CONCENTRATION_LIMITS, LARGE, PRIOR, mean_alpha, opened
+from stickbreak.fitting.hyperparameters import CONCENTRATION_LIMITS, LARGE, PRIOR, digamma_gain, mean_alpha
 from stickbreak.hybrid.document_sampler import SampledTopics
 from stickbreak.hybrid.kernels.words import poisson_tails
 from stickbreak.hybrid.state import HybridState, LearnedPriors, Priors
@@ -120,7 +120,7 @@ def learn_from(
     if state.learned is not None:
         before = state.learned
         closed = before.closed + size * (closed - before.closed)
-        further = before.opened + size * (further - before.opened)
+        further = before.digamma_gain + size * (further - before.digamma_gain)
     if "alpha" in names:
         alpha = mean_alpha(max(state.tables.sum() - state.n_kept - closed, 0.0), further)  # (B8)
     if "gamma" in names:
@@ -135,7 +135,7 @@ def learn_from(
 def table_statistics(alpha: float, lengths: Int | Float) -> tuple[float, float]:
     """Return sum_d N_d / (N_d + alpha) and sum_d psi(alpha + 1 + N_d) - psi(alpha + 1).              docs/math (B8)"""
     n = np.asarray(lengths, dtype=np.float64)
-    return float((n / (n + alpha)).sum()), opened(alpha + 1.0, n)
+    return float((n / (n + alpha)).sum()), digamma_gain(alpha + 1.0, n)
 
 
 def best_gamma(state: HybridState, start: float) -> float:

@@ -19,8 +19,7 @@ from stickbreak.corpus.sources import Held, Source
 from stickbreak.corpus.tokens import Tokens, written_out
 from stickbreak.fitting.checkpoint import whole_number
 from stickbreak.fitting.checks import check_many
-from stickbreak.fitting.engine import engine_of, workers_of
-from stickbreak.fitting.executor import Executor, ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.loop import Callback, Lap, Packed, Stop
 from stickbreak.fitting.step_sizes import step_size
 from stickbreak.hybrid.document_sampler import (
@@ -97,9 +96,7 @@ class StepScratch:
 def sample_minibatch(work: StepWork, job: MinibatchJob) -> SampledTopics:
     """Sample one minibatch; topics are numbered in as few bytes as they need, for the way back."""
     words, tokens = _tokens_of(job.documents, job.rows)
-    (found,) = _sampled(
-        work, words, [MinibatchTokens(tokens.start, tokens.word, job.key)], StepScratch(), ThreadExecutor()
-    )
+    (found,) = _sampled(work, words, [MinibatchTokens(tokens.start, tokens.word, job.key)], StepScratch(), Engine())
     narrow = np.uint16 if work.state.n_topics <= 1 << 16 else np.int32
     return replace(found, z=found.z.astype(narrow))
 
@@ -111,21 +108,21 @@ def sample_all(
     tokens: Tokens,
     words: Int32,
     room: StepScratch,
-    executor: Executor,
+    engine: Engine,
 ) -> SampledTopics:
     """Sample the minibatches of a step, and return what they found together.
 
     `keys`: of each minibatch. `tokens`: of all of them, one minibatch after the other; the words are numbered by their
     places in `words`. `words` (B,).
     """
-    if workers_of(executor) is not None and not isinstance(drawn.documents, Held):
+    if engine.workers is not None and not isinstance(drawn.documents, Held):
         jobs = [MinibatchJob(drawn.documents, rows, key) for rows, key in zip(drawn.rows, keys, strict=True)]
-        return _together(engine_of(executor).run(sample_minibatch, jobs, work))
+        return _together(engine.run(sample_minibatch, jobs, work))
     bounds, parts = np.cumsum([0, *(rows.size for rows in drawn.rows)]).tolist(), []
     for (first, last), key in zip(pairwise(bounds), keys, strict=True):
         start = tokens.start[first : last + 1]
         parts.append(MinibatchTokens(start - start[0], tokens.word[start[0] : start[-1]], key))
-    return _together(_sampled(work, words, parts, room, executor))
+    return _together(_sampled(work, words, parts, room, engine))
 
 
 def _tokens_of(documents: Source, rows: Int) -> tuple[Int32, Tokens]:
@@ -141,13 +138,13 @@ def _tokens_of(documents: Source, rows: Int) -> tuple[Int32, Tokens]:
 
 
 def _sampled(
-    work: StepWork, words: Int32, parts: Sequence[MinibatchTokens], room: StepScratch, executor: Executor
+    work: StepWork, words: Int32, parts: Sequence[MinibatchTokens], room: StepScratch, engine: Engine
 ) -> list[SampledTopics]:
     """Sample minibatches under the weights of all their words."""
     state, priors, sweeps = work
-    weights = weigh(words, state, priors, room.tables, executor, sparse=sweeps.sampler == "sparse")
-    found = sample_parts(parts, weights, priors.alpha, room.factors, sweeps, executor)
-    room.tables.give_back(weights, executor)
+    weights = weigh(words, state, priors, room.tables, engine, sparse=sweeps.sampler == "sparse")
+    found = sample_parts(parts, weights, priors.alpha, room.factors, sweeps, engine)
+    room.tables.give_back(weights, engine)
     return found
 
 
@@ -181,9 +178,9 @@ class StepSettings:
 class HybridSteps:
     """Steps on minibatches, one after another."""
 
-    def __init__(self, rules: StepSettings, executor: Executor, room: StepScratch) -> None:
+    def __init__(self, rules: StepSettings, engine: Engine, room: StepScratch) -> None:
         self.rules = rules
-        self._executor, self._room = executor, room
+        self._engine, self._room = engine, room
 
     def size(self, step: int) -> float:
         """Return the size of a step; the number of the first is 1."""
@@ -204,7 +201,7 @@ class HybridSteps:
             make_room(state, words.size)
         priors, step = rules.priors_of(state), state.n_steps + 1
         work, keys = StepWork(state, priors, rules.sweeps), drawn.keys(rules.seed, step)
-        found = sample_all(work, drawn, keys, tokens, words, self._room, self._executor)
+        found = sample_all(work, drawn, keys, tokens, words, self._room, self._engine)
         share, size = n_documents / tokens.n_documents, self.size(step)
         state.whole = False
         take_step(state, tokens, words, found, share, size, key_of(rules.seed, step, "rounding of the step"))

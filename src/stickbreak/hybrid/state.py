@@ -39,13 +39,13 @@ class LearnedPriors:
     gamma: float
     eta: float
     closed: float  # expected sum_d N_d / (N_d + alpha)
-    opened: float  # expected sum_d psi(alpha + 1 + N_d) - psi(alpha + 1)
+    digamma_gain: float  # expected sum_d psi(alpha + 1 + N_d) - psi(alpha + 1)
 
     def check(self) -> None:
         """Raise a ValueError if the parts cannot be of one state."""
         if not all(map(is_concentration, (self.alpha, self.gamma, self.eta))):
             raise ValueError("its hyperparameters are out of their range")
-        if not are_sums([self.closed, self.opened]):
+        if not are_sums([self.closed, self.digamma_gain]):
             raise ValueError("what its alpha was learned from cannot be")
 
 

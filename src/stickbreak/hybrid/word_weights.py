@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import digamma
 
-from stickbreak.fitting.executor import Executor, shards
+from stickbreak.fitting.engine import Engine, shards
 from stickbreak.hybrid.kernels import words as word_kernels
 from stickbreak.hybrid.state import HybridState, Priors
 from stickbreak.numerics.arrays import Float, Int, Int32
@@ -86,7 +86,7 @@ class Tables:
         first, second = (self._rooms[i][:size].reshape(n_words, n_columns) for i in (0, int(two)))
         return first, second
 
-    def give_back(self, weights: Weights, executor: Executor) -> None:
+    def give_back(self, weights: Weights, engine: Engine) -> None:
         """Set back to zero what the minibatch has written."""
         of_words, column = weights.of_words, weights.of_topics.column
 
@@ -96,12 +96,10 @@ class Tables:
                 if of_words.mean_delta is of_words.delta:
                     break
 
-        executor.map(clear, shards(np.diff(of_words.start), _SHARD_PAIRS))
+        engine.map(clear, shards(np.diff(of_words.start), _SHARD_PAIRS))
 
 
-def weigh(
-    words: Int32, state: HybridState, priors: Priors, tables: Tables, executor: Executor, *, sparse: bool
-) -> Weights:
+def weigh(words: Int32, state: HybridState, priors: Priors, tables: Tables, engine: Engine, *, sparse: bool) -> Weights:
     """Return the weights under the current globals.                                       docs/math (B1), (B3)
 
     `words` (B,): words of the minibatch, increasing. `tables`: what it hands out is to be given back before it is asked
@@ -137,5 +135,5 @@ def weigh(
     def fill(rows: tuple[int, int]) -> None:
         word_kernels.weigh_words(*rows, words, pairs.lists, pairs.scale, eta, by_word, mean_field, topics, weights)
 
-    executor.map(fill, shards(np.diff(start), _SHARD_PAIRS))
+    engine.map(fill, shards(np.diff(start), _SHARD_PAIRS))
     return weights

@@ -10,7 +10,6 @@ from scipy import sparse
 
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.engine import Engine
-from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.model.document_labels import DocumentLabels
 from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.pseudo_counts import Eta
@@ -19,7 +18,7 @@ from stickbreak.numerics.streams import stream
 Progress = Callable[[int, int], None]
 
 SWEEPS = 50
-ALONE = Engine(ThreadExecutor(1))
+ALONE = Engine(1)
 
 
 @dataclass(frozen=True, slots=True)

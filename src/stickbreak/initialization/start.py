@@ -18,7 +18,7 @@ from stickbreak.fitting.loop import Callback, logger
 from stickbreak.fitting.step_sizes import offset_for
 from stickbreak.initialization.anchors import anchors
 from stickbreak.initialization.base import Start, StartSettings, documents, even_weights, largest_first, weights_of
-from stickbreak.model.initial_topics import check_given, given_counts
+from stickbreak.model.initial_topics import check_initial_topics, initial_counts
 from stickbreak.model.seeds import base_of
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.ranges import SMALLEST
@@ -94,7 +94,7 @@ def check_init(init: Any, names: Collection[str]) -> None:
                 f"init is {init!r}; give one of {known}, an array of topics (K, W), or a fitted model of topics."
             )
         return
-    check_given(init, "a name of a start")
+    check_initial_topics(init, "a name of a start")
 
 
 def make_start(name: str, corpus: Corpus, settings: StartSettings) -> Start:
@@ -106,10 +106,10 @@ def make_start(name: str, corpus: Corpus, settings: StartSettings) -> Start:
 def start_from_topics(topics: Any, corpus: Corpus) -> Start:
     """Start from given topics.
 
-    `topics` (K, W): see `stickbreak.model.initial_topics.given_counts`. Raises InputError if the shape does not fit the
-    corpus, or a row is negative, not finite or empty.
+    `topics` (K, W): see `stickbreak.model.initial_topics.initial_counts`. Raises InputError if the shape does not fit
+    the corpus, or a row is negative, not finite or empty.
     """
-    counts = given_counts(topics, corpus)
+    counts = initial_counts(topics, corpus)
     return largest_first(Start(np.ascontiguousarray(counts.T), weights_of(counts.sum(axis=1))))
 
 
@@ -130,7 +130,7 @@ def resampled(
     topic k are the topics k and K + k.
     """
     K, parts, whole = len(topics), 1 if halves is None else 2, _whole(corpus, settings.seed)
-    chain = Chain(whole, parts * K, settings.seed, executor=settings.engine)
+    chain = Chain(whole, parts * K, settings.seed, engine=settings.engine)
     (z,) = chain.near(topics * a[:, None] + np.finfo(np.float64).tiny)
     if halves is not None:
         document = chain.tokens.documents_of_words(0)

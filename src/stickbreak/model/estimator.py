@@ -163,7 +163,7 @@ class Estimator(BaseEstimator):
         """Refuse what no fit could make sense of."""
 
     @abstractmethod
-    def _laps(self, documents: Any, seed: int, executor: Engine) -> Laps:
+    def _laps(self, documents: Any, seed: int, engine: Engine) -> Laps:
         """Put the algorithm together with the documents."""
 
     @abstractmethod
@@ -197,8 +197,8 @@ class Estimator(BaseEstimator):
         documents = self._documents(X, reset=True)
         self._check_documents(documents)
         seed = seed_of_fit(self.random_state, checkpoint, resume=resume)
-        with at_work(self, callback) as (report, executor):
-            laps = self._laps(documents, seed, executor)
+        with at_work(self, callback) as (report, engine):
+            laps = self._laps(documents, seed, engine)
             identity, limit = self._identity(documents, seed), self.n_laps
             run = self._run(laps, report, identity, limit, checkpoint=checkpoint, resume=resume)
             self.start_seconds_, self._reading = run.start_seconds, None
@@ -262,8 +262,8 @@ class Estimator(BaseEstimator):
         more = check_whole("n_laps", n_laps, 1)
         documents = self._documents(X)
         kept = self._kept_for(documents)
-        with at_work(self, callback) as (report, executor):
-            laps = self._laps(documents, kept.identity["random_state"], executor)
+        with at_work(self, callback) as (report, engine):
+            laps = self._laps(documents, kept.identity["random_state"], engine)
             self._give_back(kept, laps)
             if change is not None:
                 change(laps)

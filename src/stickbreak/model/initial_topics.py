@@ -13,7 +13,7 @@ from stickbreak.numerics.arrays import Float
 from stickbreak.prediction.words import check_same_words
 
 
-def check_given(init: Any, wanted: str) -> None:
+def check_initial_topics(init: Any, wanted: str) -> None:
     """Refuse what cannot be topics to start from, whatever the documents.
 
     Parameters
@@ -35,12 +35,12 @@ def check_given(init: Any, wanted: str) -> None:
         _check_distributions(array)
 
 
-def number_given(init: Any) -> int:
+def n_initial_topics(init: Any) -> int:
     """Return the number of topics of a table or of a fitted model."""
     return init.n_topics_ if isinstance(init, TopicEstimator) else len(_as_numbers(init))
 
 
-def given_counts(init: Any, corpus: Corpus) -> Float:
+def initial_counts(init: Any, corpus: Corpus) -> Float:
     """Return the expected counts of words in the topics that are given, (K, W).
 
     Parameters

@@ -95,7 +95,7 @@ def count_for_fit(X: Any, text: Hashable | None, options: TextOptions | None) ->
     return count_texts(texts, options)
 
 
-def texts_given(model: Any, X: Any) -> tuple[Sequence[Any] | None, TextOptions | None]:
+def texts_and_options(model: Any, X: Any) -> tuple[Sequence[Any] | None, TextOptions | None]:
     """Return the texts that X holds, None if it holds counts, and how the model counts texts, None if it does not."""
     return (texts_of_model(model, X), model.text_options_) if isinstance(model, FlatTopics) else (None, None)
 

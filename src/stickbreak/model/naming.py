@@ -115,7 +115,7 @@ class ChatModel:
             return host == "localhost" or host.endswith(".localhost")
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """Where requests go, for a person."""
         plain = " (another machine, not encrypted)" if not self.is_local and self.url.startswith("http:") else ""
         key = f", with the key of {KEY}" if os.environ.get(KEY) else ""

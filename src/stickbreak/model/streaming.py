@@ -16,8 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from stickbreak.fitting.checks import check_total
-from stickbreak.fitting.engine import engine
-from stickbreak.fitting.executor import one_blas_thread
+from stickbreak.fitting.engine import one_blas_thread, threads_and_workers
 from stickbreak.fitting.loop import Interruption, Trace
 from stickbreak.model.estimator import all_or_nothing
 
@@ -73,13 +72,13 @@ def _learn(model: Any, X: Any, interruption: Interruption) -> None:
     check_total(total, seen)
     model._check_minibatch(minibatch, first=first)
     if minibatch.n_tokens > 0:
-        with engine(model.n_jobs) as executor, one_blas_thread():
+        with threads_and_workers(model.n_jobs) as engine, one_blas_thread():
             began, start = time.perf_counter(), None
             if first:
-                start = model._open_stream(minibatch, total, executor, interruption)
+                start = model._open_stream(minibatch, total, engine, interruption)
                 model.start_seconds_, began = time.perf_counter() - began, time.perf_counter()
                 model._take_names(minibatch)
-            lap = model._step(minibatch, total, executor, start)
+            lap = model._step(minibatch, total, engine, start)
             trace = Trace() if first else model._trace
             trace.add(lap, time.perf_counter() - began)
             model._record(trace)

@@ -25,7 +25,7 @@ from stickbreak.corpus.validation import checked_sparse, columns_of_no_counts
 from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError
 from stickbreak.fitting.checkpoint import FREE, check_end, identity_of, identity_of_corpus, require, whole_number
 from stickbreak.fitting.checks import adapted_topics, check_start, check_tokens
-from stickbreak.fitting.engine import engine, workers_now
+from stickbreak.fitting.engine import threads_and_workers, workers_now
 from stickbreak.fitting.loop import Callback, Laps, Trace, logger
 from stickbreak.fitting.run import Identity, Run
 from stickbreak.fitting.sklearn_bases import ClassNamePrefixFeaturesOutMixin, TransformerMixin, available_if
@@ -304,9 +304,9 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
             Rows sum to one.
         """
         check_is_fitted(self)
-        with engine(self.n_jobs) as executor:
+        with threads_and_workers(self.n_jobs) as engine:
             topics, prior = self._words_in_topics(), self._document_prior()
-            return weights_and_rest(self._corpus(X), topics, prior, executor, strength=self._strength)
+            return weights_and_rest(self._corpus(X), topics, prior, engine, strength=self._strength)
 
     def _words_in_topics(self) -> Float | WordRows:
         """Return the word distributions of the topics, (K, W), or what returns them for some words, (n, K)."""
@@ -416,8 +416,8 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         """
         check_is_fitted(self)
         corpus = self._corpus(X)
-        with engine(self.n_jobs) as executor:
-            return score_sequences(self._predictive_rule(), corpus, n_particles, resample, random_state, executor)
+        with threads_and_workers(self.n_jobs) as engine:
+            return score_sequences(self._predictive_rule(), corpus, n_particles, resample, random_state, engine)
 
     def _predictive_rule(self) -> PredictiveRule:
         """Return how the topic of a token follows from those before it in its document, and what topics emit."""

@@ -12,7 +12,7 @@ from scipy import sparse
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import rounded
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.executor import Executor
+from stickbreak.fitting.engine import Engine
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.pseudo_counts import Eta, by_word, of_words, total_of
 from stickbreak.numerics.streams import stream
@@ -176,7 +176,7 @@ class Evidence:
 
 
 def unseen_evidence(
-    S: Float, eta: Eta, prior: Float, corpus: Corpus, seed: int, executor: Executor, strength: float = math.inf
+    S: Float, eta: Eta, prior: Float, corpus: Corpus, seed: int, engine: Engine, strength: float = math.inf
 ) -> tuple[list[Evidence], list[Evidence]]:
     """Set documents apart, learn the topics again from the others, and ask what they say of those.     docs/math (J1)
 
@@ -191,7 +191,7 @@ def unseen_evidence(
     corpus : Corpus
         The documents of the fit, or a random part of them.
     seed : int
-    executor : Executor
+    engine : Engine
     strength : float, default=inf
         Of the topics against the words that a document has; infinite without bursts.
 
@@ -214,30 +214,30 @@ def unseen_evidence(
         others = corpus[part.others]
         pseudo = None if outside is None else sparse.csr_array(outside)
         priors = Priors(prior, float(prior.sum()), eta, pseudo, strength)
-        learned, of_words = _learned(S, priors, others, outside, seed, executor), others.counts.sum(axis=0)
+        learned, of_words = _learned(S, priors, others, outside, seed, engine), others.counts.sum(axis=0)
         known = np.asarray(of_words).ravel() + (0.0 if outside is None else outside.sum(axis=1)) >= FEWEST
         for halves, evidence in ((part.choosing, choosing), (part.scoring, scoring)):
             held_out = halves.held_out.of_words(known)
             if held_out.word.size:
-                evidence.append(_evidence(learned, priors, halves.observed, held_out, executor))
+                evidence.append(_evidence(learned, priors, halves.observed, held_out, engine))
     if not choosing or not scoring:
         raise InputError("the documents have too few words in common to say which topics join; give more documents.")
     return choosing, scoring
 
 
-def _learned(S: Float, priors: Priors, corpus: Corpus, outside: Float | None, seed: int, executor: Executor) -> Float:
+def _learned(S: Float, priors: Priors, corpus: Corpus, outside: Float | None, seed: int, engine: Engine) -> Float:
     """Return the counts of topics, (W, K): of those outside and what Gibbs sampling learns.          docs/math (J1)"""
     if not corpus.n_tokens:
         return np.zeros(S.T.shape) if outside is None else outside
     n_parts = min(max(1, int(corpus.n_tokens) // PART), MOST_THREADS)
-    chain = Chain(corpus, priors.a.size, seed, n_parts=n_parts, executor=executor)
+    chain = Chain(corpus, priors.a.size, seed, n_parts=n_parts, engine=engine)
     chain.begin(chain.near(np.ascontiguousarray(S) + np.finfo(np.float64).tiny))
     for number in range(1, SWEEPS + 1):
         chain.lap(number, priors)
     return chain.mean() if outside is None else outside + chain.mean()
 
 
-def _evidence(S: Float, priors: Priors, observed: Corpus, held_out: HeldOutTokens, executor: Executor) -> Evidence:
+def _evidence(S: Float, priors: Priors, observed: Corpus, held_out: HeldOutTokens, engine: Engine) -> Evidence:
     """Return what topics with these counts, (W, K), say of documents that they have not seen."""
     eta, strength = priors.eta, priors.strength
     mass = S.sum(axis=0) + total_of(eta, len(S))
@@ -245,7 +245,7 @@ def _evidence(S: Float, priors: Priors, observed: Corpus, held_out: HeldOutToken
     def topics(words: NDArray[np.integer] | slice) -> Float:
         return np.asarray((S[words] + by_word(eta, words)) / mass)
 
-    weights = collapsed_weights(observed, topics, priors.a, executor, strength=strength)
+    weights = collapsed_weights(observed, topics, priors.a, engine, strength=strength)
     tau = np.ascontiguousarray(S[held_out.words].T) + of_words(eta, held_out.words)
     return Evidence(tau, mass, weights, held_out)
 

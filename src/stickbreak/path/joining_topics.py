@@ -15,8 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.exceptions import InputError, NoPath
 from stickbreak.fitting.checks import check_whole
-from stickbreak.fitting.engine import engine
-from stickbreak.fitting.executor import Executor, one_blas_thread
+from stickbreak.fitting.engine import Engine, one_blas_thread, threads_and_workers
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.pseudo_counts import Eta, factor_of, of_words, total_of
 from stickbreak.path.evidence import Evidence, unseen_evidence
@@ -82,11 +81,9 @@ def find_path(model: Any, X: Any, *, callback: Callable[[dict[str, Any]], None] 
     corpus = model._corpus(X)
     seed = int(model.random_state) if isinstance(model.random_state, int | np.integer) else 0
     S, eta = model._expected_counts()
-    with engine(model.n_jobs) as executor, one_blas_thread():
-        choosing, scoring = unseen_evidence(
-            S, eta, model._document_prior()[:-1], corpus, seed, executor, model._strength
-        )
-        model._path = join_to_one(choosing, scoring, eta, corpus.n_words, executor, callback)
+    with threads_and_workers(model.n_jobs) as engine, one_blas_thread():
+        choosing, scoring = unseen_evidence(S, eta, model._document_prior()[:-1], corpus, seed, engine, model._strength)
+        model._path = join_to_one(choosing, scoring, eta, corpus.n_words, engine, callback)
     return model._path
 
 
@@ -241,7 +238,7 @@ def join_to_one(
     scoring: Sequence[Evidence],
     eta: Eta,
     n_words: int,
-    executor: Executor,
+    engine: Engine,
     callback: Callable[[dict[str, Any]], None] | None = None,
 ) -> TopicPath:
     """Join topics pair by pair, down to one.
@@ -254,7 +251,7 @@ def join_to_one(
     scored = [ScoredPart(part, eta, n_words) for part in scoring]
     joins, by_document = [], [np.concatenate([part.log_p() for part in scored])]
     while state.n_alive > 1:
-        joins.append(state.join(*state.best_pair(executor)))
+        joins.append(state.join(*state.best_pair(engine)))
         for part in scored:
             if part.join(*joins[-1]):
                 part.predict()
@@ -292,7 +289,7 @@ class JoiningState:
         """Topics that are left."""
         return int(self._alive.sum())
 
-    def best_pair(self, executor: Executor) -> tuple[int, int]:
+    def best_pair(self, engine: Engine) -> tuple[int, int]:
         """Return the rows whose join costs least.                                                       docs/math (J2)
 
         Gains are computed in the order of what is known of them, until nothing better can be expected of another pair:
@@ -311,7 +308,7 @@ class JoiningState:
             found = found[bounds[found] > best]
             if found.size == 0:
                 break
-            bounds[found] = self._gains(found, executor)
+            bounds[found] = self._gains(found, engine)
             self._known.ravel()[found] = bounds[found]
             at = found[np.argmax(bounds[found])]
             if bounds[at] > best:
@@ -333,14 +330,14 @@ class JoiningState:
             self._refresh()
         return min(numbers), max(numbers)
 
-    def _gains(self, flat: Int, executor: Executor) -> Float:
+    def _gains(self, flat: Int, engine: Engine) -> Float:
         """Return the gains of pairs, given as places in the table of bounds."""
         pairs = np.stack(np.divmod(flat, self._alive.size), axis=1)
 
         def run(some: Int) -> Float:
             return np.asarray(sum(part.gains(some) for part in self.parts))
 
-        return np.concatenate(executor.map(run, np.array_split(pairs, max(1, len(pairs) // FEWEST_GAINS))))
+        return np.concatenate(engine.map(run, np.array_split(pairs, max(1, len(pairs) // FEWEST_GAINS))))
 
     def _refresh(self) -> None:
         """Drop the rows that are gone, and make p and the bounds again."""

@@ -144,7 +144,7 @@ def scored_documents(observed: Corpus, held_out: Corpus) -> NDArray[np.int64]:
     return rows
 
 
-def checked_seen(seen: ArrayLike, n_words: int) -> NDArray[np.bool_]:
+def seen_mask(seen: ArrayLike, n_words: int) -> NDArray[np.bool_]:
     """Return which words are scored.
 
     Raises
@@ -255,7 +255,7 @@ def _held_out_entries(
     tokens = counts.data.astype(np.float64)
     keep = tokens > 0  # an explicit zero would turn log 0 into NaN
     if seen is not None:
-        keep &= checked_seen(seen, counts.shape[1])[columns]
+        keep &= seen_mask(seen, counts.shape[1])[columns]
     return rows[keep], columns[keep], tokens[keep]
 
 

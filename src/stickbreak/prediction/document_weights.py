@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
-from stickbreak.fitting.executor import Executor, shards
+from stickbreak.fitting.engine import Engine, shards
 from stickbreak.numerics.arrays import Float, for_kernels
 from stickbreak.prediction.kernels import weights as weight_kernels
 from stickbreak.prediction.words import document_blocks
@@ -29,7 +29,7 @@ def collapsed_weights(
     corpus: Corpus,
     topic_word: Float | WordRows,
     prior: Float,
-    executor: Executor,
+    engine: Engine,
     *,
     strength: float = math.inf,
     tolerance: float = TOLERANCE,
@@ -46,7 +46,7 @@ def collapsed_weights(
         looked at.
     prior : ndarray of shape (K,)
         Positive concentrations, alpha beta_k.
-    executor : Executor
+    engine : Engine
     strength : float, default=inf
         Of the topics against the words that a document has; infinite without bursts.
     tolerance : float, default=1e-4
@@ -72,7 +72,7 @@ def collapsed_weights(
             indptr[first : last + 1], word, count, topics, prior, strength, tolerance, max_sweeps, out[first:last]
         )
 
-    executor.map(run, shards(np.diff(indptr), _SHARD_COUNTS))
+    engine.map(run, shards(np.diff(indptr), _SHARD_COUNTS))
     return out
 
 
@@ -130,7 +130,7 @@ def weights_and_rest(
     corpus: Corpus,
     topic_word: Float | WordRows,
     prior: Float,
-    executor: Executor,
+    engine: Engine,
     *,
     strength: float = math.inf,
     tolerance: float = TOLERANCE,
@@ -141,7 +141,7 @@ def weights_and_rest(
     (N_dk + a_k) / (N_d + a), (D, K + 1): as `collapsed_weights`, with the concentrations of `prior_and_rest`, (K + 1,).
     """
     options: dict[str, Any] = {"strength": strength, "tolerance": tolerance, "max_sweeps": max_sweeps}
-    active = collapsed_weights(corpus, topic_word, prior[:-1], executor, **options)
+    active = collapsed_weights(corpus, topic_word, prior[:-1], engine, **options)
     lengths = np.asarray(corpus.document_lengths, dtype=np.float64)
     rest = prior[-1] / (lengths + prior.sum())
     return np.column_stack([active * (1.0 - rest)[:, None], rest])

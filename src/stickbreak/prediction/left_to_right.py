@@ -14,8 +14,7 @@ from stickbreak.corpus.sources import Source
 from stickbreak.corpus.tokens import refuse_fractions, whole_counts
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.checks import check_many
-from stickbreak.fitting.engine import Engine, engine
-from stickbreak.fitting.executor import shards
+from stickbreak.fitting.engine import Engine, shards, threads_and_workers
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.streams import key_of, seed_from
 from stickbreak.prediction.kernels import sequences as sequence_kernels
@@ -187,8 +186,8 @@ def left_to_right(
             f"topic_word has {topics.shape[1]} words, but the documents have {corpus.n_words}; "
             "count the documents over the words of the topics."
         )
-    with engine(n_jobs) as executor:
-        return score_sequences(TopicRule(topics, a), corpus, n_particles, resample, random_state, executor)
+    with threads_and_workers(n_jobs) as engine:
+        return score_sequences(TopicRule(topics, a), corpus, n_particles, resample, random_state, engine)
 
 
 def _checked_topics(topic_word: ArrayLike, prior: ArrayLike) -> tuple[Float, Float]:
@@ -219,7 +218,7 @@ def score_sequences(
     n_particles: int,
     resample: bool,
     random_state: int | np.random.RandomState | None,
-    executor: Engine,
+    engine: Engine,
 ) -> LeftToRight:
     """Put documents in order and score them, in shards that need little memory; as `left_to_right`. docs/math (D4)"""
     check_many("n_particles", n_particles, 16)
@@ -234,8 +233,8 @@ def score_sequences(
 
     draws = particles.n * lengths * ((lengths + 1.0) / 2.0 if resample else 1.0)
     size = draws / _SHARD_DRAWS + np.diff(corpus.counts.indptr) * (rule.numbers_per_word / _SHARD_NUMBERS)
-    source = executor.source(corpus)
-    parts = executor.run(_scored, [source.part(slice(*rows)) for rows in shards(size, 1)], (rule, order, particles))
+    source = engine.source(corpus)
+    parts = engine.run(_scored, [source.part(slice(*rows)) for rows in shards(size, 1)], (rule, order, particles))
     printed, unbiased = (np.concatenate([part[form] for part in parts]) for form in (0, 1))
     n_tokens = int(lengths.sum())
     return LeftToRight(

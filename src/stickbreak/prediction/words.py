@@ -214,7 +214,7 @@ class NamedColumns:
         self.words = words
         self._column_of = {word: column for column, word in enumerate(words)}
 
-    def known(self, corpus: Corpus) -> Corpus:
+    def restrict(self, corpus: Corpus) -> Corpus:
         """Count documents in these words; others are left out.
 
         Parameters

@@ -123,16 +123,16 @@ class Chain:
         self._take(self._count(n_topics))
         self._state.finish(self._counts, now, self._stream("corpus weights"))
 
-    def sweep(self, executor: Engine) -> MoveCounts:
+    def sweep(self, engine: Engine) -> MoveCounts:
         """Resample the state, try split-merge moves, resample the concentrations."""
         self.n_sweeps += 1
         settings = self.settings
-        self._take(self._state.sweep(self._counts, self._now(executor)))
+        self._take(self._state.sweep(self._counts, self._now(engine)))
         trials = _NO_TRIALS
         if settings.split_merge and self.n_sweeps <= (settings.split_merge_sweeps or self.n_sweeps):
-            trials = self._split_merge(self._now(executor))
+            trials = self._split_merge(self._now(engine))
         if settings.subtopic_trials:
-            trials = trials.plus(self._subtopics(self._now(executor)))
+            trials = trials.plus(self._subtopics(self._now(engine)))
         if settings.learn:
             self.concentrations = resample(
                 self.concentrations,
@@ -179,9 +179,9 @@ class Chain:
             self._take(self._count(n_topics))
         return made
 
-    def _now(self, executor: Engine) -> Sweep:
+    def _now(self, engine: Engine) -> Sweep:
         seed = self._seed, self.n_sweeps
-        return Sweep(self.concentrations, self._ratios, seed, executor, self.settings.max_topics)
+        return Sweep(self.concentrations, self._ratios, seed, engine, self.settings.max_topics)
 
     @property
     def n_topics(self) -> int:

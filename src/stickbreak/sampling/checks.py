@@ -17,7 +17,7 @@ from stickbreak.fitting.checks import (
     check_room_beside,
     check_whole,
 )
-from stickbreak.fitting.executor import count_jobs
+from stickbreak.fitting.engine import count_jobs
 from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.initialization import STARTS, check_init
 from stickbreak.numerics.ranges import LARGEST_PRIOR, SMALLEST_PRIOR
@@ -124,7 +124,7 @@ def check_memory(given: Parameters, corpus: Corpus, n_topics: int) -> None:
     )
 
 
-def check_known(given: Parameters, n_known: int) -> None:
+def check_known_topics(given: Parameters, n_known: int) -> None:
     """Refuse parameters under which a chain could not have topics that are known before, or an eta for each word.
 
     Raises

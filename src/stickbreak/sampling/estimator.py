@@ -16,13 +16,13 @@ from stickbreak.exceptions import InputError
 from stickbreak.fitting.checkpoint import check_learned, is_table, require, whole_number
 from stickbreak.fitting.checks import check_whole
 from stickbreak.fitting.constraints import CONCENTRATIONS, TOPIC_PRIORS, one_of, whole
-from stickbreak.fitting.engine import Engine, engine
+from stickbreak.fitting.engine import Engine, threads_and_workers
 from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.fitting.loop import Callback, Stop
 from stickbreak.initialization import Start, StartSettings
 from stickbreak.model.document_labels import label_probabilities, predict_labels
 from stickbreak.model.estimator import all_or_nothing, cached
-from stickbreak.model.initial_topics import number_given
+from stickbreak.model.initial_topics import n_initial_topics
 from stickbreak.model.input_documents import counted
 from stickbreak.model.seeds import Seeds, base_of, plain_seeds
 from stickbreak.model.topic_estimator import TopicEstimator, on_workers
@@ -37,7 +37,7 @@ from stickbreak.sampling.checks import (
     SAMPLERS,
     TOPIC_MODEL,
     check_continuation,
-    check_known,
+    check_known_topics,
     check_labelled,
     check_limit,
     check_memory,
@@ -347,12 +347,12 @@ class GibbsHDP(TopicEstimator):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_parameters(self)
-        check_known(self, self._n_seeded)
+        check_known_topics(self, self._n_seeded)
 
     def _check_documents(self, documents: Corpus) -> None:
         super()._check_documents(documents)
         self._check_words_of_eta(documents.n_words)
-        n_topics = self.starting_topics(documents) if isinstance(self.init, str) else number_given(self.init)
+        n_topics = self.starting_topics(documents) if isinstance(self.init, str) else n_initial_topics(self.init)
         check_limit(self, n_topics, self._n_steered)
         check_memory(self, documents, n_topics + self._n_steered)
 
@@ -381,7 +381,7 @@ class GibbsHDP(TopicEstimator):
         room = self.default_topics if self.max_topics is None else int(self.max_topics) - self._n_steered
         return max(1, min(self.default_topics, room))
 
-    def _laps(self, documents: Corpus, seed: int, executor: Engine) -> GibbsLaps:
+    def _laps(self, documents: Corpus, seed: int, engine: Engine) -> GibbsLaps:
         of_words = whole_tokens(self._word_prior(documents.words), of_seeds=self.seeds is not None)
         prior, labels = self._behind_labels(of_words, documents.n_words), self._rows_of_labels
         self._pseudo = prior.pseudo
@@ -396,7 +396,7 @@ class GibbsHDP(TopicEstimator):
             start = StartSettings(
                 n_topics + prior.n_kept,
                 *values,
-                engine=executor,
+                engine=engine,
                 stop=stop,
                 pseudo=prior.pseudo,
                 labels=labels,
@@ -405,9 +405,9 @@ class GibbsHDP(TopicEstimator):
             return chain_starts(self.init, documents, start, seeds, report), n_topics
 
         corpus = with_known(documents, prior)
-        source = executor.source(corpus) if executor.workers and len(seeds) > 1 else None
+        source = engine.source(corpus) if engine.workers and len(seeds) > 1 else None
         tokens = Tokens.from_corpus(corpus, prior.n_kept)
-        return GibbsLaps(tokens, settings, concentrations, sampling, seeds, executor, starts, source)
+        return GibbsLaps(tokens, settings, concentrations, sampling, seeds, engine, starts, source)
 
     def _take(self, laps: GibbsLaps, documents: Corpus) -> None:
         columns, burn_in = self._trace.columns, laps.sampling.burn_in
@@ -457,8 +457,8 @@ class GibbsHDP(TopicEstimator):
         """
         check_is_fitted(self)
         corpus = self._corpus(X)
-        with engine(self.n_jobs) as executor:
-            return collapsed_weights(corpus, self._word_rows, self._document_prior(), executor)
+        with threads_and_workers(self.n_jobs) as engine:
+            return collapsed_weights(corpus, self._word_rows, self._document_prior(), engine)
 
     def _word_rows(self, words: NDArray[np.integer] | slice) -> Float:
         """Return the probabilities of words in the topics, that in the inactive rest last, (n, K + 1)."""

@@ -15,7 +15,6 @@ from stickbreak.corpus.sources import Source
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.checkpoint import require, whole_number
 from stickbreak.fitting.engine import Engine
-from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.loop import Callback, Lap, Packed, Stop
 from stickbreak.initialization import Start
 from stickbreak.numerics.streams import stream
@@ -101,14 +100,14 @@ def sweep_chain(work: ChainWork, job: ChainJob) -> ChainResult:
         now = Concentrations(**{"eta": work.settings.eta, **job.values["concentrations"]})
         chain = Chain(_TOKENS[work.fit], work.settings, now, job.seed)
         chain.restore(job.arrays, job.values)
-    row, log_joint = sweep_once(chain, Engine(ThreadExecutor(1)))
+    row, log_joint = sweep_once(chain, Engine(1))
     _AT_HAND[work.fit, job.chain] = chain
     return ChainResult(chain.snapshot(), row, log_joint)
 
 
-def sweep_once(chain: Chain, executor: Engine) -> tuple[Row, float]:
+def sweep_once(chain: Chain, engine: Engine) -> tuple[Row, float]:
     """Sweep a chain; return its row of the trace and its joint log-likelihood."""
-    before, trials = chain.n_topics, chain.sweep(executor)
+    before, trials = chain.n_topics, chain.sweep(engine)
     log_joint, now = chain.log_joint(), chain.concentrations
     moved = trials.splits_accepted + trials.merges_accepted > 0 or chain.n_topics != before
     values = (
@@ -133,7 +132,7 @@ class GibbsLaps:
         concentrations: Concentrations,
         sampling: SamplePlan,
         seeds: Sequence[int],
-        executor: Engine,
+        engine: Engine,
         starts: MakeStarts,
         source: Source | None = None,
     ) -> None:
@@ -145,11 +144,11 @@ class GibbsLaps:
         self._labels = None if settings.labels is None else settings.labels.labels
         self._keepers = [ESTIMATES[sampling.estimate]() for _ in self.chains]
         # threads work on chains or on the documents of one: a pool that waits for itself would stand still
-        self._engine = self._executor = self._within = executor
+        self._engine = self._engine = self._within = engine
         if len(seeds) > 1:
-            self._within = Engine(ThreadExecutor(1))
+            self._within = Engine(1)
         else:
-            self._executor = Engine(ThreadExecutor(1))
+            self._engine = Engine(1)
 
     @property
     def n_tokens(self) -> int:
@@ -187,7 +186,7 @@ class GibbsLaps:
     def _sweep_all(self, sweep: int) -> list[Row]:
         """Sweep every chain once and return their rows."""
         if self._work is None:
-            return self._executor.map(partial(self._sweep, sweep), range(len(self.chains)))
+            return self._engine.map(partial(self._sweep, sweep), range(len(self.chains)))
         jobs = [ChainJob(c, seed, *self._snapshot(c)) for c, seed in enumerate(self._seeds)]
         found = self._engine.run(sweep_chain, jobs, self._work)
         self._away = {c: swept.snapshot for c, swept in enumerate(found)}

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.checkpoint import require
-from stickbreak.fitting.engine import Engine
-from stickbreak.fitting.executor import shards
+from stickbreak.fitting.engine import Engine, shards
 from stickbreak.numerics.arrays import Float, Int, Int32
 from stickbreak.numerics.pseudo_counts import factor_of
 from stickbreak.numerics.stirling import StirlingRatios, factors_of, wide_enough
@@ -59,7 +58,7 @@ class Sweep:
     concentrations: Concentrations
     ratios: StirlingRatios
     seed: tuple[int, int]  # of the chain, and the number of the sweep
-    executor: Engine
+    engine: Engine
     max_topics: int = NO_LIMIT  # that have tokens at a time
 
     def key(self, purpose: str) -> np.uint64:
@@ -412,10 +411,10 @@ class PartiallyCollapsed(Representation):
         def part(rows: tuple[int, int]) -> None:
             parallel_kernels.sweep(*rows, start, word, z, documents, sampled, labels, keys)
 
-        sweep.executor.map(part, shards(np.diff(self.tokens.sampled), PART_TOKENS))
-        return self._numbered(K, sweep.executor)
+        sweep.engine.map(part, shards(np.diff(self.tokens.sampled), PART_TOKENS))
+        return self._numbered(K, sweep.engine)
 
-    def _numbered(self, K: int, executor: Engine) -> TopicCounts:
+    def _numbered(self, K: int, engine: Engine) -> TopicCounts:
         """Give the topics that have tokens, or are given, the numbers 0 .. K' - 1, and count."""
         z, topic = self.z, self.documents.topic
         fresh = np.unique(z[z >= K])
@@ -426,7 +425,7 @@ class PartiallyCollapsed(Representation):
         alive = alive_in(np.bincount(z, minlength=n_numbers), self.tokens.n_given)
         if alive.size < n_numbers:
             self._relabel(labels_of(alive, n_numbers))
-        return count_topics(self.tokens, z, self.documents, alive.size, executor)
+        return count_topics(self.tokens, z, self.documents, alive.size, engine)
 
     def finish(self, counts: TopicCounts, concentrations: Concentrations, rng: np.random.Generator) -> None:
         """Draw the corpus weights for the next sweep."""
@@ -478,11 +477,11 @@ def draw_topics(words: WordTopics, beta: Float, sweep: Sweep, labels: LabelRows 
         parallel_kernels.draw_words(*block, words, now.eta, key, g, total)
         return total
 
-    scale = 1.0 / np.sum(sweep.executor.map(draw, blocks), axis=0)
+    scale = 1.0 / np.sum(sweep.engine.map(draw, blocks), axis=0)
     prior = now.alpha * beta[:-1]
 
     def add_up(coef: Float, mass: Float) -> Float:
-        sweep.executor.map(lambda block: parallel_kernels.add_up(*block, g, coef, mass), blocks)
+        sweep.engine.map(lambda block: parallel_kernels.add_up(*block, g, coef, mass), blocks)
         return mass
 
     mass = unlabelled = add_up(prior * scale, mass)

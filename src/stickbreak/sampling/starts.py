@@ -11,7 +11,6 @@ import numpy as np
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.tokens import Tokens
 from stickbreak.fitting.engine import Engine
-from stickbreak.fitting.executor import ThreadExecutor
 from stickbreak.fitting.loop import Callback
 from stickbreak.initialization import Start, StartSettings, make_start, start_from_topics, topic_model
 from stickbreak.numerics.arrays import Float, Int32
@@ -68,7 +67,7 @@ def start_seating(
         z, beta = _from_topics(init, tokens, now, seed, labels)
     elif init == SEQUENTIAL:
         nothing = TopicCounts(0, np.zeros(0, np.int64), np.zeros(0, np.int64), no_words(tokens))
-        first = Sweep(now, ratios, (seed, 0), Engine(ThreadExecutor(1)), max_topics)
+        first = Sweep(now, ratios, (seed, 0), Engine(1), max_topics)
         return seat_tokens(tokens, Seating.empty(tokens), nothing, first, seated=False)
     elif init == RANDOM:
         rng = np.random.Generator(np.random.Philox(key=int(key_of(seed, 0, "random start"))))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from stickbreak.corpus.tokens import Tokens
-from stickbreak.fitting.executor import Executor, shards
+from stickbreak.fitting.engine import Engine, shards
 from stickbreak.numerics.arrays import Int, Int32
 from stickbreak.numerics.pseudo_counts import Eta
 from stickbreak.sampling.kernels import counts as kernels
@@ -105,7 +105,7 @@ def no_words(tokens: Tokens) -> WordTopics:
 
 
 def count_topics(
-    tokens: Tokens, z: Int32, documents: DocumentTopics, n_topics: int, executor: Executor | None = None
+    tokens: Tokens, z: Int32, documents: DocumentTopics, n_topics: int, engine: Engine | None = None
 ) -> TopicCounts:
     """Count n_k, M_k and n_kw; equal states give equal arrays, whatever led to them."""
     counts = TopicCounts(n_topics, np.zeros(n_topics, np.int64), np.zeros(n_topics, np.int64), no_words(tokens))
@@ -113,10 +113,10 @@ def count_topics(
     def part(words: tuple[int, int]) -> None:
         kernels.count_words(*words, tokens.by_word, z, n_topics, counts.words)
 
-    if executor is None:
+    if engine is None:
         part((0, tokens.n_words))
     else:
-        executor.map(part, shards(np.diff(tokens.word_start), PART_TOKENS))
+        engine.map(part, shards(np.diff(tokens.word_start), PART_TOKENS))
     kernels.count_documents(tokens.start, z, documents, counts.n, counts.m)
     return counts
 

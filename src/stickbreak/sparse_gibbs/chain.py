@@ -20,9 +20,8 @@ from scipy.special import digamma
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.batch_store import BatchRef, BatchStore
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
-from stickbreak.fitting.engine import engine_of
-from stickbreak.fitting.executor import Executor, ThreadExecutor
-from stickbreak.fitting.hyperparameters import opened
+from stickbreak.fitting.engine import Engine
+from stickbreak.fitting.hyperparameters import digamma_gain
 from stickbreak.fitting.loop import Packed
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.ranges import are_sums, within
@@ -50,7 +49,7 @@ class EarlierDocuments(NamedTuple):
     """What documents of before say of the weights of topics.                                          docs/math (L4)"""
 
     tables: Float  # (n,)  expected tables of the first topics
-    opened: float
+    digamma_gain: float
 
 
 class SweepState(NamedTuple):
@@ -125,7 +124,7 @@ class Chain:
     n_parts : int
         Parts of the documents and of the words, of which some do not wait for each other, (L11). With one part the
         chain is exact.
-    executor : Executor, optional
+    engine : Engine, optional
         Where parts are swept. The default is the present thread.
     past : EarlierDocuments, optional
         What other documents say of the weights of the first topics.
@@ -142,13 +141,13 @@ class Chain:
         seed: int,
         *,
         n_parts: int = 1,
-        executor: Executor | None = None,
+        engine: Engine | None = None,
         past: EarlierDocuments | None = None,
         scratch: Path | None = None,
     ) -> None:
         self.tokens, self.n_topics = TokensByWord(corpus, n_topics, n_parts=n_parts, scratch=scratch), n_topics
         self._seed, self._past = seed, past or EarlierDocuments(np.zeros(0), 0.0)
-        self._engine = engine_of(executor or ThreadExecutor())
+        self._engine = engine or Engine()
         self._mean, self._n_samples = np.zeros((0, 0)), 0
         self._is_shared = False  # somebody else has the array of the mean, too
         self._last_is_sample = False  # the last lap is in the mean
@@ -281,7 +280,7 @@ class Chain:
         for _ in range(STEPS):
             tables = tables_of(pairs, priors.a)
             tables[: past.tables.size] += past.tables
-            priors = priors.with_weights(fixed_point(tables, past.opened + opened(priors.alpha, lengths)))
+            priors = priors.with_weights(fixed_point(tables, past.digamma_gain + digamma_gain(priors.alpha, lengths)))
         return priors
 
     def with_strength(self, priors: Priors) -> Priors:
@@ -307,9 +306,9 @@ class Chain:
         """Return how often a_k counts in each document, (D,)."""
         return np.ones(self.tokens.lengths.size)
 
-    def opened(self, priors: Priors) -> float:
+    def digamma_gain(self, priors: Priors) -> float:
         """Return what the lengths of the documents say of alpha.                                      docs/math (L4)"""
-        return opened(priors.alpha, self.lengths(priors))
+        return digamma_gain(priors.alpha, self.lengths(priors))
 
     def counts(self) -> Float:
         """Return the counts of the words in the topics, of the last lap or their mean, (W, K)."""

@@ -124,17 +124,17 @@ def tables_of(pairs: tuple[Int, Int, Int], a: Float) -> Float:
     return np.bincount(topic, parts, a.size).astype(np.float64)
 
 
-def fixed_point(tables: Float, opened: float) -> Float:
+def fixed_point(tables: Float, digamma_gain: float) -> Float:
     """Return a step of Minka's fixed point for a, (K,).                                               docs/math (L4)
 
     Parameters
     ----------
     tables : ndarray of shape (K,)
         a_k sum_d psi(n_dk + a_k) - psi(a_k), expected.
-    opened : float
+    digamma_gain : float
         sum_d psi(N_d + alpha) - psi(alpha), alpha the sum of a.
     """
-    found: Float = (PRIOR.shape / tables.size + tables) / (PRIOR.rate + opened)
+    found: Float = (PRIOR.shape / tables.size + tables) / (PRIOR.rate + digamma_gain)
     return found
 
 

@@ -253,7 +253,7 @@ class TopicModel(DirichletTopics):
         "label_curve_",
         "started_",
         "bursts_",
-        "_opened",
+        "_digamma_gain",
         "_factor",
     )
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -272,7 +272,7 @@ class TopicModel(DirichletTopics):
 
     started_: int
     bursts_: float | None
-    _opened: float  # what the documents say of alpha beside the tables, for updates
+    _digamma_gain: float  # what the documents say of alpha beside the tables, for updates
     _factor: float  # alpha_ divided by the alpha of the last pass
 
     def __init__(
@@ -386,11 +386,11 @@ class TopicModel(DirichletTopics):
     def _check_labelled_fit(self) -> None:
         """Any parameters allow labels."""
 
-    def _laps(self, documents: Corpus, seed: int, executor: Engine) -> TopicLaps:
+    def _laps(self, documents: Corpus, seed: int, engine: Engine) -> TopicLaps:
         prior = self._behind_labels(self._word_prior(documents.words), documents.n_words)
         strength = STRENGTH if self.bursts else math.inf
         priors = Priors(np.zeros(0), float(self.alpha), base_of(self.eta), prior.pseudo, strength)
-        return TopicLaps(documents, self._rules(priors, seed), executor, self._place())
+        return TopicLaps(documents, self._rules(priors, seed), engine, self._place())
 
     def _place(self) -> Path | None:
         """Return where files for what belongs to tokens are made."""
@@ -416,7 +416,7 @@ class TopicModel(DirichletTopics):
         self._take_topics(laps.chain.mean(), laps.priors.with_weights(self._factor * laps.priors.a))
         self.started_, self.n_documents_seen_ = laps.started, n_documents
         self.bursts_ = laps.priors.strength if laps.priors.bursts else None
-        self._opened = laps.chain.opened(laps.priors)
+        self._digamma_gain = laps.chain.digamma_gain(laps.priors)
         if self.n_topics is None:
             self.stop_reason_ += f" It began with {laps.started} topics and ended with {self.n_topics_}."
 
@@ -468,19 +468,24 @@ class TopicModel(DirichletTopics):
         check_tokens(documents)
         self._take_known_labels(documents, column_named(X, labels))
         self._check_fit(documents, self.n_topics_)
-        n_seen, opened, names, pseudo = self.n_documents_seen_, self._opened, self.label_names_, self._pseudo
+        n_seen, digamma_gain, names, pseudo = (
+            self.n_documents_seen_,
+            self._digamma_gain,
+            self.label_names_,
+            self._pseudo,
+        )
         seed, (priors, past) = seed_of_fit(self.random_state, checkpoint, resume=resume), self._known(documents.n_words)
         assert priors.pseudo is not None
         identity = self._identity(documents, seed) | {"topics": checksum(priors.pseudo.data, past.tables)}
-        with at_work(self, callback) as (report, executor):
-            laps = TopicLaps(documents, self._rules(priors, seed, past), executor, self._place())
+        with at_work(self, callback) as (report, engine):
+            laps = TopicLaps(documents, self._rules(priors, seed, past), engine, self._place())
             run = self._run(laps, report, identity, self.n_laps, checkpoint=checkpoint, resume=resume)
             self.start_seconds_ = run.start_seconds
             self._take_words(documents)
             self.converged_, self.stop_reason_ = run.outcome
             self._record(run.trace)
             self._take_laps(laps, n_seen + documents.n_documents)
-        self._opened += opened
+        self._digamma_gain += digamma_gain
         self._pseudo = None if pseudo is None else _widened(pseudo, documents.n_words)
         self.label_names_, self._document_labels, self._kept = names, None, None
         return self
@@ -491,7 +496,8 @@ class TopicModel(DirichletTopics):
         require(is_concentration(self._factor), "the factor of its alpha is out of its range")
         require(self.bursts_ is None or is_concentration(self.bursts_), "its bursts_ is out of its range")
         require(
-            isinstance(self._opened, float) and 0.0 <= self._opened < math.inf, "its documents say nothing of alpha"
+            isinstance(self._digamma_gain, float) and 0.0 <= self._digamma_gain < math.inf,
+            "its documents say nothing of alpha",
         )
 
     def _settled(self, documents: Corpus) -> dict[str, Any]:
@@ -504,7 +510,7 @@ class TopicModel(DirichletTopics):
         counts[: self.n_features_in_] = (self.components_ - self.eta_).T
         counts[counts < SMALLEST_COUNT] = 0.0
         eta, a = widened(self.eta_, n_words), self.topic_prior_ / self._factor
-        past = EarlierDocuments(a * (PRIOR.rate + self._opened), self._opened)
+        past = EarlierDocuments(a * (PRIOR.rate + self._digamma_gain), self._digamma_gain)
         return Priors(a, float(a.sum()), eta, sparse.csr_array(counts), self._strength), past
 
     def _take_known_labels(self, documents: Corpus, labels: Any) -> None:

@@ -17,9 +17,8 @@ from scipy.special import gammaln
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.cooccurrence import Cooccurrence
 from stickbreak.fitting.checkpoint import require, whole_number
-from stickbreak.fitting.engine import workers_of
-from stickbreak.fitting.executor import Executor, one_blas_thread
-from stickbreak.fitting.hyperparameters import PRIOR, opened
+from stickbreak.fitting.engine import Engine, one_blas_thread
+from stickbreak.fitting.hyperparameters import PRIOR, digamma_gain
 from stickbreak.fitting.loop import Callback, Lap, Packed, Stop
 from stickbreak.model.document_labels import LABELLED, DocumentLabels
 from stickbreak.numerics.arrays import Float, Float32, Int
@@ -156,15 +155,15 @@ class TopicLaps:
     corpus : Corpus
         Documents of whole counts.
     rules : TopicSettings
-    executor : Executor
+    engine : Engine
     scratch : Path, optional
         Where files for what belongs to tokens are made. None: in memory, or where the workers of a cluster see them.
     """
 
     window = Chain.window
 
-    def __init__(self, corpus: Corpus, rules: TopicSettings, executor: Executor, scratch: Path | None = None) -> None:
-        self._corpus, self.rules, self._executor, self._scratch = corpus, rules, executor, scratch
+    def __init__(self, corpus: Corpus, rules: TopicSettings, engine: Engine, scratch: Path | None = None) -> None:
+        self._corpus, self.rules, self._engine, self._scratch = corpus, rules, engine, scratch
         self.priors, self.seed = rules.priors, rules.seed
         self.started = 0  # topics at the start
         self._quiet = 0  # rounds in a row without a merge
@@ -215,12 +214,12 @@ class TopicLaps:
         rules, corpus = self.rules, self._corpus if rows is None else self._corpus[rows]
         n_tokens = int(corpus.n_tokens)
         n_parts = max(1, min(n_tokens // PART, MOST_PARTS), -(-n_tokens // LARGEST_PART))
-        workers, scratch = workers_of(self._executor), self._scratch
+        workers, scratch = self._engine.workers, self._scratch
         if scratch is None and workers is not None and n_parts > 1:
             scratch = workers.scratch
         options: dict[str, Any] = {
             "n_parts": n_parts,
-            "executor": self._executor,
+            "engine": self._engine,
             "past": rules.past,
             "scratch": scratch,
         }
@@ -306,12 +305,12 @@ class TopicLaps:
         topics = (chain.mean() + self.priors.of_words()).T
         topics /= topics.sum(axis=1, keepdims=True)
         a, strength = self.priors.a, self.priors.strength
-        return best_factor(self._corpus[apart], topics, a, expected, self._executor, self.seed, strength)
+        return best_factor(self._corpus[apart], topics, a, expected, self._engine, self.seed, strength)
 
     @cached_property
     def _merger(self) -> Merger:
         n_labels = 0 if self.rules.labels is None else self.rules.labels.n_labels
-        return Merger(n_labels, self.priors.n_kept, self.rules.past is not None, self.seed, self._executor)
+        return Merger(n_labels, self.priors.n_kept, self.rules.past is not None, self.seed, self._engine)
 
     def snapshot(self) -> Packed:
         """Return all that the next laps depend on."""
@@ -348,7 +347,7 @@ def best_factor(
     topics: Float,
     a: Float,
     expected: float,
-    executor: Executor,
+    engine: Engine,
     seed: int,
     strength: float = math.inf,
 ) -> float:
@@ -363,7 +362,7 @@ def best_factor(
     a : ndarray of shape (K,)
     expected : float
         The factor that is kept where the documents say nothing.
-    executor : Executor
+    engine : Engine
     seed : int
         Of the halves.
     strength : float, default=inf
@@ -372,7 +371,7 @@ def best_factor(
     observed, held_out = apart.halves(seed=seed)
 
     def loss(log_factor: float) -> float:
-        weights = collapsed_weights(observed, topics, math.exp(log_factor) * a, executor, strength=strength)
+        weights = collapsed_weights(observed, topics, math.exp(log_factor) * a, engine, strength=strength)
         predicted, _ = completion_log_likelihood(
             weights, topics, held_out.counts, observed=observed.counts, strength=strength
         )
@@ -398,14 +397,14 @@ class Merger:
     are_counts : bool
         Whether pseudo-counts are those of documents. Others only say what a topic is about: one token a word at most.
     seed : int
-    executor : Executor
+    engine : Engine
     """
 
     n_labels: int
     n_kept: int
     are_counts: bool
     seed: int
-    executor: Executor
+    engine: Engine
 
     def round(self, chain: Chain, priors: Priors, number: int) -> Int:
         """Return which topic each topic is part of after a round of merges, (K,); -1 without tokens.   docs/math (L15)
@@ -446,7 +445,7 @@ class Merger:
             some = slice(first, first + AT_ONCE)
             kernels.gains_of_pairs(pairs[some], tokens.arrays, counts, sizes, known, key, gains[some])
 
-        list(self.executor.map(look, range(0, len(pairs), AT_ONCE)))
+        list(self.engine.map(look, range(0, len(pairs), AT_ONCE)))
         return pairs, gains
 
     @staticmethod
@@ -588,7 +587,9 @@ class LabelledChain(Chain):
             tables[0, : self._past.tables.size] = self._past.tables
             for n, pairs in groups:
                 tables[int(n > 0)] += tables_of(pairs, self._prior_of(n, priors))
-            priors = priors.with_weights(self._weights(tables, self._past.opened + opened(priors.alpha, lengths)))
+            priors = priors.with_weights(
+                self._weights(tables, self._past.digamma_gain + digamma_gain(priors.alpha, lengths))
+            )
         return priors
 
     def _prior_of(self, n: int, priors: Priors) -> Float:

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 
 from stickbreak.fitting.batch_store import BatchRef, BatchStore
-from stickbreak.fitting.engine import run_each, workers_of
-from stickbreak.fitting.executor import Executor
+from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.loop import Lap
 from stickbreak.numerics.arrays import Int
 from stickbreak.variational.local_step import LocalResult, LocalSettings, better_of
@@ -27,10 +26,10 @@ FIRST_AT_ONCE = 64  # batches of the first lap that workers are given together
 COLUMNS = ("sweeps", "restarts_tried", "restarts_accepted")  # of a trace of either schedule
 
 
-class Observer(Protocol):
+class Probe(Protocol):
     """What a move looks for in an updated batch: small, for it travels to where the batch is."""
 
-    def observe(self, result: LocalResult, executor: Executor) -> Any:
+    def measure(self, result: LocalResult, engine: Engine) -> Any:
         """Return what the move is told of the batch."""
         ...
 
@@ -39,10 +38,10 @@ class Observer(Protocol):
         ...
 
 
-class Observing(Protocol):
+class BatchMove(Protocol):
     """A move, as the updates of batches see it."""
 
-    def observer(self) -> Observer | None:
+    def probe(self) -> Probe | None:
         """Return what looks at each batch; None: nothing has to."""
         ...
 
@@ -59,10 +58,10 @@ class BatchWork:
     model: Model[Any]
     parameters: GlobalParameters
     settings: LocalSettings
-    observers: Sequence[Observer] = ()
+    probes: Sequence[Probe] = ()
     first: bool = False  # nothing is kept of the documents yet
     afresh: bool = False  # run the local step from E[beta], too
-    gather: bool = False  # return the documents that observers want
+    gather: bool = False  # return the documents that probes want
 
 
 class BatchJob(NamedTuple):
@@ -82,7 +81,7 @@ class BatchUpdate(NamedTuple):
     sweeps: Int  # (D_b,)
     restarts: Int  # (2,) tried, accepted
     gained: int  # documents for which the fresh start was the better one
-    observed: list[Any]  # by observer
+    observed: list[Any]  # by probe
     gathered: Gathering
 
 
@@ -126,7 +125,7 @@ def columns_of(moves: Sequence[str]) -> list[str]:
     return [f"{name}_{what}" for name in moves for what in ("tried", "accepted")]
 
 
-def update_batch(work: BatchWork, job: BatchJob, executor: Executor) -> BatchUpdate:
+def update_batch(work: BatchWork, job: BatchJob, engine: Engine) -> BatchUpdate:
     """Run the local step of a batch, and sum up.
 
     It goes on from where the last update left each document; so the objective cannot fall, but a document cannot return
@@ -136,17 +135,17 @@ def update_batch(work: BatchWork, job: BatchJob, executor: Executor) -> BatchUpd
     """
     model, parameters, settings = work.model, work.parameters, work.settings
     batch, start = work.batches[job.batch](), None if work.first else job.documents.load()
-    result, gained = model.local_step(batch, parameters, start, settings, executor), 0
+    result, gained = model.local_step(batch, parameters, start, settings, engine), 0
     if work.afresh:
-        fresh = model.local_step(batch, parameters, None, settings, executor, result)
+        fresh = model.local_step(batch, parameters, None, settings, engine, result)
         gained = int(np.sum(rises(fresh.value, result.value)))
         result = fresh if rises(fresh.value.sum(), result.value.sum()) else better_of(result, fresh)
-    observed, gathered = [observer.observe(result, executor) for observer in work.observers], Gathering()
+    observed, gathered = [probe.measure(result, engine) for probe in work.probes], Gathering()
     if work.gather:
-        wanted = [observer.wanted(result) for observer in work.observers]
+        wanted = [probe.wanted(result) for probe in work.probes]
         gathered.add(job.batch, result, np.unique(np.concatenate([np.zeros(0, np.int64), *wanted])))
-    summary = model.summary(result, executor).compressed()
-    stored, kept = job.summary.save(summary), job.documents.save(model.kept(result))
+    summary = model.summary(result, engine).compressed()
+    stored, kept = job.summary.save(summary), job.documents.save(model.document_state(result))
     return BatchUpdate(summary, stored, kept, result.sweeps, result.restarts, gained, observed, gathered)
 
 
@@ -165,14 +164,14 @@ def first_updates(
     start knows of the other documents (on KOS with 20 batches it ends 0.02 nats per token lower).
     """
     n_words, n_topics = parameters.tau.shape
-    totals, kind = model.known(n_words, n_topics), model.documents
+    totals, kind = model.pseudo_summary(n_words, n_topics), model.documents
     stored = BatchStore(StoredSummary.arrays, StoredSummary.from_arrays, schedule.folder)
     documents: BatchStore[Any] = BatchStore(kind.arrays, kind.from_arrays, schedule.folder)
     work = BatchWork(schedule.batches, model, parameters, schedule.settings, first=True)
     counted: list[tuple[Int, Int]] = []
-    many = FIRST_AT_ONCE if workers_of(schedule.executor) is not None else 1
+    many = FIRST_AT_ONCE if schedule.engine.workers is not None else 1
     for group in groups(schedule, max(schedule.at_once, many)):
-        updates = run_each(schedule.executor, update_batch, _jobs(stored, documents, group), work)
+        updates = schedule.engine.run_each(update_batch, _jobs(stored, documents, group), work)
         for b, update in zip(group, updates, strict=True):
             totals.add(update.summary)
             stored.put(b, update.stored)
@@ -190,7 +189,7 @@ def update_batches(
     schedule: Schedule,
     state: Inference,
     group: Sequence[int],
-    moves: Sequence[Observing],
+    moves: Sequence[BatchMove],
     *,
     afresh: bool,
     restarts: bool,
@@ -205,12 +204,12 @@ def update_batches(
     """
     model, parameters = state.model, state.parameters
     settings = schedule.settings if restarts else schedule.settings._replace(restarts=0)
-    observing = [(move, observer) for move in moves if (observer := move.observer()) is not None]
-    observers = [observer for _, observer in observing]
-    work = BatchWork(schedule.batches, model, parameters, settings, observers, afresh=afresh, gather=gather)
-    updates = run_each(schedule.executor, update_batch, _jobs(state.batches, state.documents, group), work)
+    probing = [(move, probe) for move in moves if (probe := move.probe()) is not None]
+    probes = [probe for _, probe in probing]
+    work = BatchWork(schedule.batches, model, parameters, settings, probes, afresh=afresh, gather=gather)
+    updates = schedule.engine.run_each(update_batch, _jobs(state.batches, state.documents, group), work)
     for b, update in zip(group, updates, strict=True):
-        for (move, _), observed in zip(observing, update.observed, strict=True):
+        for (move, _), observed in zip(probing, update.observed, strict=True):
             move.note(b, observed)
         state.gathering.join(update.gathered)
         state.totals.add(state.batches[b], -1.0)

@@ -16,13 +16,12 @@ from stickbreak.fitting.checkpoint import check_learned as check_learned_values
 from stickbreak.fitting.checkpoint import check_moves, whole_number
 from stickbreak.fitting.checks import adapted_topics, check_names, check_tokens
 from stickbreak.fitting.constraints import CONCENTRATION, POSITIVES, TOPIC_PRIORS, one_of, whole
-from stickbreak.fitting.engine import Engine, engine, workers_now
-from stickbreak.fitting.executor import count_jobs
+from stickbreak.fitting.engine import Engine, count_jobs, threads_and_workers, workers_now
 from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.fitting.loop import Callback, Interruption, Stop
 from stickbreak.initialization import STARTS, StartSettings, check_init, make_start, start_from_topics
 from stickbreak.likelihoods import DirichletMultinomial
-from stickbreak.model.initial_topics import number_given
+from stickbreak.model.initial_topics import n_initial_topics
 from stickbreak.model.seeds import Seeds, base_of, plain_seeds
 from stickbreak.model.topic_estimator import TopicEstimator, on_workers
 from stickbreak.numerics.arrays import Float, Int
@@ -344,7 +343,7 @@ class VariationalHDP(TopicEstimator, StreamingVariational):
             beside=beside,
             sampled=beside > 0 or (self._finds_topics and self.init == "lda"),
         )
-        n_topics = self.starting_topics(corpus) if self._finds_topics else number_given(self.init)
+        n_topics = self.starting_topics(corpus) if self._finds_topics else n_initial_topics(self.init)
         check_sizes(corpus, n_topics + self._n_seeded, plan)
         self._settled_topics(corpus, stream=streaming)
         self._check_words_of_eta(corpus.n_words)
@@ -382,23 +381,23 @@ class VariationalHDP(TopicEstimator, StreamingVariational):
             return ("eta",) if "eta" in self._likelihood.hyperparameters else ()
         return tuple(self.learn)
 
-    def _laps(self, documents: Corpus, seed: int, executor: Engine) -> VariationalLaps:
+    def _laps(self, documents: Corpus, seed: int, engine: Engine) -> VariationalLaps:
         """Put the schedule together with the batches of the corpus."""
 
         def start(report: Callback, stop: Stop) -> GlobalParameters:
-            return self._begin(documents, seed, executor, report, stop)
+            return self._begin(documents, seed, engine, report, stop)
 
         self._settle(documents)
         n_documents, n_batches = documents.n_documents, self._n_batches(documents)
         schedule = Schedule(
             self._model(),
-            batch_loaders(executor.source(documents), n_documents, self._likelihood, n_batches, seed),
+            batch_loaders(engine.source(documents), n_documents, self._likelihood, n_batches, seed),
             self._settings(),
-            executor,
+            engine,
             self._to_learn(),
             seed,
             at_once=self.batches_at_once,
-            folder=scratch_folder(self.scratch, executor.workers),
+            folder=scratch_folder(self.scratch, engine.workers),
         )
         shape, n_tokens = (n_documents, documents.n_words), float(documents.n_tokens)
         if self.schedule == "stochastic":
@@ -426,10 +425,10 @@ class VariationalHDP(TopicEstimator, StreamingVariational):
         return starting_parameters(start, self._likelihood, self.gamma, corpus.n_documents)
 
     def _open_stream(
-        self, minibatch: Corpus, total: int, executor: Engine, interruption: Interruption
+        self, minibatch: Corpus, total: int, engine: Engine, interruption: Interruption
     ) -> GlobalParameters:
         self._settle(minibatch)
-        return super()._open_stream(minibatch, total, executor, interruption)
+        return super()._open_stream(minibatch, total, engine, interruption)
 
     def _observations(self, minibatch: Corpus) -> Batch:
         return Batch.from_corpus(minibatch, self._likelihood)
@@ -499,15 +498,15 @@ class VariationalHDP(TopicEstimator, StreamingVariational):
         corpus, prior = self._corpus(X), self._document_prior()
         tolerance, most = float(self.local_tolerance), self.local_sweeps
         if self.document_weights == "collapsed":  # with means in place of exp(E log .)           docs/math (D1)
-            with engine(self.n_jobs) as executor:
-                return weights_and_rest(corpus, self.topic_word_, prior, executor, tolerance=tolerance, max_sweeps=most)
+            with threads_and_workers(self.n_jobs) as engine:
+                return weights_and_rest(corpus, self.topic_word_, prior, engine, tolerance=tolerance, max_sweeps=most)
         parameters, settings = self._parameters(), LocalSettings(tolerance, most)
         weights = np.empty((corpus.n_documents, prior.size))
-        with engine(self.n_jobs) as executor:
+        with threads_and_workers(self.n_jobs) as engine:
             for begin in range(0, corpus.n_documents, TRANSFORM_BLOCK):
                 rows = slice(begin, begin + TRANSFORM_BLOCK)
                 batch = self._observations(corpus[rows])
-                result = ascend_documents(batch, parameters, self.alpha_, None, settings, executor)
+                result = ascend_documents(batch, parameters, self.alpha_, None, settings, engine)
                 theta = np.zeros((batch.n_documents, prior.size))
                 theta[:, :-1] = result.documents.dense(parameters.n_topics)
                 theta += prior

@@ -16,8 +16,7 @@ from stickbreak.corpus.arguments import wrong_input
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.checks import check_names
 from stickbreak.fitting.constraints import CONCENTRATION, POSITIVES, one_of, whole
-from stickbreak.fitting.engine import engine
-from stickbreak.fitting.executor import one_blas_thread
+from stickbreak.fitting.engine import one_blas_thread, threads_and_workers
 from stickbreak.fitting.sklearn_bases import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.numerics.arrays import Float
@@ -316,11 +315,11 @@ class GaussianHDP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, VectorModel
         settings, parameters = LocalSettings(float(self.local_tolerance), self.local_sweeps), self._parameters()
         prior = self.alpha_ * parameters.expected_beta
         theta = np.tile(prior, (groups.n_groups, 1))
-        with engine(self.n_jobs) as executor, one_blas_thread():
+        with threads_and_workers(self.n_jobs) as engine, one_blas_thread():
             for rows in _blocks(groups.offsets):
                 part = groups[rows]
                 batch = VectorBatch(self.likelihood_, part.values, part.offsets, whole=True)
-                result = model.local_step(batch, parameters, None, settings, executor)
+                result = model.local_step(batch, parameters, None, settings, engine)
                 theta[rows, :-1] += result.documents.dense(parameters.n_topics)
         return theta / theta.sum(axis=1, keepdims=True)
 

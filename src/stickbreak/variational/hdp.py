@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from stickbreak.fitting.batch_store import BatchRef
-from stickbreak.fitting.engine import run_each
-from stickbreak.fitting.executor import Executor
+from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.hyperparameters import CONCENTRATION_LIMITS
 from stickbreak.likelihoods import Likelihood
 from stickbreak.numerics.arrays import Float
@@ -94,13 +93,13 @@ class HDP(Model[DocumentTopics]):
         parameters: GlobalParameters,
         start: DocumentTopics | None,
         settings: LocalSettings,
-        executor: Executor,
+        engine: Engine,
         among: LocalResult | None = None,
     ) -> LocalResult:
         """Run the local step of every document of a batch.                             docs/math (V5)"""
-        return ascend_documents(batch.under(self.likelihood), parameters, self.alpha, start, settings, executor, among)
+        return ascend_documents(batch.under(self.likelihood), parameters, self.alpha, start, settings, engine, among)
 
-    def kept(self, result: LocalResult) -> DocumentTopics:
+    def document_state(self, result: LocalResult) -> DocumentTopics:
         """Return N_dk, where the next visit starts."""
         return result.documents
 
@@ -124,7 +123,7 @@ class HDP(Model[DocumentTopics]):
         """Return that no topic is: without observations it still has its part of the weights of every document."""
         return np.zeros(N.size, dtype=bool)
 
-    def learn(self, state: Inference[DocumentTopics], names: Collection[str], executor: Executor) -> None:
+    def learn(self, state: Inference[DocumentTopics], names: Collection[str], engine: Engine) -> None:
         """Set the named hyperparameters to the maximum of the objective, the rest following them.
 
         With alpha, theta of every document is set again for its stored N_dk, under the new alpha and the present
@@ -137,7 +136,7 @@ class HDP(Model[DocumentTopics]):
             return
         model, sticks = self, state.parameters
         if "alpha" in names:
-            found = best_alpha(state, self.alpha, self.bound, executor)
+            found = best_alpha(state, self.alpha, self.bound, engine)
             found.store(state)
             model = replace(model, alpha=found.alpha)
         if "gamma" in names:
@@ -193,7 +192,7 @@ class AtAlpha:
         state.totals = replace(state.totals, **of_weights)
 
 
-def best_alpha(state: Inference[DocumentTopics], start: float, bound: str, executor: Executor) -> AtAlpha:
+def best_alpha(state: Inference[DocumentTopics], start: float, bound: str, engine: Engine) -> AtAlpha:
     """Return alpha and theta that together maximise L_HDP given the responsibilities.                docs/math (V14)
 
     With theta left as it is, alpha would hardly move: for a topic that a document does not use, theta_dk is alpha
@@ -201,22 +200,22 @@ def best_alpha(state: Inference[DocumentTopics], start: float, bound: str, execu
 
     `state`: of an admixture. `start`: alpha to start from.
     """
-    before = _at_alpha(state, start, bound, executor)
+    before = _at_alpha(state, start, bound, engine)
 
     def slope(alpha: float) -> float:
-        return _at_alpha(state, alpha, bound, executor).slope
+        return _at_alpha(state, alpha, bound, engine).slope
 
-    after = _at_alpha(state, maximiser(slope, start, CONCENTRATION_LIMITS), bound, executor)
+    after = _at_alpha(state, maximiser(slope, start, CONCENTRATION_LIMITS), bound, engine)
     return after if after.value >= before.value else before
 
 
-def statistics_at(prior: Float, documents: BatchRef[DocumentTopics], executor: Executor) -> tuple[Float, Float, float]:
+def statistics_at(prior: Float, documents: BatchRef[DocumentTopics], engine: Engine) -> tuple[Float, Float, float]:
     """Return T, Q and Q0 of the documents of a batch at theta = prior + N: a job.                  docs/math (V8)"""
     found = documents.load()
-    return weight_statistics(found, _tokens(found), prior, executor)
+    return weight_statistics(found, _tokens(found), prior, engine)
 
 
-def _at_alpha(state: Inference[DocumentTopics], alpha: float, bound: str, executor: Executor) -> AtAlpha:
+def _at_alpha(state: Inference[DocumentTopics], alpha: float, bound: str, engine: Engine) -> AtAlpha:
     """Evaluate L_HDP and its slope with theta at its best for this alpha.                            docs/math (V14)
 
     L_HDP = D E[c_D] + sum_d { sum_k log Gamma(theta_dk) - log Gamma(sum_k theta_dk) };  theta is stationary, so
@@ -227,7 +226,7 @@ def _at_alpha(state: Inference[DocumentTopics], alpha: float, bound: str, execut
     value = D * expected_log_normaliser(rho, omega, alpha, bound)
     slope = D * _normaliser_slope(rho, omega, alpha, bound)
     statistics, jobs = [], [state.documents.ref(b) for b in range(len(state.documents))]
-    for T, Q, Q0 in run_each(executor, statistics_at, jobs, alpha * beta):
+    for T, Q, Q0 in engine.run_each(statistics_at, jobs, alpha * beta):
         statistics.append({"T": T, "G": -alpha * beta * T, "Q": Q, "Q0": Q0})
         value += float(Q.sum()) - Q0
         slope += float(beta @ T)

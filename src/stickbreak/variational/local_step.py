@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 from scipy.special import gammaln, psi
 
-from stickbreak.fitting.executor import Executor, shards
+from stickbreak.fitting.engine import Engine, shards
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.variational.documents import DocumentTopics
 from stickbreak.variational.kernels import ascent as ascent_kernels
@@ -75,7 +75,7 @@ class Observations(Protocol):
     def over_own_rows(self) -> Self:
         """Return the same observations for parameters that have only the rows of `words`."""
 
-    def weigh(self, parameters: GlobalParameters, executor: Executor) -> Float:
+    def weigh(self, parameters: GlobalParameters, engine: Engine) -> Float:
         """Return exp E log p(x | phi_k) up to a factor for each row, (rows, K)."""
 
     def feasible(self, start: DocumentTopics, weights: Float) -> DocumentTopics:
@@ -84,7 +84,7 @@ class Observations(Protocol):
     def reopened(self, start: DocumentTopics, parameters: GlobalParameters) -> DocumentTopics:
         """Return a start, after topics have gone, in which the topics of every document can explain all it holds."""
 
-    def statistics(self, result: LocalResult, executor: Executor) -> tuple[Float, Float]:
+    def statistics(self, result: LocalResult, engine: Engine) -> tuple[Float, Float]:
         """Return S (of the rows `words`, K) and sum r log weights of each topic, (K,)."""
 
     def gathered_statistics(
@@ -119,9 +119,7 @@ class DroppedTopic(NamedTuple):
 class DocumentPrior(Protocol):
     """The prior of the weights of documents that were visited together, and what follows from it."""
 
-    def statistics(
-        self, documents: DocumentTopics, lengths: Float, n_topics: int, executor: Executor
-    ) -> WeightStatistics:
+    def statistics(self, documents: DocumentTopics, lengths: Float, n_topics: int, engine: Engine) -> WeightStatistics:
         """Return the statistics of documents with `lengths` (D_b,) tokens."""
 
     def add_statistics(self, documents: DocumentTopics, lengths: Float, total: WeightStatistics) -> None:
@@ -168,7 +166,7 @@ def ascend_documents(
     alpha: float,
     start: DocumentTopics | None,
     settings: LocalSettings,
-    executor: Executor,
+    engine: Engine,
     among: LocalResult | None = None,
 ) -> LocalResult:
     """Run the local step of every document of a batch.
@@ -178,13 +176,13 @@ def ascend_documents(
     are used again.
     """
     prior = alpha * parameters.expected_beta
-    weights = batch.weigh(parameters, executor) if among is None else among.weights
+    weights = batch.weigh(parameters, engine) if among is None else among.weights
     start = DocumentTopics.empty(batch.n_documents) if start is None else batch.feasible(start, weights)
 
     def run(rows: tuple[int, int]) -> tuple[np.ndarray, ...]:
         return _shard_step(batch, rows, weights, prior, start, settings)
 
-    parts = executor.map(run, shards(np.diff(batch.indptr), SHARD_COUNTS))
+    parts = engine.map(run, shards(np.diff(batch.indptr), SHARD_COUNTS))
     topic, n_dk, weight, entropy, ratio, n_active, sweeps, value, tally = (
         np.concatenate(column) for column in zip(*parts, strict=True)
     )
@@ -270,12 +268,12 @@ def better_of(one: LocalResult, other: LocalResult) -> LocalResult:
     )
 
 
-def summarise(result: LocalResult, executor: Executor) -> Summary:
+def summarise(result: LocalResult, engine: Engine) -> Summary:
     """Return the additive statistics of a visited batch (docs/math (V8))."""
     batch, docs = result.batch, result.documents
     n_topics = result.weights.shape[1]
-    S, cross = batch.statistics(result, executor)
-    of_weights = result.prior.statistics(docs, batch.lengths, n_topics, executor)
+    S, cross = batch.statistics(result, engine)
+    of_weights = result.prior.statistics(docs, batch.lengths, n_topics, engine)
     tokens = np.bincount(docs.topic, weights=docs.n_dk, minlength=n_topics).astype(np.float64)
     # H_k = sum c r (log Z - log weight_dk - log weights_wk)                        docs/math (V9)
     log_weight = np.log(np.maximum(result.weight, np.finfo(float).tiny))
@@ -284,14 +282,14 @@ def summarise(result: LocalResult, executor: Executor) -> Summary:
     return Summary(batch.n_documents, batch.words, S, tokens, own - cross, T, G, Q, Q0)
 
 
-def track_pairs(result: LocalResult, left: Int, right: Int, executor: Executor) -> PairStatistics:
+def track_pairs(result: LocalResult, left: Int, right: Int, engine: Engine) -> PairStatistics:
     """Return T, G, Q of the union of each pair and H' - H_l - H_m, over the batch (docs/math (V12))."""
 
     def run(rows: tuple[int, int]) -> PairStatistics:
         return result.prior.track_pairs(result, rows, left, right)
 
     total = PairStatistics.zeros(left.size)
-    for part in executor.map(run, shards(np.diff(result.batch.indptr), SHARD_COUNTS)):
+    for part in engine.map(run, shards(np.diff(result.batch.indptr), SHARD_COUNTS)):
         total.add(part)
     return total
 
@@ -302,11 +300,9 @@ class DirichletPrior:
 
     values: Float  # (K + 1,) alpha E[beta] of the visit
 
-    def statistics(
-        self, documents: DocumentTopics, lengths: Float, n_topics: int, executor: Executor
-    ) -> WeightStatistics:
+    def statistics(self, documents: DocumentTopics, lengths: Float, n_topics: int, engine: Engine) -> WeightStatistics:
         """Return the statistics of documents at theta = values + N, the documents cut into shards.    docs/math (V8)"""
-        T, Q, Q0 = weight_statistics(documents, lengths, self.values, executor)
+        T, Q, Q0 = weight_statistics(documents, lengths, self.values, engine)
         return WeightStatistics(T, -self.values * T, Q, Q0)  # N - theta = -values after the theta update
 
     def add_statistics(self, documents: DocumentTopics, lengths: Float, total: WeightStatistics) -> None:
@@ -350,9 +346,7 @@ class DirichletPrior:
 class NoPrior:
     """A mixture: documents share one distribution over topics, and have no weights of their own."""
 
-    def statistics(
-        self, documents: DocumentTopics, lengths: Float, n_topics: int, executor: Executor
-    ) -> WeightStatistics:
+    def statistics(self, documents: DocumentTopics, lengths: Float, n_topics: int, engine: Engine) -> WeightStatistics:
         """Return zeros."""
         return WeightStatistics.zeros(n_topics)
 
@@ -375,7 +369,7 @@ class NoPrior:
 
 
 def weight_statistics(
-    documents: DocumentTopics, lengths: Float, prior: Float, executor: Executor
+    documents: DocumentTopics, lengths: Float, prior: Float, engine: Engine
 ) -> tuple[Float, Float, float]:
     """Return T (K + 1,), Q (K + 1,) and Q0 of documents at theta = prior + N (docs/math (V8)).
 
@@ -391,6 +385,6 @@ def weight_statistics(
         return T, Q, float(Q0)
 
     T, Q, Q0 = np.zeros(prior.size), np.zeros(prior.size), 0.0
-    for part in executor.map(reduce, shards(np.diff(documents.indptr), SHARD_COUNTS)):
+    for part in engine.map(reduce, shards(np.diff(documents.indptr), SHARD_COUNTS)):
         T, Q, Q0 = T + part[0], Q + part[1], Q0 + part[2]
     return T, Q, Q0

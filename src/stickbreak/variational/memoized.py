@@ -36,7 +36,7 @@ MakeStart = Callable[[Callback, Stop], GlobalParameters]
 def first_lap(schedule: Schedule, parameters: GlobalParameters) -> tuple[Inference, LapInfo]:
     """Update every batch for the first time, from a start."""
     state, counted = first_updates(schedule, schedule.model, parameters, np.arange(parameters.n_topics))
-    state.model.learn(state, due(schedule.learned, settled=False), schedule.executor)
+    state.model.learn(state, due(schedule.learned, settled=False), schedule.engine)
     return state, LapInfo.of(state.objective, state.topic_ids.size, counted, {})
 
 
@@ -71,7 +71,7 @@ def laps(schedule: Schedule, state: Inference, moves: Sequence[Move], lap: int) 
         changed = any(counts[move.name][1] for move in active if move.changes_topics)
         moved = changed or len(active) < len(moves) or any(move.waiting(state) for move in active)
         # after the moves, because it changes what they have tracked
-        state.model.learn(state, due(schedule.learned, settled=not changed), schedule.executor)
+        state.model.learn(state, due(schedule.learned, settled=not changed), schedule.engine)
         yield state, LapInfo.of(state.objective, state.topic_ids.size, counted, counts, moved=moved)
 
 
@@ -253,7 +253,7 @@ def _check_state(state: Inference, D: int, W: int) -> None:
 
 def _check_totals(state: Inference) -> None:
     """Refuse totals that are not the sums of the batches."""
-    totals, known = state.totals, state.model.known(*state.totals.S.shape)
+    totals, known = state.totals, state.model.pseudo_summary(*state.totals.S.shape)
     S, N = known.S, known.N
     for summary in state.batches:
         summary.S.add_to(S, summary.words)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from stickbreak.fitting.batch_store import BatchStore
-from stickbreak.fitting.executor import Executor
+from stickbreak.fitting.engine import Engine
 from stickbreak.likelihoods import Likelihood
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.variational.documents import AnyDocuments, Documents, DocumentTopics, runs
@@ -60,7 +60,7 @@ class Model(ABC, Generic[AnyDocuments]):
         """Number of topics with pseudo-counts: no move takes them away, or out of their places at the beginning."""
         return 0 if self.pseudo is None else int(self.pseudo.shape[1])
 
-    def known(self, n_rows: int, n_topics: int) -> Summary:
+    def pseudo_summary(self, n_rows: int, n_topics: int) -> Summary:
         """Return the summary of no documents, with what is known of topics before.                   docs/math (L17)"""
         totals, pseudo = Summary.zeros(n_rows, n_topics), self.pseudo
         if pseudo is not None:
@@ -84,17 +84,17 @@ class Model(ABC, Generic[AnyDocuments]):
         parameters: GlobalParameters,
         start: AnyDocuments | None,
         settings: LocalSettings,
-        executor: Executor,
+        engine: Engine,
         among: LocalResult | None = None,
     ) -> LocalResult:
         """Run the local step of every document of a batch."""
 
-    def summary(self, result: LocalResult, executor: Executor) -> Summary:
+    def summary(self, result: LocalResult, engine: Engine) -> Summary:
         """Return the additive statistics of a visited batch.                                    docs/math (V8)"""
-        return summarise(result, executor)
+        return summarise(result, engine)
 
     @abstractmethod
-    def kept(self, result: LocalResult) -> AnyDocuments:
+    def document_state(self, result: LocalResult) -> AnyDocuments:
         """Return what is kept of the documents of a visit until the next one."""
 
     @abstractmethod
@@ -114,7 +114,7 @@ class Model(ABC, Generic[AnyDocuments]):
         """Return which of topics with N (K,) observations can go at no cost, although the objective does not rise."""
 
     @abstractmethod
-    def learn(self, state: Inference[AnyDocuments], names: Collection[str], executor: Executor) -> None:
+    def learn(self, state: Inference[AnyDocuments], names: Collection[str], engine: Engine) -> None:
         """Set the named hyperparameters to the maximum of the objective, and all that follows from them, in place."""
 
 
@@ -267,7 +267,7 @@ class Schedule:
     model: Model[Any]  # at the start; `Inference.model` has the present hyperparameters
     batches: Sequence[Loader]  # called at every visit: a batch need not stay in memory
     settings: LocalSettings
-    executor: Executor
+    engine: Engine
     learned: tuple[str, ...] = ()  # hyperparameters that every lap ends with learning
     seed: int = 0  # of what moves draw at random
     first_moves: int = 1  # lap from which on topics are merged, deleted and born
@@ -331,12 +331,12 @@ class Inference(Generic[AnyDocuments]):
 
     def resum(self) -> None:
         """Recompute the totals as the sum of the stored batches: removes the drift of rounding (docs/math (V8))."""
-        totals = self.model.known(self.totals.S.shape[0], self.batches[0].n_topics)
+        totals = self.model.pseudo_summary(self.totals.S.shape[0], self.batches[0].n_topics)
         for batch in self.batches:
             totals.add(batch)
         self.totals = totals
 
-    def standing(self) -> ObjectiveTerms:
+    def objective_terms(self) -> ObjectiveTerms:
         """Return what candidates are judged by."""
         totals, parameters = self.totals.without_words(), self.parameters
         return ObjectiveTerms(totals, parameters.rho, parameters.omega, self.topic_ids, self.data, self.objective)

@@ -18,8 +18,7 @@ from scipy import sparse
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
 from stickbreak.fitting.constraints import CONCENTRATION, OFFSET, TOLERANCES, one_of, share, whole
-from stickbreak.fitting.engine import Engine, run_each, workers_of
-from stickbreak.fitting.executor import Executor
+from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.loop import Callback, Interruption, Lap, Packed, Stop
 from stickbreak.fitting.step_sizes import step_size
 from stickbreak.model.estimator import Estimator
@@ -88,7 +87,7 @@ class StreamState:
         self.counts[slice(None) if words is None else words] += (step / self.scale) * S
         self.tokens = (1.0 - step) * self.tokens + step * tokens
 
-    def keep_known(self, pseudo: sparse.csr_array, step: float) -> None:
+    def restore_pseudo_counts(self, pseudo: sparse.csr_array, step: float) -> None:
         """Give pseudo-counts back what a step has taken of them: S has them as they are.            docs/math (L17)"""
         entries = pseudo.tocoo()
         self.counts[entries.row, entries.col] += (step / self.scale) * entries.data
@@ -96,12 +95,12 @@ class StreamState:
 
 
 def infer(
-    batch: Observations, state: StreamState, model: Model, settings: LocalSettings, executor: Executor
+    batch: Observations, state: StreamState, model: Model, settings: LocalSettings, engine: Engine
 ) -> tuple[Summary, LocalResult]:
     """Run the local step of a batch under the current topics, from E[beta], and sum up."""
     parameters = state.rows(batch.words, model)
-    result = model.local_step(batch.over_own_rows(), parameters, None, settings, executor)
-    return summarise(replace(result, batch=batch), executor), result
+    result = model.local_step(batch.over_own_rows(), parameters, None, settings, engine)
+    return summarise(replace(result, batch=batch), engine), result
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +123,10 @@ class StreamUpdate(NamedTuple):
     any_words: bool
 
 
-def sum_up_batch(work: StreamWork, index: int, executor: Executor) -> StreamUpdate:
+def sum_up_batch(work: StreamWork, index: int, engine: Engine) -> StreamUpdate:
     """Run the local step of a batch: a job."""
     batch = work.batches[index]()
-    summary, result = infer(batch, work.state, work.model, work.settings, executor)
+    summary, result = infer(batch, work.state, work.model, work.settings, engine)
     sums = summary.compressed() if work.travels else summary
     return StreamUpdate(sums, result.sweeps, result.restarts, batch.word.size > 0)
 
@@ -153,7 +152,7 @@ def take_step(state: StreamState, whole: Summary, model: Model, rule: StepRule) 
     state.rho, state.omega = model.step_sticks(whole, state.rho, state.omega, step, rule.sticks)
     state.blend(whole.words, whole.S, whole.N, step)
     if model.pseudo is not None:
-        state.keep_known(model.pseudo, step)
+        state.restore_pseudo_counts(model.pseudo, step)
     state.n_steps += 1
 
 
@@ -168,7 +167,7 @@ def objective_of(whole: Summary, state: StreamState, model: Model) -> float:
         S[whole.words] = whole.S
     N = whole.N
     if model.pseudo is not None:
-        known = model.known(*S.shape)
+        known = model.pseudo_summary(*S.shape)
         S, N = S + known.S, N + known.N
     posterior = model.likelihood.posterior(state.scale * state.counts, state.tokens)
     data = model.likelihood.objective(S, N, posterior)
@@ -195,10 +194,10 @@ def laps(
         order = stream(seed, f"order of the batches in lap {lap}").permutation(len(schedule.batches))
         totals, counted = Summary.zeros(*state.counts.shape), list[tuple[Int, Int]]()
         for first in range(0, order.size, schedule.at_once):
-            travels = workers_of(schedule.executor) is not None
+            travels = schedule.engine.workers is not None
             work = StreamWork(schedule.batches, state, model, schedule.settings, travels)
             group = order[first : first + schedule.at_once].tolist()
-            updates = run_each(schedule.executor, sum_up_batch, group, work)
+            updates = schedule.engine.run_each(sum_up_batch, group, work)
             parts = [update.summary.expanded() for update in updates]
             if any(update.any_words for update in updates):  # empty documents alone say nothing of the topics
                 take_step(state, scaled(Summary.union(parts), n_documents), model, rule)
@@ -240,7 +239,7 @@ def learn_from(
     model: Model,
     rule: StepRule,
     settings: LocalSettings,
-    executor: Executor,
+    engine: Engine,
     *,
     n_documents: int,
 ) -> LapInfo:
@@ -250,7 +249,7 @@ def learn_from(
     documents that the topics had not seen yet.
     The batch has at least one token, and `state` is changed in place.
     """
-    summary, result = infer(batch, state, model, settings, executor)
+    summary, result = infer(batch, state, model, settings, engine)
     whole = scaled(summary, n_documents)
     objective = objective_of(whole, state, model)
     take_step(state, whole, model, rule)
@@ -418,18 +417,16 @@ class StreamingVariational(Estimator):
         """Return those with a column in the trace: the memoized schedule alone learns, and its default depends."""
         return [name for name in self._learnable if name in self._trace.columns]
 
-    def _open_stream(
-        self, minibatch: Any, total: int, executor: Engine, interruption: Interruption
-    ) -> GlobalParameters:
+    def _open_stream(self, minibatch: Any, total: int, engine: Engine, interruption: Interruption) -> GlobalParameters:
         seed, stop = seed_from(self.random_state), interruption.give_up_start
-        return self._begin(minibatch, seed, executor, lambda event: None, stop)
+        return self._begin(minibatch, seed, engine, lambda event: None, stop)
 
-    def _step(self, minibatch: Any, total: int, executor: Engine, start: GlobalParameters | None) -> Lap:
+    def _step(self, minibatch: Any, total: int, engine: Engine, start: GlobalParameters | None) -> Lap:
         model = self._model(fitted=start is None)
         parameters, n_steps = (self._parameters(), self.n_steps_) if start is None else (start, 0)
         state = StreamState.from_parameters(parameters, model, n_steps)
         batch = self._observations(minibatch)
-        info = learn_from(batch, state, model, self._rule(), self._settings(), executor, n_documents=total)
+        info = learn_from(batch, state, model, self._rule(), self._settings(), engine, n_documents=total)
         columns: dict[str, float] = {"sweeps": info.sweeps}
         columns["restarts_tried"], columns["restarts_accepted"] = info.restarts
         objective = info.objective * minibatch.n_documents / (total * minibatch.n_tokens)

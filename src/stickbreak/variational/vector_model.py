@@ -234,21 +234,21 @@ class VectorModel(StreamingVariational):
         """Return how far stochastic steps go."""
         return StepRule(float(self.learning_decay), float(self.learning_offset))
 
-    def _laps(self, documents: Vectors, seed: int, executor: Engine) -> VariationalLaps:
+    def _laps(self, documents: Vectors, seed: int, engine: Engine) -> VariationalLaps:
         """Put a schedule to work."""
         self._take_likelihood(documents)
         likelihood, dtype, learned = self.likelihood_, self._dtype(), self._to_learn()
 
         def start(report: Callback, stop: Stop) -> GlobalParameters:
-            return self._begin(documents, seed, executor, report, stop)
+            return self._begin(documents, seed, engine, report, stop)
 
-        vectors, n_batches = reachable(documents, executor.workers), self._n_batches(documents)
+        vectors, n_batches = reachable(documents, engine.workers), self._n_batches(documents)
         batches = [
             BatchOfVectors(vectors, likelihood, dtype, cut) for cut in cuts(documents.n_documents, n_batches, seed=seed)
         ]
-        folder, at_once = scratch_folder(self.scratch, executor.workers), self.batches_at_once
+        folder, at_once = scratch_folder(self.scratch, engine.workers), self.batches_at_once
         schedule = Schedule(
-            self._model(), batches, self._settings(), executor, learned, seed, FIRST_MOVES, at_once, folder
+            self._model(), batches, self._settings(), engine, learned, seed, FIRST_MOVES, at_once, folder
         )
         shape, n_vectors = (documents.n_documents, likelihood.n_rows), float(documents.n_tokens)
         if self.schedule == "memoized":
@@ -274,10 +274,10 @@ class VectorModel(StreamingVariational):
         self.gamma_ = float(model.gamma)
 
     def _open_stream(
-        self, minibatch: Vectors, total: int, executor: Engine, interruption: Interruption
+        self, minibatch: Vectors, total: int, engine: Engine, interruption: Interruption
     ) -> GlobalParameters:
         self._take_likelihood(minibatch)
-        return super()._open_stream(minibatch, total, executor, interruption)
+        return super()._open_stream(minibatch, total, engine, interruption)
 
     def _observations(self, minibatch: Vectors) -> VectorBatch:
         return minibatch.batch(np.arange(minibatch.n_documents), self.likelihood_, self._dtype())

@@ -19,8 +19,7 @@ from scipy.special import betaln
 
 from stickbreak.corpus.batches import Cut
 from stickbreak.exceptions import ReadError
-from stickbreak.fitting.engine import Workers
-from stickbreak.fitting.executor import Executor, shards
+from stickbreak.fitting.engine import Engine, Workers, shards
 from stickbreak.initialization import gains_alone, start_of_components
 from stickbreak.likelihoods import VectorLikelihood
 from stickbreak.likelihoods.quadratic_forms import whole
@@ -108,9 +107,7 @@ class VectorBatch:
         """Return the same: the batch adds to all rows of S."""
         return self
 
-    def expected_log(
-        self, parameters: GlobalParameters, executor: Executor, use: Callable[[slice, Float], None]
-    ) -> None:
+    def expected_log(self, parameters: GlobalParameters, engine: Engine, use: Callable[[slice, Float], None]) -> None:
         """Compute E log p(x_n | phi_k) shard by shard; `use` is given the vectors of each and the table (n, K)."""
         posterior = self.likelihood.posterior(parameters.tau, parameters.tau_sum)
 
@@ -120,9 +117,9 @@ class VectorBatch:
             expected = self.likelihood.expected_log(posterior, whole(values) if self.whole else values)
             use(part, expected[: len(values)])
 
-        executor.map(run, shards(np.ones(self.n_vectors, np.int64), SHARD_VECTORS))
+        engine.map(run, shards(np.ones(self.n_vectors, np.int64), SHARD_VECTORS))
 
-    def weigh(self, parameters: GlobalParameters, executor: Executor) -> Float:
+    def weigh(self, parameters: GlobalParameters, engine: Engine) -> Float:
         """Return exp(E log p(x_n | phi_k) - s_n), the largest of each vector being 1, (n, K).     docs/math (N1)"""
         weights = np.empty((self.n_vectors, parameters.n_topics))
 
@@ -131,7 +128,7 @@ class VectorBatch:
             np.subtract(expected, expected.max(axis=1, keepdims=True), out=out)
             np.exp(out, out=out)
 
-        self.expected_log(parameters, executor, use)
+        self.expected_log(parameters, engine, use)
         return weights
 
     def feasible(self, start: DocumentTopics, weights: Float) -> DocumentTopics:
@@ -155,7 +152,7 @@ class VectorBatch:
         """Return the start: every local step makes it feasible."""
         return start
 
-    def statistics(self, result: LocalResult, executor: Executor) -> tuple[Float, Float]:
+    def statistics(self, result: LocalResult, engine: Engine) -> tuple[Float, Float]:
         """Return S (rows, K) and sum_n r_nk log weights_nk (K,), a shard of vectors at a time.  docs/math (V8), (V9)"""
         n_components = result.weights.shape[1]
         document = np.repeat(np.arange(self.n_documents), np.diff(self.indptr))
@@ -169,7 +166,7 @@ class VectorBatch:
             return self.likelihood.statistics(self.values[slice(*rows)], R), cross
 
         S, cross = np.zeros((self.likelihood.n_rows, n_components)), np.zeros(n_components)
-        for part in executor.map(spread, shards(np.ones(self.n_vectors, np.int64), SHARD_COUNTS)):
+        for part in engine.map(spread, shards(np.ones(self.n_vectors, np.int64), SHARD_COUNTS)):
             S += part[0]
             cross += part[1]
         return S, cross
@@ -296,7 +293,7 @@ class DPMixture(Model[DocumentCounts]):
         parameters: GlobalParameters,
         start: DocumentCounts | None,
         settings: LocalSettings,
-        executor: Executor,
+        engine: Engine,
         among: LocalResult | None = None,
     ) -> LocalResult:
         """Return the responsibilities; they follow from the globals, wherever the vectors stood.    docs/math (N3)"""
@@ -310,7 +307,7 @@ class DPMixture(Model[DocumentCounts]):
                 expected, log_weights, LEAST_RESPONSIBILITY, weights[part], ratio[part], size[part]
             )
 
-        batch.expected_log(parameters, executor, use)
+        batch.expected_log(parameters, engine, use)
         indptr = np.concatenate(([0], np.cumsum(size))).astype(np.int64)
         topic, (r, weight, entropy) = np.empty(indptr[-1], np.int32), np.empty((3, int(indptr[-1])))
         share = np.exp(log_weights)
@@ -321,12 +318,12 @@ class DPMixture(Model[DocumentCounts]):
                 weights[part], share, ratio[part], indptr[ends], topic, r, weight, entropy
             )
 
-        executor.map(write, shards(np.ones(n, np.int64), SHARD_COUNTS))
+        engine.map(write, shards(np.ones(n, np.int64), SHARD_COUNTS))
         documents = DocumentTopics(indptr, topic, r)
         once, nothing = np.ones(1, np.int64), np.zeros(2, np.int64)
         return LocalResult(batch, NoPrior(), weights, ratio, documents, weight, entropy, once, np.zeros(0), nothing)
 
-    def kept(self, result: LocalResult) -> DocumentCounts:
+    def document_state(self, result: LocalResult) -> DocumentCounts:
         """Return how many vectors have each component."""
         return DocumentCounts(result.documents.n_documents, result.documents.holders(result.weights.shape[1]))
 
@@ -354,7 +351,7 @@ class DPMixture(Model[DocumentCounts]):
         """Return which components are of no use to any vector: without one they cost nothing."""
         return N < IDLE
 
-    def learn(self, state: Inference[DocumentCounts], names: Collection[str], executor: Executor) -> None:
+    def learn(self, state: Inference[DocumentCounts], names: Collection[str], engine: Engine) -> None:
         """Learn nothing: a mixture has no hyperparameters to be learned."""
 
 
@@ -375,7 +372,7 @@ class Sampled:
 
     every: int
 
-    def observe(self, result: LocalResult, executor: Executor) -> NDArray:
+    def measure(self, result: LocalResult, engine: Engine) -> NDArray:
         """Return the vectors."""
         assert isinstance(result.batch, VectorBatch)
         return np.asarray(result.batch.values[:: self.every], dtype=np.float64)
@@ -398,7 +395,7 @@ class VectorBirths(Proposals):
         self._pool: list[NDArray] = []
         self._every = max(1, math.ceil(float(state.totals.N.sum()) / POOL))
 
-    def observer(self) -> Sampled:
+    def probe(self) -> Sampled:
         """Return what takes vectors out of the batches."""
         return Sampled(self._every)
 

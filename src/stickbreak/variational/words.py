@@ -12,8 +12,7 @@ from scipy import sparse
 from stickbreak.corpus import Corpus
 from stickbreak.corpus.batches import Cut, cuts
 from stickbreak.corpus.sources import Source
-from stickbreak.fitting.engine import engine_of
-from stickbreak.fitting.executor import Executor, shards
+from stickbreak.fitting.engine import Engine, shards
 from stickbreak.initialization import MOST_TOKENS, Start, StartSettings, make_start, resampled
 from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.numerics.arrays import Float, Int
@@ -92,7 +91,7 @@ class Batch:
         """Return the same counts for a table of topics that has only the rows of these words."""
         return replace(self, words=np.arange(self.words.size, dtype=np.int32))
 
-    def weigh(self, parameters: GlobalParameters, executor: Executor) -> Float:
+    def weigh(self, parameters: GlobalParameters, engine: Engine) -> Float:
         """Return exp(E log phi_kw) of the words, (W_b, K).                                    docs/math (V4)"""
         weights = np.empty((self.words.size, parameters.n_topics))
 
@@ -100,7 +99,7 @@ class Batch:
             part = slice(*rows)
             self.likelihood.weigh(parameters.tau, parameters.tau_sum, self.words[part], weights[part])
 
-        executor.map(weigh, shards(np.full(self.words.size, parameters.n_topics), SHARD_COUNTS))
+        engine.map(weigh, shards(np.full(self.words.size, parameters.n_topics), SHARD_COUNTS))
         return weights
 
     def feasible(self, start: DocumentTopics, weights: Float) -> DocumentTopics:
@@ -120,7 +119,7 @@ class Batch:
         rows = np.flatnonzero(~able)
         return start.replaced(rows, DocumentTopics.empty(rows.size)) if rows.size else start
 
-    def statistics(self, result: LocalResult, executor: Executor) -> tuple[Float, Float]:
+    def statistics(self, result: LocalResult, engine: Engine) -> tuple[Float, Float]:
         """Return S (W_b, K) and sum_w S_wk log weights_wk (K,).                               docs/math (V8)
 
         Word by word, so that the sums do not depend on the number of threads.
@@ -136,7 +135,7 @@ class Batch:
             statistics_kernels.word_statistics(*rows, by_word, document, result.ratio, topics, result.weights, S, cross)
             return cross
 
-        return S, sum(executor.map(spread, shards(np.diff(by_word[0]), SHARD_COUNTS)), np.zeros(n_topics))
+        return S, sum(engine.map(spread, shards(np.diff(by_word[0]), SHARD_COUNTS)), np.zeros(n_topics))
 
     def gathered_statistics(
         self, documents: DocumentTopics, share_ptr: Int, share: Float, n_topics: int
@@ -204,7 +203,7 @@ class WordBirths(Proposals):
             return None
         if not self.waits(seed):
             assert self._fresh is not None
-            fresh = replace(self._fresh, engine=engine_of(schedule.executor))
+            fresh = replace(self._fresh, engine=schedule.engine)
             start = scaled(make_start("lda", corpus, fresh), state, corpus)
             names = state.next_id + np.arange(start.weights.size)
             names[: state.model.n_kept] = state.topic_ids[: state.model.n_kept]
@@ -251,7 +250,7 @@ def refined(state: Inference, schedule: Schedule, corpus: Corpus, halves: np.ran
     """Return the topics that Gibbs sampling leads to from the present ones, or from halves of them that are drawn."""
     alpha, gamma = state.model.hyperparameters["alpha"], state.model.gamma
     eta = cast(DirichletMultinomial, state.model.likelihood).eta
-    weights, pseudo, engine = state.parameters.expected_beta[:-1], state.model.pseudo, engine_of(schedule.executor)
+    weights, pseudo, engine = state.parameters.expected_beta[:-1], state.model.pseudo, schedule.engine
     given = weights.size, alpha, gamma, eta, schedule.seed, REFINE_SWEEPS
     settings = StartSettings(*given, engine=engine, pseudo=pseudo)
     topics = np.ascontiguousarray(state.model.likelihood.mean(state.parameters.tau).T)

@@ -13,7 +13,7 @@ from .deletes import gathered_lap, holders_of
 
 def delete(move, state, made, name):
     """Take the topic out whatever the objective says; return the standing that was predicted."""
-    standing = move.evaluate(state, state.standing(), made, name)
+    standing = move.evaluate(state, state.objective_terms(), made, name)
     move.apply(state, [name], standing)
     state.refresh(state.model)
     np.testing.assert_allclose(standing.objective, state.objective, rtol=1e-10)

@@ -20,7 +20,7 @@ def test_merge_predicts_the_objective_that_is_found(monkeypatch, n_batches):
         made, state, following = gathered_lap(corpus, n_topics, n_batches, move, n_laps=2)
         candidate = list(move.candidates(state))[place]
         seen.add((candidate.left, candidate.right))
-        proposal = move.evaluate(state, state.standing(), made, candidate)
+        proposal = move.evaluate(state, state.objective_terms(), made, candidate)
         move.apply(state, [candidate], proposal)
         state.refresh(made.model)
         np.testing.assert_allclose(proposal.objective, state.objective, rtol=1e-11)
@@ -59,7 +59,7 @@ def unsorted_state(n_batches=2, seed=1):
 def test_reorder_predicts_the_objective_that_is_found():
     made, state, following, move = unsorted_state()
     order = np.array([3, 0, 4, 2, 1])  # any order, better or worse
-    proposal = move.evaluate(state, state.standing(), made, order)
+    proposal = move.evaluate(state, state.objective_terms(), made, order)
     move.apply(state, [order], proposal)
     state.refresh(made.model)
     np.testing.assert_allclose(proposal.objective, state.objective, rtol=1e-12)

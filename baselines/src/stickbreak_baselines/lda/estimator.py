@@ -233,9 +233,9 @@ class LDA(DirichletTopics):
         check_room(self._n_seeded, n_topics, "seeds" if self.seeds is not None else "rows of eta")
         check_sizes(self.batch_size, documents, n_topics)
 
-    def _laps(self, documents: Corpus, seed: int, executor: Engine) -> LDALaps:
+    def _laps(self, documents: Corpus, seed: int, engine: Engine) -> LDALaps:
         priors = self._given_priors(documents, self.starting_topics(documents))
-        of_fit = priors.a.size, seed, self._local(), self._online(), executor, priors.pseudo
+        of_fit = priors.a.size, seed, self._local(), self._online(), engine, priors.pseudo
         return LDALaps(Variational(documents, *of_fit), priors, tuple(self.learn), seed)
 
     def _given_priors(self, documents: Corpus, n_topics: int) -> Priors:
@@ -270,7 +270,7 @@ class LDA(DirichletTopics):
             check_tokens(minibatch)
             self._check_topics(minibatch, self._settled_topics(minibatch, stream=True))
 
-    def _open_stream(self, minibatch: Corpus, total: int, executor: Engine, interruption: Interruption) -> Lap:
+    def _open_stream(self, minibatch: Corpus, total: int, engine: Engine, interruption: Interruption) -> Lap:
         """Take topics that Gibbs sampling finds in the first minibatch; that is the first step."""
         priors = self._given_priors(minibatch, self._starting_topics(minibatch, stream=True))
         K, share, seed = priors.a.size, total / minibatch.n_documents, seed_from(self.random_state)
@@ -282,16 +282,16 @@ class LDA(DirichletTopics):
         self.n_steps_, self.learning_offset_ = 0, self._offset(1.0)
         self._take_topics(counts * share, priors)
         topics, local = self.components_.T, self._local()
-        first = visit(minibatch, topics, priors.a, even_weights(minibatch, priors.a), local, executor)
+        first = visit(minibatch, topics, priors.a, even_weights(minibatch, priors.a), local, engine)
         return Lap(first.bound / float(minibatch.n_tokens), K, False, priors.row())
 
-    def _step(self, minibatch: Corpus, total: int, executor: Engine, start: Lap | None) -> Lap:
+    def _step(self, minibatch: Corpus, total: int, engine: Engine, start: Lap | None) -> Lap:
         if start is None:
-            start = self._moved(minibatch, total, executor)
+            start = self._moved(minibatch, total, engine)
         self.n_steps_ += 1
         return start
 
-    def _moved(self, minibatch: Corpus, total: int, executor: Engine) -> Lap:
+    def _moved(self, minibatch: Corpus, total: int, engine: Engine) -> Lap:
         """Take a variational step.                                                                   docs/math (L7)"""
         priors = Priors(self.topic_prior_, self.alpha_, self.eta_, self._pseudo)
         decay = float(self.learning_decay)
@@ -300,7 +300,7 @@ class LDA(DirichletTopics):
             self.learning_offset_ = self._offset(of_all)
         size = step_size(self.n_steps_ + 1, decay, self.learning_offset_)
         share, topics = total / minibatch.n_documents, self.components_.T
-        topics, found = step(minibatch, topics, priors, size, share, self._local(), executor)
+        topics, found = step(minibatch, topics, priors, size, share, self._local(), engine)
         self.components_, self._mean_log = np.ascontiguousarray(topics.T), moved(self._mean_log, found.mean_log, size)
         priors = learned(priors, self.learn, topics, self._mean_log)
         self.topic_prior_, self.alpha_, self.eta_ = priors.a, priors.alpha, priors.eta

@@ -13,7 +13,7 @@ from scipy.special import digamma, polygamma
 
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.checkpoint import is_table, require, whole_number
-from stickbreak.fitting.executor import Executor, shards
+from stickbreak.fitting.engine import Engine, shards
 from stickbreak.fitting.loop import Packed
 from stickbreak.fitting.step_sizes import step_size
 from stickbreak.numerics.arrays import Float, for_kernels
@@ -67,7 +67,7 @@ def even_weights(corpus: Corpus, a: Float) -> Float:
     return a + np.asarray(corpus.document_lengths, np.float64)[:, None] / a.size
 
 
-def visit(corpus: Corpus, topics: Float, a: Float, gamma: Float, local: Local, executor: Executor) -> Visit:
+def visit(corpus: Corpus, topics: Float, a: Float, gamma: Float, local: Local, engine: Engine) -> Visit:
     """Do the local step of documents; change gamma (D, K) in place.                            docs/math (L5), (L6)
 
     Parameters
@@ -78,7 +78,7 @@ def visit(corpus: Corpus, topics: Float, a: Float, gamma: Float, local: Local, e
     a : ndarray of shape (K,)
     gamma : ndarray of shape (D, K)
     local : Local
-    executor : Executor
+    engine : Engine
     """
     counts = corpus.counts
     indptr, word, count = counts.indptr.astype(np.int64), for_kernels(counts.indices), counts.data.astype(np.float64)
@@ -90,7 +90,7 @@ def visit(corpus: Corpus, topics: Float, a: Float, gamma: Float, local: Local, e
         of_rows = indptr[first : last + 1], word, count, weights, a, local.tolerance, local.sweeps
         ascent.ascend(*of_rows, gamma[first:last], theta[first:last], norm)
 
-    executor.map(run, shards(np.diff(indptr), SHARD_COUNTS))
+    engine.map(run, shards(np.diff(indptr), SHARD_COUNTS))
     parts = sp.csr_array((count / norm, counts.indices, counts.indptr), shape=counts.shape)
     mean_log = objective.expected_log(gamma).mean(axis=0)
     return Visit(weights * (parts.T @ theta), objective.of_documents(count, norm, gamma, a), mean_log)
@@ -107,7 +107,7 @@ class Variational:
     local : Local
     online : Online or None
         None: a lap is one step on all documents, and the objective never falls.
-    executor : Executor
+    engine : Engine
     pseudo : csr_array of shape (W, n_kept), optional
         Pseudo-counts of the first topics, with which the start begins.
     """
@@ -119,10 +119,10 @@ class Variational:
         seed: int,
         local: Local,
         online: Online | None,
-        executor: Executor,
+        engine: Engine,
         pseudo: sp.csr_array | None = None,
     ) -> None:
-        self._corpus, self._n_topics, self._seed, self._executor = corpus, n_topics, seed, executor
+        self._corpus, self._n_topics, self._seed, self._engine = corpus, n_topics, seed, engine
         self._local, self._online, self.window = local, online, 0 if online else 1
         self._n_steps, self._bound, self._pseudo = 0, 0.0, pseudo
         self._eta: Eta = 0.0  # of the last step
@@ -147,10 +147,10 @@ class Variational:
         prior = priors.of_words()
         of_topics = objective.of_topics(self._topics.T, prior)
         gamma = even_weights(self._corpus, priors.a)
-        found = visit(self._corpus, self._topics, priors.a, gamma, self._local, self._executor)
+        found = visit(self._corpus, self._topics, priors.a, gamma, self._local, self._engine)
         if self._gamma.size and found.bound + of_topics < self._bound:
             gamma = self._gamma
-            found = visit(self._corpus, self._topics, priors.a, gamma, self._local, self._executor)
+            found = visit(self._corpus, self._topics, priors.a, gamma, self._local, self._engine)
         self._gamma, self._mean_log, self._bound = gamma, found.mean_log, found.bound + of_topics
         self._topics = prior + found.statistics
         return self._bound
@@ -162,7 +162,7 @@ class Variational:
             minibatch = self._corpus[np.sort(rows)]
             self._n_steps += 1
             size, share = step_size(self._n_steps, online.decay, online.offset), n_documents / rows.size
-            self._topics, found = step(minibatch, self._topics, priors, size, share, self._local, self._executor)
+            self._topics, found = step(minibatch, self._topics, priors, size, share, self._local, self._engine)
             self._mean_log, bound = moved(self._mean_log, found.mean_log, size), bound + found.bound
         return bound + objective.of_topics(self._topics.T, priors.of_words())
 
@@ -207,7 +207,7 @@ class Variational:
 
 
 def step(
-    minibatch: Corpus, topics: Float, priors: Priors, size: float, share: float, local: Local, executor: Executor
+    minibatch: Corpus, topics: Float, priors: Priors, size: float, share: float, local: Local, engine: Engine
 ) -> tuple[Float, Visit]:
     """Return topics nearer to those that a minibatch, scaled up, asks for, and what was found in it.  docs/math (L7)
 
@@ -221,9 +221,9 @@ def step(
     share : float
         Documents of all to those of the minibatch.
     local : Local
-    executor : Executor
+    engine : Engine
     """
-    found = visit(minibatch, topics, priors.a, even_weights(minibatch, priors.a), local, executor)
+    found = visit(minibatch, topics, priors.a, even_weights(minibatch, priors.a), local, engine)
     return (1.0 - size) * topics + size * (priors.of_words() + share * found.statistics), found
 
 

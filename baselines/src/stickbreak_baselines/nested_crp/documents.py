@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.executor import Executor, shards
+from stickbreak.fitting.engine import Engine, shards
 from stickbreak.numerics.arrays import Float, Int, for_kernels
 from stickbreak.prediction.left_to_right import Particles, Sequences
 from stickbreak_baselines.nested_crp.kernels import documents as document_kernels
@@ -57,7 +57,7 @@ class Levels:
     scale: float
 
 
-def weights_of(corpus: Corpus, topics: Float, routes: Routes, levels: Levels, executor: Executor) -> Float:
+def weights_of(corpus: Corpus, topics: Float, routes: Routes, levels: Levels, engine: Engine) -> Float:
     """Return the weights of the nodes in documents, that of new nodes last, (D, K + 1).                docs/math (R4)
 
     Parameters
@@ -68,7 +68,7 @@ def weights_of(corpus: Corpus, topics: Float, routes: Routes, levels: Levels, ex
         Word distributions of the nodes, and of new nodes.
     routes : Routes
     levels : Levels
-    executor : Executor
+    engine : Engine
     """
     counts = corpus.counts
     indptr, count = counts.indptr.astype(np.int64), counts.data.astype(np.float64)
@@ -83,7 +83,7 @@ def weights_of(corpus: Corpus, topics: Float, routes: Routes, levels: Levels, ex
             TOLERANCE, SWEEPS, out[first:last],
         )  # fmt: skip
 
-    executor.map(run, shards(np.diff(indptr), _SHARD_COUNTS))
+    engine.map(run, shards(np.diff(indptr), _SHARD_COUNTS))
     return out
 
 

@@ -185,7 +185,7 @@ class NestedCRP(FittedNestedCRP):
     def _settled(self, documents: Corpus) -> dict[str, Any]:
         return {}
 
-    def _laps(self, documents: Corpus, seed: int, executor: Engine) -> NestedLaps:
+    def _laps(self, documents: Corpus, seed: int, engine: Engine) -> NestedLaps:
         priors = Priors(float(self.gamma), *self._levels(), *self._eta_for(documents))
         pseudo = None if self.seeds is None else whole_pseudo(self.seeds, float(self.seed_tokens), documents)
         return NestedLaps(Chain(documents, int(self.n_levels), seed, pseudo), priors, tuple(self.learn))

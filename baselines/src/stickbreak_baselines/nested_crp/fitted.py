@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.fitting.checkpoint import is_table, require
-from stickbreak.fitting.engine import engine
+from stickbreak.fitting.engine import threads_and_workers
 from stickbreak.model.estimator import cached
 from stickbreak.model.topic_estimator import TopicEstimator, on_workers
 from stickbreak.numerics.arrays import Float, Int
@@ -126,8 +126,8 @@ class FittedNestedCRP(TopicEstimator):
             Rows sum to one.
         """
         check_is_fitted(self)
-        with engine(self.n_jobs) as executor:
-            return weights_of(self._corpus(X), self._topics(), self._routes(), Levels(*self._levels()), executor)
+        with threads_and_workers(self.n_jobs) as engine:
+            return weights_of(self._corpus(X), self._topics(), self._routes(), Levels(*self._levels()), engine)
 
     def _predictive_rule(self) -> RouteRule:
         return RouteRule(self._topics(), self._routes(), Levels(*self._levels()))

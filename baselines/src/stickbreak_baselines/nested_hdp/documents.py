@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.executor import Executor, shards
+from stickbreak.fitting.engine import Engine, shards
 from stickbreak.numerics.arrays import Float
 from stickbreak.prediction.left_to_right import Particles, Sequences
 from stickbreak_baselines.nested_hdp.kernels import sequences as sequence_kernels
@@ -30,7 +30,7 @@ class Grown:
     scale: float  # pi
 
 
-def weights_of(corpus: Corpus, elog: Float, grown: Grown, most: int, executor: Executor) -> Float:
+def weights_of(corpus: Corpus, elog: Float, grown: Grown, most: int, engine: Engine) -> Float:
     """Return the weights of the nodes in documents, that of other nodes last, (D, K + 1).               docs/math (F8)
 
     Parameters
@@ -42,7 +42,7 @@ def weights_of(corpus: Corpus, elog: Float, grown: Grown, most: int, executor: E
     grown : Grown
     most : int
         Largest number of nodes of a document.
-    executor : Executor
+    engine : Engine
     """
     counts, tree = corpus.counts, grown.tree
     indptr, count = counts.indptr.astype(np.int64), counts.data.astype(np.float64)
@@ -58,7 +58,7 @@ def weights_of(corpus: Corpus, elog: Float, grown: Grown, most: int, executor: E
             tree.start, tree.inner, grown.alpha, grown.mean, grown.scale, TOLERANCE, SWEEPS, most, out[first:last],
         )  # fmt: skip
 
-    executor.map(run, shards(np.diff(indptr), _SHARD_COUNTS))
+    engine.map(run, shards(np.diff(indptr), _SHARD_COUNTS))
     return out
 
 

@@ -235,12 +235,12 @@ class NestedHDP(FittedNestedHDP):
     def _settled(self, documents: Corpus) -> dict[str, Any]:
         return {"branching": list(branching_of(self.branching))}
 
-    def _laps(self, documents: Corpus, seed: int, executor: Engine) -> NestedHDPLaps:
+    def _laps(self, documents: Corpus, seed: int, engine: Engine) -> NestedHDPLaps:
         size = documents.n_documents if self.batch_size is None else int(self.batch_size)
         rules = self._given_rules(documents, self._offset(min(1.0, size / documents.n_documents)), seed)
         batch_size = None if self.batch_size is None else size
         start = lambda: begin(documents, rules.tree, seed, 1.0, rules.pseudo)  # noqa: E731
-        return NestedHDPLaps(Steps(rules, executor), documents, batch_size, start)
+        return NestedHDPLaps(Steps(rules, engine), documents, batch_size, start)
 
     def _offset(self, share: float) -> float:
         """Return the offset of the steps, the first of which sees this share of the documents."""
@@ -275,15 +275,15 @@ class NestedHDP(FittedNestedHDP):
             self._check_words_of_eta(minibatch.n_words)
             check_sizes(branching_of(self.branching), minibatch, 0, int(self.document_nodes))
 
-    def _open_stream(self, minibatch: Corpus, total: int, executor: Engine, interruption: Interruption) -> None:
+    def _open_stream(self, minibatch: Corpus, total: int, engine: Engine, interruption: Interruption) -> None:
         seed, share = seed_from(self.random_state), total / minibatch.n_documents
         rules = self._given_rules(minibatch, self._offset(1.0), seed)
         self._take_rules(rules, begin(minibatch, rules.tree, seed, share, rules.pseudo))
 
-    def _step(self, minibatch: Corpus, total: int, executor: Engine, start: None) -> Lap:
+    def _step(self, minibatch: Corpus, total: int, engine: Engine, start: None) -> Lap:
         prior = WordPrior(self.eta_, self._pseudo)
         rules = self._rules(self.alpha_, self.gamma_, prior, self.learning_offset_, self._seed)
         state = self._state.copy()
-        lap = Steps(rules, executor).once(state, Minibatch.from_corpus(minibatch), total)
+        lap = Steps(rules, engine).once(state, Minibatch.from_corpus(minibatch), total)
         self._take_state(state, self._seed)
         return lap

@@ -10,7 +10,7 @@ from scipy.special import psi
 from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.fitting.checkpoint import check_learned, require, saved_seed, whole_number
-from stickbreak.fitting.engine import engine
+from stickbreak.fitting.engine import threads_and_workers
 from stickbreak.fitting.loop import Packed
 from stickbreak.model.estimator import KeptState, cached
 from stickbreak.model.streaming import partial_fit
@@ -174,8 +174,8 @@ class FittedNestedHDP(TopicEstimator):
         """
         check_is_fitted(self)
         most = int(self.document_nodes)
-        with engine(self.n_jobs) as executor:
-            return weights_of(self._corpus(X), self._log_topics(), self._grown(), most, executor)
+        with threads_and_workers(self.n_jobs) as engine:
+            return weights_of(self._corpus(X), self._log_topics(), self._grown(), most, engine)
 
     def _predictive_rule(self) -> TreeRule:
         return TreeRule(np.vstack([self.topic_word_, self.rest_word_]), self._grown())

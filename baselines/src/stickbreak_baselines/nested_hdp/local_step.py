@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from stickbreak.fitting.executor import Executor
+from stickbreak.fitting.engine import Engine
 from stickbreak.numerics.arrays import Float
 from stickbreak_baselines.minibatch import Minibatch
 from stickbreak_baselines.nested_hdp.kernels import documents as document_kernels
@@ -50,7 +50,7 @@ def local_step(
     seen: Globals,
     settings: LocalSettings,
     subtrees: Subtrees,
-    executor: Executor,
+    engine: Engine,
     *,
     fresh: bool = True,
 ) -> Found:
@@ -62,14 +62,14 @@ def local_step(
     seen : Globals
     settings : LocalSettings
     subtrees : Subtrees
-    executor : Executor
+    engine : Engine
         Runs the documents of each shard; their statistics are added up one document after the other.
     fresh : bool, default=True
         Whether new subtrees are selected, and taken where the bound is larger.
     """
     share = np.empty((documents.count.size, subtrees.node.shape[1]))
     value, sweeps = np.empty(documents.n_documents), np.empty(documents.n_documents, np.int64)
-    run_shards(documents, seen, settings, subtrees, executor, share, value, sweeps, fresh=fresh)
+    run_shards(documents, seen, settings, subtrees, engine, share, value, sweeps, fresh=fresh)
     S, picks = np.zeros(seen.elog.shape), np.zeros(seen.log_g.size)
     of_documents = documents.indptr, documents.word, documents.count
     document_kernels.add_statistics(*of_documents, subtrees.node, subtrees.n_slots, share, S, picks)
@@ -82,7 +82,7 @@ def run_shards(
     seen: Globals,
     settings: LocalSettings,
     subtrees: Subtrees,
-    executor: Executor,
+    engine: Engine,
     share: Float,
     value: Float,
     sweeps: NDArray[np.int64],
@@ -102,4 +102,4 @@ def run_shards(
             here.up, here.n_slots, here.tokens, share[low:high], value[first:last], sweeps[first:last],
         )  # fmt: skip
 
-    executor.map(run, documents.shards())
+    engine.map(run, documents.shards())

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.executor import Executor, shards
+from stickbreak.fitting.engine import Engine, shards
 from stickbreak.fitting.loop import Lap
 from stickbreak.fitting.step_sizes import step_size
 from stickbreak.numerics.arrays import Float
@@ -71,11 +71,11 @@ class Steps:
     Parameters
     ----------
     rules : Rules
-    executor : Executor
+    engine : Engine
     """
 
-    def __init__(self, rules: Rules, executor: Executor) -> None:
-        self.rules, self._executor = rules, executor
+    def __init__(self, rules: Rules, engine: Engine) -> None:
+        self.rules, self._engine = rules, engine
 
     def size(self, step: int) -> float:
         """Return the size of a step; the number of the first is 1."""
@@ -126,7 +126,7 @@ class Steps:
         rules = self.rules
         elog = words_of_topics(state, documents.words, rules.eta)
         seen = Globals(rules.tree, elog, expected_log_weights(rules.tree, state.picks, rules.gamma))
-        return local_step(documents, seen, rules.local, subtrees, self._executor, fresh=fresh)
+        return local_step(documents, seen, rules.local, subtrees, self._engine, fresh=fresh)
 
     def _move(self, state: TreeState, minibatch: Minibatch, found: Found, n_documents: int) -> None:
         """Move the globals a step towards what the documents, scaled up, ask for.                     docs/math (F6)"""

@@ -14,13 +14,12 @@ from stickbreak.fitting.checkpoint import check_learned, require, saved_seed, wh
 from stickbreak.fitting.checks import check_memory, check_tokens
 from stickbreak.fitting.constraints import CONCENTRATIONS, STEPS, TOLERANCES, TOPIC_PRIORS, sweeps, whole
 from stickbreak.fitting.engine import Engine
-from stickbreak.fitting.executor import Executor
 from stickbreak.fitting.hyperparameters import LEARNABLE
 from stickbreak.fitting.loop import Callback, Interruption, Lap, Packed, Stop
 from stickbreak.initialization import STARTS, check_init, sample_bytes
 from stickbreak.initialization.start import RANDOM, finds_topics, offset_after
 from stickbreak.model.estimator import KeptState, cached
-from stickbreak.model.initial_topics import number_given
+from stickbreak.model.initial_topics import n_initial_topics
 from stickbreak.model.seeds import base_of
 from stickbreak.model.streaming import partial_fit
 from stickbreak.model.topic_estimator import TopicEstimator
@@ -84,7 +83,7 @@ class OnlineEstimator(TopicEstimator):
     partial_fit = partial_fit
 
     @abstractmethod
-    def _steps(self, rules: Rules, executor: Executor) -> Steps:
+    def _steps(self, rules: Rules, engine: Engine) -> Steps:
         """Return the method under these rules."""
 
     @abstractmethod
@@ -115,27 +114,27 @@ class OnlineEstimator(TopicEstimator):
 
     def _starting_columns(self, corpus: Corpus) -> int:
         """Return the number of topics that a start has."""
-        return self.starting_topics(corpus) if isinstance(self.init, str) else number_given(self.init)
+        return self.starting_topics(corpus) if isinstance(self.init, str) else n_initial_topics(self.init)
 
     def _check_documents(self, documents: Corpus) -> None:
         self._check_start(documents, int(self.batch_size))
 
-    def _laps(self, documents: Corpus, seed: int, executor: Engine) -> OnlineLaps:
+    def _laps(self, documents: Corpus, seed: int, engine: Engine) -> OnlineLaps:
         offset = offset_after(self, min(1.0, self.batch_size / documents.n_documents))
         rules = self._given_rules(documents, offset, seed)
         return OnlineLaps(
-            self._steps(rules, executor),
+            self._steps(rules, engine),
             documents,
             int(self.batch_size),
-            lambda report, stop: self._begin(documents, rules, 1.0, executor, report, stop),
+            lambda report, stop: self._begin(documents, rules, 1.0, engine, report, stop),
         )
 
     def _begin(
-        self, documents: Corpus, rules: Rules, share: float, executor: Engine, report: Callback, stop: Stop
+        self, documents: Corpus, rules: Rules, share: float, engine: Engine, report: Callback, stop: Stop
     ) -> OnlineState:
         """Return the state at the start."""
         n_topics, n_tables = self._starting_columns(documents), self._tables_of_document(documents)
-        return begin(self, documents, n_topics, rules.seed, share, n_tables, executor, report, stop, rules.pseudo)
+        return begin(self, documents, n_topics, rules.seed, share, n_tables, engine, report, stop, rules.pseudo)
 
     def _take(self, laps: OnlineLaps, documents: Corpus) -> None:
         self._take_rules(laps.steps.rules, laps.state)
@@ -151,17 +150,17 @@ class OnlineEstimator(TopicEstimator):
         if first:
             self._check_start(minibatch, minibatch.n_documents, stream=True)
 
-    def _open_stream(self, minibatch: Corpus, total: int, executor: Engine, interruption: Interruption) -> None:
+    def _open_stream(self, minibatch: Corpus, total: int, engine: Engine, interruption: Interruption) -> None:
         seed, share = seed_from(self.random_state), total / minibatch.n_documents
         rules = self._given_rules(minibatch, offset_after(self, 1.0), seed)
-        state = self._begin(minibatch, rules, share, executor, lambda event: None, interruption.give_up_start)
+        state = self._begin(minibatch, rules, share, engine, lambda event: None, interruption.give_up_start)
         self._take_rules(rules, state)
 
-    def _step(self, minibatch: Corpus, total: int, executor: Engine, start: None) -> Lap:
+    def _step(self, minibatch: Corpus, total: int, engine: Engine, start: None) -> Lap:
         steps = float(self.learning_decay), self.learning_offset_, self._seed
         rules = Rules(self.alpha_, self.gamma_, self.eta_, *steps, self._pseudo)
         state = self._state.copy()
-        lap = self._steps(rules, executor).once(state, Minibatch.from_corpus(minibatch), total)
+        lap = self._steps(rules, engine).once(state, Minibatch.from_corpus(minibatch), total)
         self._take_state(state, self._seed)
         return lap
 

@@ -13,7 +13,7 @@ from stickbreak.corpus.tokens import refuse_fractions
 from stickbreak.fitting.checkpoint import check_learned, is_table, require
 from stickbreak.fitting.checks import check_names
 from stickbreak.fitting.constraints import CONCENTRATION, TOLERANCES, TOPIC_PRIORS, one_of, whole
-from stickbreak.fitting.engine import Engine, engine
+from stickbreak.fitting.engine import Engine, threads_and_workers
 from stickbreak.model.estimator import cached
 from stickbreak.model.seeds import Seeds, base_of, in_order, plain_seeds
 from stickbreak.model.topic_estimator import TopicEstimator, on_workers
@@ -105,7 +105,7 @@ class PachinkoEstimator(TopicEstimator):
         check_room(self._n_seeded, n_topics, "seeds" if self.seeds is not None else "rows of eta")
         check_sizes(documents, self._paths(n_topics))
 
-    def _laps(self, documents: Corpus, seed: int, executor: Engine) -> PachinkoLaps:
+    def _laps(self, documents: Corpus, seed: int, engine: Engine) -> PachinkoLaps:
         paths = self._paths(self.starting_topics(documents))
         known = self._word_prior(documents.words)
         pseudo = known.pseudo
@@ -197,8 +197,8 @@ class PachinkoEstimator(TopicEstimator):
 
     def _weights(self, X: Any) -> tuple[Float, Float]:
         """Return the weights of super-topics and of topics in documents."""
-        with engine(self.n_jobs) as executor:
-            return weights_of(self._corpus(X), self.topic_word_, self.super_prior_, self.sub_prior_, executor)
+        with threads_and_workers(self.n_jobs) as engine:
+            return weights_of(self._corpus(X), self.topic_word_, self.super_prior_, self.sub_prior_, engine)
 
     def _predictive_rule(self) -> PathRule:
         return PathRule(self.topic_word_, self.super_prior_, self.sub_prior_)

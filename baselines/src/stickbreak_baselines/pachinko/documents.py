@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.executor import Executor, shards
+from stickbreak.fitting.engine import Engine, shards
 from stickbreak.numerics.arrays import Float, for_kernels
 from stickbreak.prediction.left_to_right import Particles, Sequences
 from stickbreak_baselines.pachinko.kernels import sequences as sequence_kernels
@@ -15,7 +15,7 @@ TOLERANCE, SWEEPS = 1e-4, 300
 _SHARD_COUNTS = 16_384  # stored counts of a shard
 
 
-def weights_of(corpus: Corpus, topic_word: Float, a: Float, b: Float, executor: Executor) -> tuple[Float, Float]:
+def weights_of(corpus: Corpus, topic_word: Float, a: Float, b: Float, engine: Engine) -> tuple[Float, Float]:
     """Return the weights of documents whose topics are fixed.                                         docs/math (P5)
 
     Parameters
@@ -25,7 +25,7 @@ def weights_of(corpus: Corpus, topic_word: Float, a: Float, b: Float, executor: 
     topic_word : ndarray of shape (T, W)
     a : ndarray of shape (S,)
     b : ndarray of shape (S, T)
-    executor : Executor
+    engine : Engine
 
     Returns
     -------
@@ -46,7 +46,7 @@ def weights_of(corpus: Corpus, topic_word: Float, a: Float, b: Float, executor: 
             of_topic[first:last],
         )  # fmt: skip
 
-    executor.map(run, shards(np.diff(indptr), _SHARD_COUNTS))
+    engine.map(run, shards(np.diff(indptr), _SHARD_COUNTS))
     return of_super, of_topic
 
 

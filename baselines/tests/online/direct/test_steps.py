@@ -5,7 +5,7 @@ import pytest
 from baselines.tests.online.direct import twin
 
 from stickbreak.corpus import Corpus, toy_bars
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak_baselines import SplitMergeOnlineHDP
 from stickbreak_baselines.minibatch import Minibatch
 from stickbreak_baselines.online.direct.splits import Split
@@ -30,7 +30,7 @@ def state(seed):
 
 
 def steps(sweeps=100, tolerance=1e-10, threads=None):
-    return DirectSteps(RULES, Settings(tolerance, sweeps), ThreadExecutor(threads))
+    return DirectSteps(RULES, Settings(tolerance, sweeps), Engine(threads))
 
 
 def visit_of(state, counts, **options):

@@ -8,7 +8,7 @@ import pytest
 from baselines.tests.online.franchise import twin
 
 from stickbreak.corpus import Corpus
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak_baselines.minibatch import Minibatch
 from stickbreak_baselines.online.franchise.local_step import EVEN, TOPICS, Globals, LocalSettings, local_step
 from stickbreak_baselines.online.franchise.sticks import expected_beta, expected_log_beta
@@ -28,8 +28,8 @@ def case(kind):
 
 
 def run(minibatch, seen, *, sweeps, start=EVEN, tolerance=ENDLESS, n_tables=3, threads=1):
-    with ThreadExecutor(threads) as executor:
-        return local_step(minibatch, seen, ALPHA, LocalSettings(n_tables, start, tolerance, sweeps), executor)
+    with Engine(threads) as engine:
+        return local_step(minibatch, seen, ALPHA, LocalSettings(n_tables, start, tolerance, sweeps), engine)
 
 
 def bound(found, seen):

@@ -5,7 +5,7 @@ import pytest
 from baselines.tests.online.franchise import twin
 
 from stickbreak.corpus import toy_bars
-from stickbreak.fitting.executor import ThreadExecutor
+from stickbreak.fitting.engine import Engine
 from stickbreak_baselines import OnlineHDP
 from stickbreak_baselines.online.franchise.local_step import TOPICS, LocalSettings
 from stickbreak_baselines.online.franchise.steps import FranchiseSteps
@@ -27,7 +27,7 @@ def state(seed):
 
 
 def steps(rules=RULES):
-    return FranchiseSteps(rules, LocalSettings(4, TOPICS, 1e-9, 500), None, ThreadExecutor())
+    return FranchiseSteps(rules, LocalSettings(4, TOPICS, 1e-9, 500), None, Engine())
 
 
 def test_expectations_of_sticks_are_those_of_the_twin_and_of_draws(state):

@@ -19,7 +19,7 @@ _BATCH_BYTES = 1 << 28  # of text in memory at once, about
 
 
 @contextmanager
-def opened(path: Location, limits: ReadLimits, **options: Any) -> Iterator[Any]:
+def open_parquet(path: Location, limits: ReadLimits, **options: Any) -> Iterator[Any]:
     """Open a Parquet file whose declared size is credible, as a pyarrow.parquet.ParquetFile."""
     import pyarrow.parquet as pq
 
@@ -59,7 +59,7 @@ def _declared(file: Any, path: Location) -> tuple[int, int]:
 
 def row_groups(path: Location, limits: ReadLimits) -> list[int]:
     """Return the bytes of each row group."""
-    with opened(path, limits) as file, readable(path):
+    with open_parquet(path, limits) as file, readable(path):
         return [int(file.metadata.row_group(group).total_byte_size) for group in range(file.metadata.num_row_groups)]
 
 
@@ -139,7 +139,7 @@ def parquet_blocks(
 ) -> Iterator[Block]:
     """Read a column of texts."""
     partition = partition or {}
-    with opened(path, limits) as file:
+    with open_parquet(path, limits) as file:
         with readable(path):
             types = types_of(file.schema_arrow)
         first = _first_texts(file, path, limits, types) if asked.text is None else {}
@@ -149,7 +149,9 @@ def parquet_blocks(
     strings = [name for name in fields.columns if name in types and _is_string(types[name]) and "." not in name]
     more: dict[str, Any] = {"columns": [name for name in fields.columns if name not in partition]}
     number = n_bytes = 0
-    with opened(path, limits, read_dictionary=strings) as file:  # a text that is repeated a million times is held once
+    with open_parquet(
+        path, limits, read_dictionary=strings
+    ) as file:  # a text that is repeated a million times is held once
         with readable(path):
             if groups is not None:
                 more["row_groups"] = list(groups)

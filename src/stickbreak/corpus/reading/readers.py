@@ -32,7 +32,7 @@ from stickbreak.corpus.reading.decoding import Dirt
 from stickbreak.corpus.reading.fields import ALL, found_in
 from stickbreak.corpus.reading.files import DEFAULT_LIMITS, ReadLimits
 from stickbreak.corpus.reading.formats import detect_format
-from stickbreak.corpus.reading.parquet import opened, read_table
+from stickbreak.corpus.reading.parquet import open_parquet, read_table
 from stickbreak.corpus.reading.source import ReadSettings, TextSource
 from stickbreak.corpus.reading.tables import USUAL_DELIMITERS, Table, numbers_in
 from stickbreak.corpus.text_settings import TextOptions, checked_options
@@ -427,11 +427,11 @@ def read_beside(path: Location, encoding: str = "utf-8", limits: ReadLimits | No
     """Read all columns of a CSV, TSV or Parquet file, as a pyarrow.Table; dates are recognised as in texts."""
     limits, kind = limits or DEFAULT_LIMITS, detect_format(path, None, encoding)
     if kind == "parquet":
-        with opened(path, limits) as file:
+        with open_parquet(path, limits) as file:
             return read_table(file, path, limits)
     if kind not in USUAL_DELIMITERS:
         raise ReadError(f"{path} is of format {kind!r}; give a table with a row for each document, as CSV or Parquet")
-    found = Table.opened(path, encoding, None, USUAL_DELIMITERS[kind], limits, header=True)
+    found = Table.open(path, encoding, None, USUAL_DELIMITERS[kind], limits, header=True)
     columns = found.columns
     if len(set(columns)) < len(columns):
         twice = next(name for name in columns if columns.count(name) > 1)

@@ -259,7 +259,7 @@ class TextSource:
         usual = USUAL_DELIMITERS.get(self.kind) or USUAL_DELIMITERS.get(kind_of_name(self.path.name) or "", ",")
         header = True if self.kind == "counts" and given.header is None else given.header
         how: dict[str, Any] = {"header": header, "asked": given.asked, "dirt": given.dirt()}
-        return Table.opened(self.path, given.encoding, given.delimiter, usual, given.limits, **how)
+        return Table.open(self.path, given.encoding, given.delimiter, usual, given.limits, **how)
 
     def pieces(self, step: int) -> Iterator[Piece]:
         """Cut texts into pieces of about `step` bytes, by the data alone; together, in order, they are all documents.

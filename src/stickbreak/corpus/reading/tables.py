@@ -87,7 +87,7 @@ class Table:
     rows: tuple[tuple[str, ...], ...]  # the first ones
 
     @classmethod
-    def opened(
+    def open(
         cls,
         path: Location,
         encoding: str,

@@ -17,7 +17,7 @@ from stickbreak.corpus.reading.decoding import Dirt, checked_encoding
 from stickbreak.corpus.reading.fields import listed
 from stickbreak.corpus.reading.files import ReadLimits, start_of, without_packing
 from stickbreak.corpus.reading.formats import is_folder
-from stickbreak.corpus.reading.parquet import opened, read_table, readable, types_of
+from stickbreak.corpus.reading.parquet import open_parquet, read_table, readable, types_of
 from stickbreak.corpus.reading.patches import IMAGE_SUFFIXES, read_patches
 from stickbreak.corpus.reading.tables import USUAL_DELIMITERS, Table, checked_delimiter, numbers_in
 from stickbreak.corpus.vector_folder import PatchShape, is_vector_folder, open_vectors, patches_in
@@ -30,7 +30,7 @@ def _parquet_numbers(
     path: Path, group_field: str | None, columns: Sequence[str] | None, limits: ReadLimits
 ) -> tuple[Any, tuple[str, ...]]:
     """Read the columns of numbers of a Parquet file, or its one column of lists of numbers, and that of the groups."""
-    with opened(path, limits) as file:
+    with open_parquet(path, limits) as file:
         with readable(path):
             types = types_of(file.schema_arrow)
         chosen = _chosen(path, list(types), group_field, columns)
@@ -65,7 +65,7 @@ def _csv_numbers(
     """Read the columns of numbers of a table with a delimiter, and that of the groups; numbers are no header."""
     import pyarrow as pa
 
-    table = Table.opened(path, encoding, delimiter, usual, limits)
+    table = Table.open(path, encoding, delimiter, usual, limits)
     header = list(table.columns)
     if header == [str(number) for number in range(len(header))]:
         header = [f"x{number}" for number in range(len(header))]

@@ -18,7 +18,7 @@ def names_of(proposals: Collection[str]) -> list[str]:
 
 def make_moves(names: Sequence[str], settings: MoveSettings) -> list[Move]:
     """Return the named moves, as far as they can run, in the order of `MOVES`."""
-    return [MOVES[name].made(settings) for name in names_of(settings.proposals) if name in names]
+    return [MOVES[name].from_settings(settings) for name in names_of(settings.proposals) if name in names]
 
 
 __all__ = [

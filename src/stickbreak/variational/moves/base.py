@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Self
 
 from stickbreak.numerics.arrays import Int
-from stickbreak.variational.batch_update import Observer
+from stickbreak.variational.batch_update import Probe
 from stickbreak.variational.model import AcceptedMove, Inference, Model, ObjectiveTerms, Schedule
 from stickbreak.variational.objective import rises
 from stickbreak.variational.state import GlobalParameters
@@ -47,12 +47,12 @@ class Proposals(ABC):
     def begin(self, state: Inference) -> None:
         """Forget what was observed in the last lap."""
 
-    def observer(self) -> Observer | None:
-        """Return the observer that collects from each batch what a proposal needs; None if it needs nothing."""
+    def probe(self) -> Probe | None:
+        """Return the probe that collects from each batch what a proposal needs; None if it needs nothing."""
         return None
 
     def note(self, observed: Any) -> None:
-        """Take what the observer returned of a visited batch."""
+        """Take what the probe returned of a visited batch."""
 
     def waits(self, seed: int) -> bool:
         """Whether proposal `seed` is due only where laps gain next to nothing."""
@@ -69,9 +69,9 @@ class Proposals(ABC):
 class Move(ABC):
     """A change of the set of topics, proposed and judged from summaries.
 
-    In a lap the schedule calls `begin` once. The move's `observer` goes to where batches are visited; what it returns
+    In a lap the schedule calls `begin` once. The move's `probe` goes to where batches are visited; what it returns
     of each comes back to `note`. At the end `run_move` asks for `candidates`, evaluates each against the whole
-    objective and applies those that raise it. The documents that an observer has `wanted` are at hand in
+    objective and applies those that raise it. The documents that a probe has `wanted` are at hand in
     `state.gathering`, with their responsibilities.
     """
 
@@ -82,19 +82,19 @@ class Move(ABC):
     changes_topics: ClassVar[bool] = True  # whether an accepted candidate changes which topics there are
 
     @classmethod
-    def made(cls, settings: MoveSettings) -> Self:
+    def from_settings(cls, settings: MoveSettings) -> Self:
         """Return the move with the settings of a fit."""
         return cls()
 
     def begin(self, state: Inference) -> None:
         """Choose what to track in the coming lap."""
 
-    def observer(self) -> Observer | None:
+    def probe(self) -> Probe | None:
         """Return what looks at every visited batch in this lap; None: nothing does."""
         return None
 
     def note(self, index: int, observed: Any) -> None:
-        """Take what the observer returned of the visit of batch `index`."""
+        """Take what the probe returned of the visit of batch `index`."""
 
     def snapshot(self) -> dict[str, Any]:
         """Return what the move remembers from lap to lap, as plain values (for checkpoints)."""
@@ -150,7 +150,7 @@ def run_move(move: Move, state: Inference, schedule: Schedule) -> tuple[int, int
     A candidate is accepted if the whole objective rises by more than the rounding of its evaluation. The stores are
     edited once, after the last candidate, or after each accepted one (`at_once`).
     """
-    standing, tried, n_accepted = state.standing(), 0, 0
+    standing, tried, n_accepted = state.objective_terms(), 0, 0
     accepted: list[Any] = []
     for candidate in move.candidates(state):
         if not move.compatible(candidate, accepted):
@@ -168,7 +168,7 @@ def run_move(move: Move, state: Inference, schedule: Schedule) -> tuple[int, int
         accepted.append(candidate)
         if not move.at_once:
             _apply(move, state, accepted, standing)
-            standing, accepted = state.standing(), []
+            standing, accepted = state.objective_terms(), []
     if accepted:
         _apply(move, state, accepted, standing)
     return tried, n_accepted

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from stickbreak.numerics.arrays import Int
-from stickbreak.variational.batch_update import Observer, first_updates, groups, update_batches
+from stickbreak.variational.batch_update import Probe, first_updates, groups, update_batches
 from stickbreak.variational.hdp import due
 from stickbreak.variational.model import Gathering, Inference, ObjectiveTerms, Schedule
 from stickbreak.variational.moves.base import Move, MoveSettings, Proposal, Proposals, run_move
@@ -80,7 +80,7 @@ class Trial(Move):
             if found.objective + min(left, AHEAD) * (found.objective - before) < state.objective:
                 break
         self._found = found
-        return found.standing()
+        return found.objective_terms()
 
     @abstractmethod
     def propose(self, state: Inference, schedule: Schedule) -> Proposal | None:
@@ -118,7 +118,7 @@ def take_lap(found: Inference, schedule: Schedule, merges: list[Merge]) -> None:
         update_batches(schedule, found, group, merges, afresh=False, restarts=True, gather=False)
     found.refresh(found.model)
     merged = sum(run_move(merge, found, schedule)[1] for merge in merges)
-    found.model.learn(found, due(schedule.learned, settled=merged == 0), schedule.executor)
+    found.model.learn(found, due(schedule.learned, settled=merged == 0), schedule.engine)
 
 
 class Birth(Trial):
@@ -141,7 +141,7 @@ class Birth(Trial):
         self._seed = 0
 
     @classmethod
-    def made(cls, settings: MoveSettings) -> Self:
+    def from_settings(cls, settings: MoveSettings) -> Self:
         """Return the move with the settings of a fit."""
         return cls(settings.proposals[cls.name])
 
@@ -150,9 +150,9 @@ class Birth(Trial):
         super().begin(state)
         self._proposals.begin(state)
 
-    def observer(self) -> Observer | None:
-        """Return the observer of the proposals."""
-        return self._proposals.observer()
+    def probe(self) -> Probe | None:
+        """Return the probe of the proposals."""
+        return self._proposals.probe()
 
     def note(self, index: int, observed: Any) -> None:
         """Keep what the proposals need of the batch."""
@@ -210,7 +210,7 @@ class Refine(Trial):
         self._proposals = proposals
 
     @classmethod
-    def made(cls, settings: MoveSettings) -> Self:
+    def from_settings(cls, settings: MoveSettings) -> Self:
         """Return the move with the settings of a fit."""
         return cls(settings.proposals[cls.name])
 

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from stickbreak.fitting.batch_store import BatchStore
-from stickbreak.fitting.executor import Executor
+from stickbreak.fitting.engine import Engine
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.variational.documents import Documents, DocumentTopics
 from stickbreak.variational.global_step import sticks_of
@@ -49,7 +49,7 @@ class Holders:
 
     topics: Int
 
-    def observe(self, result: LocalResult, executor: Executor) -> None:
+    def measure(self, result: LocalResult, engine: Engine) -> None:
         """Tell nothing: the documents are gathered."""
 
     def wanted(self, result: LocalResult) -> Int:
@@ -98,7 +98,7 @@ class Delete(Move):
         self._rejected: dict[int, Rejection] = {}  # by name, of topics that are still there
 
     @classmethod
-    def made(cls, settings: MoveSettings) -> Self:
+    def from_settings(cls, settings: MoveSettings) -> Self:
         """Return the move with the settings of a fit."""
         return cls(settings.delete_documents, settings.delete_tokens, merges_first=settings.merges_first)
 
@@ -134,7 +134,7 @@ class Delete(Move):
             return False
         return abs(float(state.totals.N[topic]) - rejection.tokens) < CHANGED * rejection.tokens
 
-    def observer(self) -> Holders:
+    def probe(self) -> Holders:
         """Return what gathers the documents that hold a chosen topic."""
         return Holders(self._chosen)
 
@@ -340,7 +340,7 @@ def reinfer(
     The target has all documents that hold the topic, `others` are all other documents. The target starts at `start`,
     and also from E[beta].
     """
-    model, settings, executor = state.model, schedule.settings, schedule.executor
+    model, settings, engine = state.model, schedule.settings, schedule.engine
     likelihood = model.likelihood.of_rows(target.batch.words)
     words, stays = target.batch.words, np.delete(np.arange(state.topic_ids.size), topic)
     before = np.ascontiguousarray(state.totals.S[words][:, stays])
@@ -354,12 +354,12 @@ def reinfer(
     start = batch.reopened(start, parameters)
     value = -np.inf
     for round_ in range(ROUNDS):
-        result = model.local_step(batch, parameters, start, settings, executor)
+        result = model.local_step(batch, parameters, start, settings, engine)
         if round_ == 0 and model.starts_matter:
-            result = better_of(result, model.local_step(batch, parameters, None, settings, executor, result))
+            result = better_of(result, model.local_step(batch, parameters, None, settings, engine, result))
         start = result.documents
         totals = replace(base, words=None, S=S_others.copy())
-        totals.add(summarise(result, executor))
+        totals.add(summarise(result, engine))
         data = elsewhere + likelihood.evidence(totals.S, totals.N)
         sticks = model.best_sticks(totals, parameters.rho, parameters.omega)
         parameters = parameters.followed(likelihood, totals.S, totals.N, *sticks)

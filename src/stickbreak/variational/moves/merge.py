@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from stickbreak.fitting.executor import Executor
+from stickbreak.fitting.engine import Engine
 from stickbreak.likelihoods.base import EMPTY
 from stickbreak.numerics.arrays import Float, Int, for_kernels
 from stickbreak.variational.global_step import sticks_of
@@ -38,9 +38,9 @@ class Unions:
 
     pairs: Int  # (P, 2)
 
-    def observe(self, result: LocalResult, executor: Executor) -> PairStatistics:
+    def measure(self, result: LocalResult, engine: Engine) -> PairStatistics:
         """Return the statistics of the unions over a batch."""
-        return track_pairs(result, for_kernels(self.pairs[:, 0]), for_kernels(self.pairs[:, 1]), executor)
+        return track_pairs(result, for_kernels(self.pairs[:, 0]), for_kernels(self.pairs[:, 1]), engine)
 
     def wanted(self, result: LocalResult) -> Int:
         """Return no documents."""
@@ -74,7 +74,7 @@ class Merge(Move):
         self._idle: set[int] = set()
 
     @classmethod
-    def made(cls, settings: MoveSettings) -> Self:
+    def from_settings(cls, settings: MoveSettings) -> Self:
         """Return the move with the settings of a fit."""
         return cls(every_pair=settings.every_pair)
 
@@ -94,7 +94,7 @@ class Merge(Move):
         self._ids = state.topic_ids[self._pairs]
         self._tracked = {}
 
-    def observer(self) -> Unions:
+    def probe(self) -> Unions:
         """Return what tracks the unions."""
         return Unions(self._pairs)
 

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.constraints import between, whole
 from stickbreak.fitting.engine import Engine
-from stickbreak.fitting.executor import Executor
 from stickbreak.fitting.loop import Callback, Stop
 from stickbreak.model.seeds import Seeds, plain_seeds
 from stickbreak.numerics.ranges import LARGEST
@@ -200,16 +199,16 @@ class SplitMergeOnlineHDP(OnlineEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _steps(self, rules: Rules, executor: Executor) -> DirectSteps:
+    def _steps(self, rules: Rules, engine: Engine) -> DirectSteps:
         trials = int(self.split_trials), int(self.merge_trials), int(self.max_topics)
         settings = Settings(float(self.local_tolerance), int(self.local_sweeps), *trials)
-        return DirectSteps(rules, settings, executor)
+        return DirectSteps(rules, settings, engine)
 
     def _begin(
-        self, documents: Corpus, rules: Rules, share: float, executor: Engine, report: Callback, stop: Stop
+        self, documents: Corpus, rules: Rules, share: float, engine: Engine, report: Callback, stop: Stop
     ) -> OnlineState:
         """Return the state at the start, in which each topic with pseudo-counts has a table more.   docs/math (O16)"""
-        state = super()._begin(documents, rules, share, executor, report, stop)
+        state = super()._begin(documents, rules, share, engine, report, stop)
         state.tables[: rules.n_kept] += 1.0
         return state
 

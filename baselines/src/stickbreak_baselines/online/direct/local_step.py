@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
-from stickbreak.fitting.executor import Executor
+from stickbreak.fitting.engine import Engine
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak_baselines.minibatch import Minibatch
 from stickbreak_baselines.online.direct.kernels import documents as document_kernels
@@ -43,7 +43,7 @@ def local_step(
     alpha: float,
     tolerance: float,
     max_sweeps: int,
-    executor: Executor,
+    engine: Engine,
 ) -> Visit:
     """Run the local step of all documents of a minibatch.                              docs/math (V5), (V6)
 
@@ -58,7 +58,7 @@ def local_step(
     tolerance : float
         Largest change of an N_dk with which a document ends.
     max_sweeps : int
-    executor : Executor
+    engine : Engine
         Runs the documents of each shard.
     """
     D, K, largest = minibatch.n_documents, prior.size, elog.max(axis=1)
@@ -75,7 +75,7 @@ def local_step(
             sweeps[first:last],
         )  # fmt: skip
 
-    executor.map(run, minibatch.shards())
+    engine.map(run, minibatch.shards())
     S = np.zeros(weights.shape)
     document_kernels.add_words(minibatch.indptr, minibatch.word, minibatch.count, weights, z, weight, S)
     sizes = np.diff(minibatch.indptr)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stickbreak.fitting.executor import Executor
+from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.loop import Lap
 from stickbreak.numerics.pseudo_counts import of_words, total_of
 from stickbreak.numerics.streams import stream_at
@@ -46,8 +46,8 @@ class Done(NamedTuple):
 class DirectSteps:
     """Steps of `SplitMergeOnlineHDP`, one after another."""
 
-    def __init__(self, rules: Rules, settings: Settings, executor: Executor) -> None:
-        self.rules, self._settings, self._executor = rules, settings, executor
+    def __init__(self, rules: Rules, settings: Settings, engine: Engine) -> None:
+        self.rules, self._settings, self._engine = rules, settings, engine
 
     @property
     def columns(self) -> Collection[str]:
@@ -73,7 +73,7 @@ class DirectSteps:
         elog = words_of_topics(state, minibatch.words, rules.eta)
         prior = prior_of(state.tables, rules.alpha, rules.gamma)
         limits = settings.tolerance, settings.max_sweeps
-        return local_step(minibatch, elog, prior, rules.alpha, *limits, self._executor)
+        return local_step(minibatch, elog, prior, rules.alpha, *limits, self._engine)
 
     def learn(self, state: OnlineState, minibatch: Minibatch, n_documents: int) -> Done:
         """Take a step, then merge and split topics.                              docs/math (S1), (O11) to (O15)"""

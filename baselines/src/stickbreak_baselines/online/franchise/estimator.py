@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus
 from stickbreak.fitting.constraints import one_of, share, whole
-from stickbreak.fitting.executor import Executor
+from stickbreak.fitting.engine import Engine
 from stickbreak.model.seeds import Seeds, plain_seeds
 from stickbreak_baselines.online.estimator import OnlineEstimator
 from stickbreak_baselines.online.franchise.local_step import EVEN, TOPICS, LocalSettings
@@ -195,11 +195,11 @@ class OnlineHDP(OnlineEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _steps(self, rules: Rules, executor: Executor) -> FranchiseSteps:
+    def _steps(self, rules: Rules, engine: Engine) -> FranchiseSteps:
         tolerance, most = float(self.local_tolerance), int(self.local_sweeps)
         settings = LocalSettings(int(self.n_tables), self.table_start, tolerance, most)
         threshold = None if self.merge_threshold is None else float(self.merge_threshold)
-        return FranchiseSteps(rules, settings, threshold, executor)
+        return FranchiseSteps(rules, settings, threshold, engine)
 
     def _tables_of_document(self, corpus: Corpus) -> float:
         return float(self.n_tables)

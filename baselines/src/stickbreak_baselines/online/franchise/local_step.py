@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stickbreak.fitting.executor import Executor
+from stickbreak.fitting.engine import Engine
 from stickbreak.numerics.arrays import Float
 from stickbreak_baselines.minibatch import Minibatch
 from stickbreak_baselines.online.franchise.kernels import documents as document_kernels
@@ -42,7 +42,7 @@ class Found:
     sweeps: float  # of a document, on average
 
 
-def local_step(minibatch: Minibatch, seen: Globals, alpha: float, settings: LocalSettings, executor: Executor) -> Found:
+def local_step(minibatch: Minibatch, seen: Globals, alpha: float, settings: LocalSettings, engine: Engine) -> Found:
     """Run the local step of all documents of a minibatch.
 
     Parameters
@@ -51,7 +51,7 @@ def local_step(minibatch: Minibatch, seen: Globals, alpha: float, settings: Loca
     seen : Globals
     alpha : float
     settings : LocalSettings
-    executor : Executor
+    engine : Engine
         Runs the documents of each shard; sums are taken in the order of the shards.
     """
     weights = np.exp(seen.elog - seen.elog.max(axis=1, keepdims=True))
@@ -70,7 +70,7 @@ def local_step(minibatch: Minibatch, seen: Globals, alpha: float, settings: Loca
         )  # fmt: skip
         return of_words, of_tables, value, sweeps
 
-    parts = executor.map(run, minibatch.shards())
+    parts = engine.map(run, minibatch.shards())
     for of_words, of_tables, _, _ in parts:
         S += of_words
         tables += of_tables

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stickbreak.fitting.executor import Executor
+from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.loop import Lap
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak_baselines.minibatch import Minibatch
@@ -56,10 +56,8 @@ class Tally:
 class FranchiseSteps:
     """Steps of `OnlineHDP`, one after another."""
 
-    def __init__(
-        self, rules: Rules, settings: LocalSettings, merge_threshold: float | None, executor: Executor
-    ) -> None:
-        self.rules, self._settings, self._threshold, self._executor = rules, settings, merge_threshold, executor
+    def __init__(self, rules: Rules, settings: LocalSettings, merge_threshold: float | None, engine: Engine) -> None:
+        self.rules, self._settings, self._threshold, self._engine = rules, settings, merge_threshold, engine
 
     @property
     def columns(self) -> Collection[str]:
@@ -94,7 +92,7 @@ class FranchiseSteps:
         rules = self.rules
         log_beta, beta = (f(state.tables, rules.gamma) for f in (expected_log_beta, expected_beta))
         seen = Globals(words_of_topics(state, minibatch.words, rules.eta), log_beta, beta)
-        return local_step(minibatch, seen, rules.alpha, self._settings, self._executor)
+        return local_step(minibatch, seen, rules.alpha, self._settings, self._engine)
 
     def move(self, state: OnlineState, minibatch: Minibatch, found: Found, n_documents: int) -> Int | None:
         """Move the globals a step towards what the documents, scaled up, ask for.                     docs/math (O7)

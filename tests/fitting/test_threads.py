@@ -2,7 +2,7 @@ import threading
 
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from stickbreak.fitting.executor import ThreadExecutor, one_blas_thread
+from stickbreak.fitting.engine import Engine, one_blas_thread
 
 
 def test_map_keeps_the_order_when_the_first_item_ends_last():
@@ -15,8 +15,8 @@ def test_map_keeps_the_order_when_the_first_item_ends_last():
             second_ran.set()
         return item
 
-    with ThreadExecutor(2) as executor:
-        assert executor.map(work, [0, 1]) == [0, 1]
+    with Engine(2) as engine:
+        assert engine.map(work, [0, 1]) == [0, 1]
 
 
 def test_blas_has_one_thread_inside_the_block_and_those_it_had_after_it():
