@@ -219,7 +219,9 @@ class StickyHMM(Model[DocumentCounts]):
     def summary(self, result: Any, engine: Engine) -> Summary:
         """Return the additive statistics of a visited batch."""
         S, N = result.batch.statistics(result.share)
-        out = replace(self.pseudo_summary(0, N.size), words=np.arange(len(S), dtype=np.int32), S=S, N=N, H=result.entropy)
+        out = replace(
+            self.pseudo_summary(0, N.size), words=np.arange(len(S), dtype=np.int32), S=S, N=N, H=result.entropy
+        )
         return replace(out, n_documents=result.batch.n_documents, transitions=result.transitions)
 
     def document_state(self, result: Any) -> DocumentCounts:
