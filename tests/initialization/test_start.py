@@ -66,7 +66,7 @@ def test_threads_that_make_a_start_change_no_number(make, corpus, monkeypatch):
     alone = make(corpus, settings_of())
     with Engine(3) as threads:
         monkeypatch.setattr(ALONE, "map", None)
-        shared = make(corpus, settings_of(engine=Engine(threads)))
+        shared = make(corpus, settings_of(engine=threads))
     np.testing.assert_array_equal(shared.counts, alone.counts)
     np.testing.assert_array_equal(shared.weights, alone.weights)
 

@@ -83,7 +83,7 @@ def test_left_to_right_has_the_exact_expectation(routes, topics, resample):
     rule = RouteRule(topics, routes, Levels(priors.mean, priors.scale))
     corpus = Corpus.from_counts(np.array([[2, 1, 0, 0, 0, 1, 0, 0], [0, 0, 1, 0, 2, 0, 0, 0]]))
     with Engine(1) as engine:
-        found = score_sequences(rule, corpus, 40_000, resample, 1, Engine(engine))
+        found = score_sequences(rule, corpus, 40_000, resample, 1, engine)
     for d, count in enumerate(corpus.counts.toarray()):
         words, _ = slow.ordered(count, 1)
         expected = probability(words, topics, routes, priors)

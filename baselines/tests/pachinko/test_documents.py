@@ -87,7 +87,7 @@ def test_left_to_right_has_the_exact_expectation(resample, seed):
     b = rng.uniform(0.3, 1.0, paths.is_open.shape) * paths.is_open
     corpus = Corpus.from_counts(np.array([[2, 1, 0], [1, 0, 2], [0, 1, 1]]))
     with Engine(1) as engine:
-        found = score_sequences(PathRule(phi, a, b), corpus, 60_000, resample, 1, Engine(engine))
+        found = score_sequences(PathRule(phi, a, b), corpus, 60_000, resample, 1, engine)
     rule, words_of = flat(paths, phi, a, b)
     for d, count in enumerate(corpus.counts.toarray()):
         words, _ = slow.ordered(count, 1)
