@@ -274,14 +274,29 @@ def check_target(path: PathLike, *, overwrite: bool = False, advice: str = TAKEN
     target = place_of(path)
     with told_as_write_error(path):
         found = follow(path)
-        if os.path.lexists(found) and not _is_empty_folder(found):
-            if not overwrite:
-                raise WriteError(f"{target} already exists. {advice}")
-            _check_replaceable(target)
+        while os.path.lexists(found):
+            there = _number_of(found)
+            try:
+                if not _is_empty_folder(found):
+                    if not overwrite:
+                        raise WriteError(f"{target} already exists. {advice}")
+                    _check_replaceable(target)
+                break
+            except (FileNotFoundError, WriteError):
+                if there is not None and _number_of(found) == there:
+                    raise  # else another writer has put a new folder in its place meanwhile
         if not found.parent.is_dir():
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(found.parent))
         if not os.access(found.parent, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(found.parent))
+
+
+def _number_of(path: Path) -> int | None:
+    """Return what tells a folder from the one that takes its place; None where there is none."""
+    try:
+        return os.lstat(path).st_ino
+    except OSError:
+        return None
 
 
 def _check_replaceable(target: Path) -> None:
