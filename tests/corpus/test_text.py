@@ -6,6 +6,7 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 
 from stickbreak.corpus import TextOptions, count_texts
+from stickbreak.corpus.phrases import neighbours
 from stickbreak.corpus.words import unicode_words
 from stickbreak.exceptions import InputError, InvalidCorpus
 
@@ -135,6 +136,7 @@ def test_options_survive_json():
         {"max_features": 0},
         {"ngram_range": (2, 1)},
         {"token_pattern": "("},
+        {"token_pattern": ""},
         {"token_pattern": "(a)(b)"},
         {"strip_accents": "all"},
         {"min_df": True},
@@ -197,3 +199,17 @@ def test_pruning_that_leaves_nothing_says_what_each_option_removed():
 def test_fixed_vocabulary_is_checked(vocabulary, message):
     with pytest.raises(InvalidCorpus, match=message):
         count_texts(["bread"], vocabulary=vocabulary)
+
+
+@pytest.mark.parametrize("phrases", [False, True])
+@pytest.mark.parametrize(
+    ("pattern", "words"), [(r"@(\w+)|\w+", ("anna", "bert")), (r"\w*", ("anna", "bert", "greets"))]
+)
+def test_a_match_without_a_word_is_left_out(pattern, words, phrases):
+    options = TextOptions(token_pattern=pattern, phrases=phrases, min_df=1, max_df=1.0)
+    assert count_texts(["@anna greets @bert."] * 3, options).words == words
+
+
+def test_what_stands_between_two_words_of_a_pattern_parts_them():
+    assert list(neighbours("@anna @bert x @carl", r"@(\w+)|\w+")) == ["anna", "bert", None, "carl"]
+    assert list(neighbours("anna bert", r"\w*")) == ["anna", "bert"]

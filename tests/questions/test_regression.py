@@ -3,6 +3,8 @@
 from itertools import product
 
 import numpy as np
+import pytest
+from scipy.special import gammaln
 from tests.questions.problems import GivenTopics
 
 from stickbreak.corpus import Corpus
@@ -73,6 +75,30 @@ def test_draws_are_from_the_exact_posterior():
     corpus = Corpus.from_counts(np.tile([1, 0, 2, 0, 0], (4000, 1)))
     draws = np.mean([theta.mean(axis=0) for theta in weight_draws(PHI, a, corpus, None, 10, 0)], axis=0)
     np.testing.assert_allclose(draws, mean / total, atol=0.006)
+
+
+def test_draws_with_bursts_follow_the_exact_posterior():
+    counts, strength = np.array([30, 0, 1, 1]), 2.0
+    phi = np.array([[0.7, 0.1, 0.1, 0.1], [0.1, 0.3, 0.3, 0.3]])
+    weights = (np.arange(20_000) + 0.5) / 20_000  # of the first topic; the prior is flat
+    p = strength * (np.outer(weights, phi[0]) + np.outer(1 - weights, phi[1]))
+    density = np.exp((gammaln(p + counts) - gammaln(p)).sum(axis=1))
+    density /= density.sum()
+    mean = density @ weights
+    corpus = Corpus.from_counts(np.tile(counts, (4000, 1)))
+    draws = np.array([theta[:, 0] for theta in weight_draws(phi, np.ones(2), corpus, None, 10, 0, strength=strength)])
+    assert draws.mean() == pytest.approx(mean, abs=0.01)
+    assert draws.std() == pytest.approx(np.sqrt(density @ (weights - mean) ** 2), abs=0.01)
+    sure = np.array([theta[:, 0] for theta in weight_draws(phi, np.ones(2), corpus, None, 2, 0)])
+    assert sure.std() < 0.5 * draws.std(), "without bursts all thirty tokens speak for the topic"
+
+
+def test_effects_know_the_bursts_of_a_model(monkeypatch):
+    model, corpus = planted()
+    without = effects(model, corpus, "kind", n_draws=3)
+    monkeypatch.setattr(type(model), "_strength", 5.0)
+    with_bursts = effects(model, corpus, "kind", n_draws=3)
+    assert not np.allclose(with_bursts["estimate"], without["estimate"])
 
 
 def test_planted_effects_are_found_and_not_drawn_towards_zero():

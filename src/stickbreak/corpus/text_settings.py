@@ -214,6 +214,8 @@ def _checked_phrases(value: Any) -> bool | int | tuple[str, ...]:
 def _check_pattern(pattern: Any) -> None:
     if not (pattern is None or isinstance(pattern, str)):
         raise InputError(f"token_pattern is {pattern!r:.40}; give a regular expression as a string, or None")
+    if pattern == "":
+        raise InputError("token_pattern is empty, which finds no word; give a regular expression, or None")
     try:
         groups = regex.compile(pattern or "").groups
     except (regex.error, OverflowError, RecursionError) as error:

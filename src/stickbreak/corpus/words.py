@@ -30,7 +30,7 @@ def unicode_words(text: str) -> list[str]:
 
 
 def matches(pattern: str, text: str) -> Iterator[regex.Match[str]]:
-    """Yield where a pattern of the user is in a text.
+    """Yield where a pattern of the user finds a word in a text: a match, or its group, that is not empty.
 
     Raises
     ------
@@ -38,7 +38,8 @@ def matches(pattern: str, text: str) -> Iterator[regex.Match[str]]:
         If the search does not end.
     """
     try:
-        yield from regex.compile(pattern).finditer(text, timeout=_PATIENCE)
+        found = regex.compile(pattern).finditer(text, timeout=_PATIENCE)
+        yield from (match for match in found if match[match.re.groups])
     except TimeoutError:
         raise InputError(
             f"token_pattern {pattern!r:.60} has searched one text of {len(text):,} characters for {_PATIENCE:.0f} "

@@ -8,6 +8,7 @@ White (1985), HC3.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -98,7 +99,10 @@ def effects(
         raise InputError("effects draws the topic of each token, but the counts are not whole numbers; give counts.")
     regression = Regression(design)
     pooled = Pooled(regression)
-    for theta in weight_draws(model.topic_word_, prior, corpus, regression, n_draws, random_state, callback):
+    draws = weight_draws(
+        model.topic_word_, prior, corpus, regression, n_draws, random_state, callback, strength=model._strength
+    )
+    for theta in draws:
         pooled.add(theta[:, asked.numbers])
     estimate, error, freedom = pooled.result()
     reach = stats.t.ppf((1 + LEVEL) / 2, freedom) * error
@@ -258,6 +262,8 @@ def weight_draws(
     n_draws: int,
     seed: int,
     callback: Callable[[dict[str, Any]], None] | None = None,
+    *,
+    strength: float = math.inf,
 ) -> Iterator[Float]:
     """Yield draws of the weights of documents, (D, K), with a prior whose means follow the formula.  docs/math (Q11)
 
@@ -270,7 +276,7 @@ def weight_draws(
     for sweep in range(n_sweeps):
         rng = stream_at(seed, "weights of documents", sweep)
         for block in document_blocks(len(corpus), _WIDE):
-            theta[block] = drawn_weights(phi, a[block], theta[block], corpus[block], rng)
+            theta[block] = drawn_weights(phi, a[block], theta[block], corpus[block], rng, strength)
         if regression is not None:
             predicted = np.maximum(regression.resampled(theta, rng), _LEAST_PRIOR * theta.mean(axis=0))
             a = total * predicted / predicted.sum(axis=1, keepdims=True)
@@ -280,19 +286,26 @@ def weight_draws(
             yield theta.copy()
 
 
-def drawn_weights(phi: Float, a: Float, theta: Float, corpus: Corpus, rng: np.random.Generator) -> Float:
-    """Draw the topic of each token, then the weights of each document, (D, K).                    docs/math (Q11)"""
+def drawn_weights(
+    phi: Float, a: Float, theta: Float, corpus: Corpus, rng: np.random.Generator, strength: float
+) -> Float:
+    """Draw the topic of each fresh token, then the weights of each document, (D, K).              docs/math (Q11)"""
     counts, K = corpus.counts, a.shape[1]
     repeats = counts.data.astype(np.int64)
     document = np.repeat(np.repeat(np.arange(len(corpus)), np.diff(counts.indptr)), repeats)
     word = np.repeat(counts.indices, repeats)
+    before = np.arange(word.size) - np.repeat(np.cumsum(repeats) - repeats, repeats)  # tokens of the word, j - 1
     n = np.zeros((len(corpus), K))
     step = max(1, _AT_ONCE // K)
     for begin in range(0, word.size, step):
         part = slice(begin, begin + step)
         upto: Float = np.cumsum(theta[document[part]] * phi[:, word[part]].T, axis=1)
         at = rng.random((len(upto), 1)) * upto[:, -1:]
-        topic = (upto < at).sum(axis=1)
-        n += np.bincount(document[part] * K + np.minimum(topic, K - 1), minlength=n.size).reshape(n.shape)
+        topic = np.minimum((upto < at).sum(axis=1), K - 1)
+        cell = document[part] * K + topic
+        if strength < math.inf:
+            p = upto[:, -1]
+            cell = cell[rng.random(p.size) * (p + before[part] / strength) < p]
+        n += np.bincount(cell, minlength=n.size).reshape(n.shape)
     g = np.maximum(rng.standard_gamma(n + a), 1e-300)
     return np.asarray(g / g.sum(axis=1, keepdims=True))
