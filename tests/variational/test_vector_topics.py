@@ -165,3 +165,57 @@ def test_what_a_model_of_vectors_cannot_do_is_refused(model, documents, planted,
     with pytest.raises(InputError, match="a corpus folder does not hold"):
         write_corpus(documents, tmp_path / "folder")
     assert model.transform(Corpus.from_counts(documents[:0])).shape == (0, model.n_topics_)
+
+
+def test_a_corpus_with_words_of_its_own_is_taken(model, planted):
+    own = count_texts(["whale ship"], vectors=planted[2][:1])
+    assert model.transform(own).tobytes() == model.transform(count_texts(["sea"], vectors=planted[2][:1])).tobytes()
+    assert model.score(own) == model.score(count_texts(["ship"], vocabulary=model.vocabulary_, vectors=planted[2][:1]))
+
+
+def test_columns_may_have_any_name(frame, model, documents):
+    numbered = pd.DataFrame({0: frame["text"], 1: frame["embedding"]})
+    of_numbered = stickbreak.VectorTopics(random_state=0).fit(numbered, text=0, vectors=1)
+    assert of_numbered.transform(numbered).tobytes() == model.transform(documents).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("n", "message"),
+    [(1, "there is one vector, so they tell no topics apart"), (8, "the documents all point the same way, so they")],
+)
+def test_vectors_without_a_difference_are_refused(n, message):
+    texts = ["bread and butter", "butter on bread"] * (n // 2) or ["bread"]
+    with pytest.raises(InputError, match=message):
+        stickbreak.VectorTopics().fit(texts, vectors=np.outer(np.arange(1, n + 1), [1.0, 2.0, 3.0]))
+
+
+def test_missing_columns_are_named(frame):
+    fitted = stickbreak.VectorTopics(random_state=0).fit(frame, text="text", vectors="embedding")
+    words = stickbreak.TopicModel(n_topics=3, n_laps=2, random_state=0).fit(frame[["text"]], text="text")
+    for one in (fitted, words):
+        other = frame.rename(columns={"text": "body"})
+        with pytest.raises(InputError, match=r"no column 'text'; give the column of the texts this name"):
+            one.transform(other)
+        assert one.transform(other.rename(columns={"body": "text"})).shape == (N, one.n_topics_)
+    with pytest.raises(InputError, match="no column 'embedding'; give the column of the vectors this name"):
+        fitted.transform(frame[["text"]])
+    with pytest.raises(InputError, match=re.escape("give fit(X, text='text', vectors='embedding')")):
+        stickbreak.VectorTopics().fit(frame, vectors="embedding")
+
+
+def test_scores_take_vectors_as_transform_does(model, planted):
+    _, texts, vectors = planted
+    several = [np.stack([own, own + 0.01]) for own in vectors]
+    pairs = stickbreak.VectorTopics(random_state=0).fit(texts, vectors=several)
+    one, two = count_texts(texts, vectors=vectors), count_texts(texts, vectors=several)
+    assert pairs.transform(one).shape == (N, pairs.n_topics_)
+    with pytest.raises(InputError, match="no group has two vectors"):
+        pairs.score(one)
+    for ask in (model.transform, model.score):
+        with pytest.raises(InputError, match="fitted to one vector of each document"):
+            ask(two)
+
+
+def test_it_says_that_it_cannot_continue(model, documents):
+    with pytest.raises(InputError, match="cannot continue; fit again, with a larger n_laps"):
+        model.continue_fit(documents, n_laps=3)

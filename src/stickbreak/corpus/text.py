@@ -20,7 +20,15 @@ from stickbreak.corpus.preparing import preparation, settled
 from stickbreak.corpus.pruning import document_limits, kept_words
 from stickbreak.corpus.reading.blocks import Block, arrow_texts, blocks_of_texts
 from stickbreak.corpus.stop_word_lists import ENGLISH, stop_words_of
-from stickbreak.corpus.text_columns import as_frame, column_of, is_frame, kept_columns, texts_in, texts_of
+from stickbreak.corpus.text_columns import (
+    as_frame,
+    column_of,
+    is_frame,
+    kept_columns,
+    names_a_column,
+    texts_in,
+    texts_of,
+)
 from stickbreak.corpus.text_settings import TextOptions
 from stickbreak.corpus.validation import checked_vocabulary
 from stickbreak.corpus.word_table import WordTable
@@ -263,7 +271,7 @@ def count_texts(
     keep : sequence of str or "all", optional
         Columns of the data frame that become `Corpus.metadata`; "all": all but the texts. Dates that are written as
         text are recognised as `stickbreak.corpus.read` does.
-    vectors : str, or array-like of shape (D, dim), optional
+    vectors : str or int, or array-like of shape (D, dim), optional
         A vector of each text, such as an embedding (`Corpus.vectors`), or the column of a data frame with them.
 
     Returns
@@ -288,7 +296,7 @@ def count_texts(
     if not isinstance(options, TextOptions):
         raise InputError(f"options is {options!r:.40}; give stickbreak.corpus.TextOptions(...)")
     metadata = None
-    if isinstance(vectors, str) and is_frame(texts):
+    if is_frame(texts) and names_a_column(vectors):
         vectors = column_of(texts, vectors)
     if text is not None or keep is not None:
         texts, metadata = _of_frame(texts, text, keep)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set, Sized
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
@@ -24,6 +24,11 @@ def is_frame(X: Any) -> bool:
     if hasattr(X, "columns") or hasattr(X, "column_names"):
         return True
     return hasattr(X, "__arrow_c_stream__") and hasattr(getattr(X, "schema", None), "names")  # a reader of Arrow
+
+
+def names_a_column(value: Any) -> bool:
+    """Tell whether a value names a column, and is none itself."""
+    return isinstance(value, str) or not (value is None or isinstance(value, Iterable | Sized))
 
 
 def as_frame(X: Any) -> Any:

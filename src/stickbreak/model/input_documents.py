@@ -23,8 +23,16 @@ def texts_of_model(model: FlatTopics, X: Any) -> Sequence[Any] | None:
     """Return the texts that X holds, as the fit was given them; None if X is something else."""
     if is_frame(X):
         column = model.text_column_
+        if column is not None and (model.takes_vectors or wrong_input(X) is not None):
+            _check_column(X, column, "texts")
         return None if column is None or column not in columns_of(X) else texts_of(X, column)
     return None if isinstance(X, Corpus) else texts_in(X)
+
+
+def _check_column(X: Any, column: str, what: str) -> None:
+    """Refuse a data frame without the column that held the texts or the vectors of the fit."""
+    if column not in columns_of(X):
+        raise InputError(f"the data frame has no column {column!r:.40}; give the column of the {what} this name.")
 
 
 def counted(model: FlatTopics, X: Any, *, reset: bool = False) -> Any:
@@ -43,7 +51,10 @@ def counted(model: FlatTopics, X: Any, *, reset: bool = False) -> Any:
     if not texts:
         return no_documents(model.vocabulary_)
     column = model.vector_column_
-    vectors = column_of(X, column) if is_frame(X) and column is not None else None
+    vectors = None
+    if is_frame(X) and column is not None:
+        _check_column(X, column, "vectors")
+        vectors = column_of(X, column)
     return count_texts(texts, _options_of_fit(model), vocabulary=model.vocabulary_, vectors=vectors)
 
 

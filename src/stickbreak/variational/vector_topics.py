@@ -10,6 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stickbreak.corpus import Corpus, GroupedVectors, TextOptions, count_texts
+from stickbreak.corpus.alignment import in_columns, only_numbered
+from stickbreak.corpus.arguments import first_entry
+from stickbreak.corpus.text_columns import columns_of, is_frame, names_a_column, texts_of
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.constraints import whole
 from stickbreak.fitting.loop import Callback
@@ -24,6 +27,7 @@ from stickbreak.variational.gaussian_mixture import GaussianDPMixture
 VECTOR_MODELS: dict[str, type[GaussianDPMixture] | type[GaussianHDP]] = {
     kind.__name__: kind for kind in (GaussianDPMixture, GaussianHDP)
 }
+_SAME = 1e-9  # a difference of vectors of length one that is rounding
 ETA = 0.01  # pseudo-count of a word in a topic
 _OF_VECTORS = "converged_", "stop_reason_", "start_seconds_", "moves_"  # of the fit to the vectors
 
@@ -143,7 +147,7 @@ class VectorTopics(TopicEstimator):
         X : texts, data frame or Corpus
             As in `TopicModel.fit`. A Corpus may bring its vectors (`Corpus.vectors`).
         y : ignored
-        vectors : str, array-like of shape (D, dim) or sequence of such tables, optional
+        vectors : str or int, array-like of shape (D, dim) or sequence of such tables, optional
             A vector of each document, or a table of several; or the column of the data frame with them. Later the model
             takes this column of any data frame. Texts in a list are then given with their vectors as
             ``corpus.count_texts(texts, vectors=...)``.
@@ -169,11 +173,17 @@ class VectorTopics(TopicEstimator):
         InputError
             If there is not a vector of each document, or a parameter does not suit them.
         """
+        column = str(vectors) if names_a_column(vectors) else None
+        if column is not None and text is None and is_frame(X):
+            raise InputError(
+                "the column of the vectors is given, but not that of the texts; give "
+                f"fit(X, text={_texts_beside(X)!r}, vectors={vectors!r})."
+            )
         if isinstance(X, Corpus):
             X = X if vectors is None else Corpus.from_counts(X, vectors=vectors)
         elif vectors is not None:
             X = count_texts(X, options or TextOptions(), text=text, vectors=vectors)
-        self.vector_column_ = vectors if isinstance(vectors, str) else None
+        self.vector_column_ = column
         self.text_column_ = None if text is None else str(text)
         documents = self._documents(X, reset=True)
         self._check_documents(documents)
@@ -194,6 +204,9 @@ class VectorTopics(TopicEstimator):
     def _take_directions(self, documents: Corpus) -> None:
         """Find the mean and the leading principal directions of vectors of length one."""
         values = _of_length_one(_values(documents))
+        if not len(values) or np.ptp(values, axis=0).max() < _SAME:
+            what = "the vectors of the documents all point the same way" if len(values) > 1 else "there is one vector"
+            raise InputError(f"{what}, so they tell no topics apart; give documents whose vectors differ.")
         self.mean_ = values.mean(axis=0)
         covariance = (values - self.mean_).T @ (values - self.mean_) / len(values)
         variances, directions = np.linalg.eigh(covariance)
@@ -203,7 +216,7 @@ class VectorTopics(TopicEstimator):
         self.directions_ = np.ascontiguousarray(leading * np.sign(largest)[:, None])
 
     def _projected(self, documents: Corpus) -> Any:
-        """Return what the model of the vectors takes: their principal coordinates."""
+        """Return the principal coordinates of vectors, in groups where a document has several."""
         values, vectors = _of_length_one(_values(documents)), documents.vectors
         if values.shape[1] != self.mean_.size:
             raise InputError(
@@ -212,6 +225,15 @@ class VectorTopics(TopicEstimator):
             )
         values = (values - self.mean_) @ self.directions_.T
         return GroupedVectors(values, vectors.offsets) if isinstance(vectors, GroupedVectors) else values
+
+    def _in_form_of_fit(self, X: Any) -> Any:
+        """Return what the model of the vectors takes: principal coordinates of a vector, or of several, of each."""
+        vectors, in_groups = self._projected(self._corpus(X)), isinstance(self.vector_model_, GaussianHDP)
+        if isinstance(vectors, GroupedVectors) and not in_groups:
+            raise InputError("this model was fitted to one vector of each document, but X has several; give one.")
+        if in_groups and not isinstance(vectors, GroupedVectors):
+            return GroupedVectors(vectors, np.arange(len(vectors) + 1))
+        return vectors
 
     def _words_by_weight(self, documents: Corpus) -> Float:
         """Return n_kw = sum_d theta_dk x_dw, plus eta, (K, W)."""
@@ -238,14 +260,9 @@ class VectorTopics(TopicEstimator):
         ndarray of shape (D, K + 1)
             Rows sum to one. The rest is zero where documents have one vector.
         """
-        documents = self._corpus(X)
-        model, vectors = self.vector_model_, self._projected(documents)
+        model, vectors = self.vector_model_, self._in_form_of_fit(X)
         if isinstance(model, GaussianHDP):
-            if not isinstance(vectors, GroupedVectors):
-                vectors = GroupedVectors(vectors, np.arange(len(vectors) + 1))
             return model.expected_weights(vectors)
-        if isinstance(vectors, GroupedVectors):
-            raise InputError("this model was fitted to one vector of each document, but X has several; give one.")
         return np.column_stack([model.predict_proba(vectors), np.zeros(len(vectors))])
 
     def map_vectors(self, X: Any) -> Float | None:
@@ -262,7 +279,13 @@ class VectorTopics(TopicEstimator):
             Documents that the model was not fitted on.
         y : ignored
         """
-        return self.vector_model_.score(self._projected(self._corpus(X)))
+        return self.vector_model_.score(self._in_form_of_fit(X))
+
+    def continue_fit(self, X: Any, *, n_laps: int, callback: Callback | None = None) -> NoReturn:
+        """Refuse to go on: the state of the fit is not kept."""
+        raise InputError(
+            "a VectorTopics keeps no state of its fit, so it cannot continue; fit again, with a larger n_laps."
+        )
 
     def complete(self, observed: Any, held_out: Any, *, seen: Any = None) -> NoReturn:
         """Refuse to predict words: the vectors of documents know all of their texts."""
@@ -274,7 +297,9 @@ class VectorTopics(TopicEstimator):
         self.complete(None, None)
 
     def _corpus(self, X: Any, *, reset: bool = False) -> Corpus:
-        """Check documents, and that they have vectors."""
+        """Check documents, and that they have vectors; words that a fitted model does not know are left out."""
+        if not reset and isinstance(X, Corpus) and hasattr(self, "vocabulary_"):
+            X = self._in_own_words(X)
         corpus = super()._corpus(X, reset=reset)
         if corpus.vectors is None and not reset and not len(corpus):
             return replace(corpus, vectors=np.zeros((0, self.mean_.size)))
@@ -284,6 +309,13 @@ class VectorTopics(TopicEstimator):
                 " with the column of the vectors (on the command line: --vectors FILE.npy or COLUMN)."
             )
         return corpus
+
+    def _in_own_words(self, corpus: Corpus) -> Corpus:
+        """Match words by name; topics follow from the vectors, so no word need be known."""
+        if only_numbered(corpus, self.vocabulary_) or corpus.vocabulary == self.vocabulary_:
+            return corpus
+        place = {word: column for column, word in enumerate(self.vocabulary_)}
+        return in_columns(corpus, np.array([place.get(word, -1) for word in corpus.words]), self.vocabulary_)
 
     def _description(self, arrays: dict[str, NDArray]) -> dict[str, Any]:
         model_arrays, meta = self.vector_model_._packed()
@@ -314,6 +346,12 @@ class VectorTopics(TopicEstimator):
             raise ValueError("mean_ or components_ is out of range")
         if not isinstance(self.vector_column_, str | None):
             raise ValueError("vector_column_ is no name")
+
+
+def _texts_beside(frame: Any) -> str:
+    """Return the first column that holds texts, or how one may be named."""
+    text = (name for name in columns_of(frame) if isinstance(first_entry(texts_of(frame, name)), str))
+    return next(text, "text")
 
 
 def _values(documents: Corpus) -> Float:
