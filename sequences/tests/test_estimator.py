@@ -56,7 +56,7 @@ def test_loaded_resumed_and_continued_fits_are_the_same(kind, tmp_path):
     resumed = StickyHDPHMM(**{**SMALL, "n_laps": 10}, n_batches=2).fit(X, checkpoint=tmp_path / "cut", resume=True)
     for other in (loaded.continue_fit(X, n_laps=3), resumed):
         assert (other.statistics_ == longer.statistics_).all()
-        assert (other.transitions_ == longer.transitions_).all()
+        assert (other.move_counts_ == longer.move_counts_).all()
         assert (other.trace_["objective"] == longer.trace_["objective"]).all()
 
 
@@ -74,7 +74,7 @@ def test_a_damaged_file_is_refused(tmp_path):
     StickyHDPHMM(**SMALL).fit(X).save(tmp_path / "model")
     file = next(iter((tmp_path / "model").glob("*.safetensors")))
     arrays = load_file(file)
-    save_file({**arrays, "transitions_": -1.0 - arrays["transitions_"]}, file)
+    save_file({**arrays, "move_counts_": -1.0 - arrays["move_counts_"]}, file)
     with pytest.raises(ModelFormatError):
         stickbreak.load(tmp_path / "model")
 
@@ -101,7 +101,10 @@ def test_the_score_of_symbols_is_that_of_their_probabilities():
     p = (np.array([4.0, 2.0]) + 0.5) / 7.0
     np.testing.assert_allclose(model.means_[0], p)
     np.testing.assert_allclose(model.score([["a", "b"]]), np.log(p).mean())
-    np.testing.assert_allclose(model.score([["a", "never seen", None]]), np.log(p[0]) / 3)  # steps without a symbol
+    np.testing.assert_allclose(model.score([["a", "never seen", None]]), np.log(p[0]))  # others do not count
+    for nothing in ([["never seen"]], X[:0]):
+        with pytest.raises(InputError, match="no step with an observation"):
+            model.score(nothing)
     assert model.top_symbols(1) == [["a"]]
 
 
@@ -125,6 +128,68 @@ def test_all_ways_to_give_sequences_are_the_same():
     assert Sequences.of(texts).symbols == ("u", "v")
 
 
+def test_states_come_in_the_order_of_the_rows_of_a_frame():
+    X, _ = planted_states("full", n_states=3, n_sequences=4, length=30, seed=0)
+    frame = pd.DataFrame(X.steps, columns=["x", "y"])
+    frame["who"], frame["when"] = np.repeat(list("dbca"), 30), np.tile(np.arange(30), 4)
+    model = StickyHDPHMM(**SMALL).fit(X)
+    shuffled, columns = frame.sample(frac=1.0, random_state=0), {"sequence": "who", "order": "when"}
+    for path in ("viterbi", "marginal"):
+        states = pd.Series(model.predict(shuffled, path=path, **columns), shuffled.index).sort_index()
+        assert states.tolist() == model.predict(X, path=path).tolist()
+    share = pd.DataFrame(model.transform(shuffled, **columns), shuffled.index).sort_index()
+    np.testing.assert_allclose(share, model.transform(X), atol=1e-12)
+
+
+def test_columns_of_vectors_are_taken_by_their_names(tmp_path):
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 2)) * [1.0, 9.0], columns=["x", "y"])
+    model = StickyHDPHMM(**SMALL).fit(frame)
+    model.save(tmp_path / "model")
+    model = stickbreak.load(tmp_path / "model")
+    other = frame[["y", "x"]].assign(state="more")
+    assert (model.transform(other) == model.transform(frame)).all()
+    assert (model.transform(Sequences.of(frame[["y", "x"]])) == model.transform(frame)).all()
+    with pytest.raises(InputError, match="'y', which is not a column"):
+        model.transform(frame[["x"]])
+    assert not hasattr(model.fit(frame.to_numpy()), "feature_names_in_")
+
+
+def test_rows_are_ordered_by_numbers_and_dates_as_they_are_meant():
+    frame = pd.DataFrame({"word": ["b", "a", "c"], "when": ["10", "9", "11"]})
+    assert Sequences.of(frame, order="when").rows.tolist() == [1, 0, 2]
+    dates = frame.assign(when=["2026-01-02T10:00", "2026-01-02", "2026-02-01"])
+    assert Sequences.of(dates, order="when").rows.tolist() == [1, 0, 2]
+    with pytest.raises(InputError, match="'2/1/2026', which is no number and no date"):
+        Sequences.of(frame.assign(when=["2/1/2026", "10/1/2026", "3/1/2026"]), order="when")
+    for missing in ([1.0, np.nan, 2.0], ["1", "", "2"], [None, "1", "2"]):
+        with pytest.raises(InputError, match="rows without a value"):
+            Sequences.of(frame.assign(when=missing), order="when")
+
+
+def test_a_fit_begins_with_windows_of_all_batches():
+    X, _ = planted_states("full", n_states=2, n_sequences=1, length=40, seed=0)
+    empty = X.steps[:0]
+    model = StickyHDPHMM(**SMALL, n_batches=3).fit([X.steps, empty, empty])
+    assert model.n_states_ >= 1
+
+
+@pytest.mark.parametrize(
+    ("given", "symbols", "n"),
+    [
+        (["a", "b", "a"], ("a", "b"), 3),
+        (np.array([1, 2, 1]), ("1", "2"), 3),
+        (["abcab", "bca"], ("abcab", "bca"), 2),
+        (pd.Series(["a", None]), ("a",), 2),
+        ([["a", np.nan], ["b"]], ("a", "b"), 3),
+        (pd.DataFrame({"page": pd.array(["a", None, "b"], dtype="string")}), ("a", "b"), 3),
+    ],
+)
+def test_a_flat_row_is_a_sequence_of_symbols(given, symbols, n):
+    found = Sequences.of(given)
+    assert (found.symbols, found.n_steps) == (symbols, n)
+    StickyHDPHMM(n_states=2, n_laps=2).fit(given)
+
+
 @pytest.mark.parametrize(
     ("given", "options", "said"),
     [
@@ -137,7 +202,8 @@ def test_all_ways_to_give_sequences_are_the_same():
         (np.zeros((3, 2)), {"lengths": [1, 1]}, "lengths"),
         (np.zeros((3, 2)), {"sequence": "x"}, "DataFrame"),
         (pd.DataFrame({"x": [1.0]}), {"sequence": "who"}, "who"),
-        (pd.DataFrame({"x": [1.0], "y": ["a"]}), {}, "not all numbers"),
+        (pd.DataFrame({"x": [1.0], "y": ["a"]}), {}, r"neither all numbers nor one of texts \(y\).*--group-field"),
+        ([["a"], "b"], {}, "sequence 1 is not"),
         ([sparse.csr_array(-np.eye(2))], {}, "negative"),
     ],
 )
@@ -158,9 +224,11 @@ def test_parameters_that_do_not_suit_the_steps_are_refused():
     ):
         with pytest.raises((InputError, ValueError)):
             StickyHDPHMM(**parameters).fit(X)
-    model = StickyHDPHMM(n_states=2, n_laps=2).fit(symbols)
-    with pytest.raises(InputError):
-        model.transform(vectors)
+    drawn = [np.random.default_rng(0).normal(size=(9, 2))]
+    for fitted, other, said in ((symbols, drawn, "states of symbols"), (drawn, symbols, "states of vectors")):
+        model = StickyHDPHMM(n_states=2, n_laps=2).fit(fitted)
+        with pytest.raises(InputError, match=said):
+            model.transform(other)
 
 
 def test_a_picture_has_a_row_for_each_sequence():
@@ -186,7 +254,7 @@ def run(*words, capsys):
 def test_the_command_line_fits_transforms_and_evaluates(tmp_path, capsys):
     X, states = planted_states("full", n_states=3, n_sequences=6, length=50, seed=0)
     frame = pd.DataFrame(X.steps, columns=["x", "y"])
-    frame["who"], frame["when"] = np.repeat([f"s{d}" for d in range(6)], 50), np.tile(np.arange(50), 6)
+    frame["who"], frame["when"] = np.repeat([f"s{d}" for d in range(6)], 50), np.tile(np.arange(100, 150), 6)
     frame["note"] = "not used"
     table = tmp_path / "steps.csv"
     frame.sample(frac=1.0, random_state=0).to_csv(table, index=False)
@@ -199,9 +267,10 @@ def test_the_command_line_fits_transforms_and_evaluates(tmp_path, capsys):
     assert "plotly" in (out / "report.html").read_text(encoding="utf-8")
     score = json.loads(run("evaluate", out, table, "--json", capsys=capsys))
     assert score["unit"] == "nats per step"
+    frame[["y", "when", "x", "who"]].sample(frac=1.0, random_state=1).to_csv(table, index=False)
     run("transform", out, table, "--out", tmp_path / "states.csv", capsys=capsys)
     weights = pd.read_csv(tmp_path / "states.csv")
-    step = weights.iloc[:, 0].str.extract(r"s(\d)/(\d+)").astype(int)
+    step = weights.iloc[:, 0].str.extract(r"s(\d)/1(\d+)").astype(int)
     assert len(weights) == 300
     found = weights.iloc[:, 1:].to_numpy().argmax(axis=1)
     assert adjusted_rand_score(states[step[0] * 50 + step[1]], found) > 0.98
@@ -220,3 +289,32 @@ def test_the_command_line_takes_a_column_of_symbols(tmp_path, capsys):
     fit = ["fit", str(table), "--method", "hmm", "--text", "none", "--out", str(tmp_path / "other")]
     assert app(fit, standalone_mode=False) != 0
     assert "no column 'none'" in capsys.readouterr().err
+
+
+def test_symbols_keep_their_names_from_file_to_file(tmp_path, capsys):
+    rows = [(who, code) for who in "ab" for code in ["01", "1", "NA", "None", ""] * 8]
+    table = tmp_path / "codes.csv"
+    table.write_text("\n".join(["who;code", *map(";".join, rows)]), encoding="utf-8")
+    fit = ["fit", table, "--method", "hmm", "--group-field", "who", "--delimiter", "semicolon", "--set", "n_states=2"]
+    run(*fit, "--out", tmp_path / "model", "--quiet", capsys=capsys)
+    model = stickbreak.load(tmp_path / "model")
+    assert model.symbols_ == ("01", "1", "NA", "None")
+    lines = [{"who": "a", "code": 1}, {"who": "a", "code": None}, {"who": "a", "code": 2}, {"who": "a", "code": "01"}]
+    (tmp_path / "codes.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    frame = pd.DataFrame({"who": "a", "code": pd.array([1, None, 2, 1], dtype="Int64")})
+    frame.to_parquet(tmp_path / "codes.parquet")
+    (tmp_path / "new.csv").write_text("who;code\na;1\na;2\na;01\n", encoding="utf-8")
+    for name in ("codes.jsonl", "codes.parquet", "new.csv"):
+        told = json.loads(run("evaluate", tmp_path / "model", tmp_path / name, "--json", capsys=capsys))
+        assert told["n_symbols_outside"] == 1, name
+    app(["evaluate", str(tmp_path / "model"), str(tmp_path / "new.csv")], standalone_mode=False)
+    assert "1 symbol is not in the model" in capsys.readouterr().out
+
+
+def test_the_command_line_tells_the_coordinates_before_a_fit(tmp_path, capsys):
+    table = tmp_path / "steps.csv"
+    pd.DataFrame({"id": range(20), "x": np.linspace(0, 1, 20)}).to_csv(table, index=False)
+    fit = ["fit", str(table), "--method", "hmm", "--set", "n_states=2", "--out", str(tmp_path / "model")]
+    app(fit, standalone_mode=False)
+    told = capsys.readouterr()
+    assert "20 steps of 'id', 'x'" in told.out + told.err

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from stickbreak.cli.documents import kept_settings, known_settings, refuse_settings, suffix_of
 from stickbreak.cli.output import MOST_LEAVES
 from stickbreak.cli.scores import Score, Told
+from stickbreak.cli.settings import limits_of
 from stickbreak.cli.tables import WeightTable
 from stickbreak.cli.vectors import FOR_WORDS, Vectors
 from stickbreak.exceptions import InputError, ReadError
@@ -25,25 +28,27 @@ ELSEWHERE = {name: option for name, option in FOR_WORDS.items() if name not in O
 }
 
 
+@dataclass(frozen=True, slots=True)
 class SequenceTable(Vectors):
     """Sequences of a table: ``--group-field`` names the column of sequences, ``--dates`` that of their order.
 
     ``--text`` names a column of symbols; without it, the other columns are the vectors, or those that ``--keep`` names.
     """
 
-    __slots__ = ()
-
     topic: ClassVar[str] = "state"
     row: ClassVar[str] = "step"
     unit: ClassVar[str] = "step"
 
     vectors: Sequences  # type: ignore[assignment]
+    n_outside: int = 0  # symbols that the model does not have
 
     @classmethod
     def read(cls, path: Location, reading: Mapping[str, Any], *, asking: str) -> Self:
         """Read what is to be fitted."""
-        record = {"settings": kept_settings(reading), "suffix": suffix_of(path), "columns": None}
-        return cls(_sequences(path, reading), record)  # type: ignore[arg-type]
+        sequences, settings = _sequences(path, reading), kept_settings(reading)
+        if sequences.symbols is not None and sequences.columns is not None:
+            settings["text_field"] = sequences.columns[0]  # in other files it may look like numbers
+        return cls(sequences, {"settings": settings, "suffix": suffix_of(path), "columns": None})
 
     @classmethod
     def read_for(
@@ -51,7 +56,13 @@ class SequenceTable(Vectors):
     ) -> Self:
         """Read what a fitted model is asked about."""
         settings = known_settings(model, path, {**reading, **({} if metadata is None else {"metadata": metadata})})
-        return cls(model._checked(_sequences(path, settings)), dict(model._reading or {}))
+        names = getattr(model, "feature_names_in_", None)
+        if names is not None:
+            settings["keep"] = names.tolist()
+        given = _sequences(path, settings)
+        known = model._checked(given)
+        n_outside = 0 if known.symbols is None else int(given.steps.sum() - known.steps.sum())
+        return cls(known, dict(model._reading or {}), n_outside=n_outside)
 
     @classmethod
     def nothing(cls, model: Any) -> Self:
@@ -76,8 +87,22 @@ class SequenceTable(Vectors):
 
     @property
     def size(self) -> str:
-        """Sequences and steps."""
-        return f"{self.vectors.n_sequences:,} sequences, {self.vectors.n_steps:,} steps"
+        """Sequences, steps and what is at a step."""
+        from stickbreak.corpus.reading.fields import listed
+
+        of = self.vectors
+        what = f"{len(of.symbols):,} symbols" if of.symbols is not None else f"{listed(of.columns or ())}"
+        return f"{of.n_sequences:,} sequences, {of.n_steps:,} steps of {what}"
+
+    @property
+    def summary(self) -> str:
+        """The same, and the symbols that the model does not have."""
+        return f"{self.size}; {self.outside_sentence()}" if self.n_outside else self.size
+
+    def outside_sentence(self) -> str:
+        """Say how many symbols the model does not have."""
+        what = "1 symbol is" if self.n_outside == 1 else f"{self.n_outside:,} symbols are"
+        return f"{what} not in the model and left out"
 
     @property
     def size_of_fit(self) -> str:
@@ -113,13 +138,19 @@ class SequenceTable(Vectors):
                 "--left-to-right and --random-state are not for sequences, whose score is exact; leave out"
             )
         value = model.score(self.vectors)
-        lines = (f"sequences  {self.size}", f"score      {self._scored(value)}")
-        return Told(lines, {**self.counts(), "held_out": value, "unit": "nats per step"})
+        lines = (f"sequences  {self.summary}", f"score      {self._scored(value)}")
+        told = {**self.counts(), "n_symbols_outside": self.n_outside, "held_out": value, "unit": "nats per step"}
+        return Told(lines, told)
 
     def weights(self, model: Any) -> WeightTable:
-        """Return the probabilities of the states at each step; a step is named by its sequence and number."""
+        """Return the probabilities of the states at each step; a step is named by its sequence and place in it."""
+        import numpy as np
+
         steps = self.vectors
-        names = [f"{steps.names[d]}/{t}" for d, n in enumerate(steps.lengths.tolist()) for t in range(n)]
+        ranks = np.arange(steps.n_steps) - np.repeat(steps.offsets[:-1], steps.lengths)
+        places = (ranks if steps.order is None else steps.order).tolist()
+        of_steps = np.repeat(np.array(steps.names, object), steps.lengths).tolist()
+        names = [f"{name}/{place}" for name, place in zip(of_steps, places, strict=True)]
         share = model.transform(steps)
         columns = tuple(f"state_{k}" for k in range(model.n_states_))
         return WeightTable("step", names, columns, lambda rows: share[rows])
@@ -150,33 +181,50 @@ def _sequences(path: Location, reading: Mapping[str, Any]) -> Sequences:
 
     refuse_settings(reading, ELSEWHERE, "words", "sequences")
     sequence, order, text, keep = (reading.get(name) for name in ("group_field", "dates", "text_field", "keep"))
-    mark, encoding, suffix = reading.get("delimiter"), reading.get("encoding") or "utf-8-sig", suffix_of(path)
-    try:
-        if suffix in (".parquet", ".pq"):
-            table = pd.read_parquet(path)
-        elif suffix in (".jsonl", ".ndjson"):
-            table = pd.read_json(path, lines=True, encoding=encoding)
-        else:
-            separator = "\t" if mark == "tab" or (mark is None and suffix == ".tsv") else mark or ","
-            table = pd.read_csv(path, sep=separator, encoding=encoding)
-    except (OSError, ValueError) as error:
-        raise ReadError(f"{path} cannot be read as a table ({error}); give CSV, TSV, JSON lines or Parquet") from None
     columns = None if not keep else [name.strip() for name in keep.split(",")] if isinstance(keep, str) else list(keep)
     if text is not None and columns is not None:
         raise InputError("--text names symbols and --keep vectors; give one of them")
-    wanted = [text] if text is not None else columns
+    table = _table(path, reading)
+    named, wanted = [name for name in (sequence, order) if name is not None], [text] if text is not None else columns
+    missing = [name for name in (*named, *(wanted or ())) if name not in table.columns]
+    if missing:
+        raise InputError(f"{path} has no column {missing[0]!r}; it has {', '.join(map(str, table.columns))}")
     if wanted is not None:
-        named = [name for name in (sequence, order) if name is not None]
-        missing = [name for name in (*named, *wanted) if name not in table.columns]
-        if missing:
-            raise InputError(f"{path} has no column {missing[0]!r}; it has {', '.join(map(str, table.columns))}")
         table = table[[*named, *wanted]]
-        if text is not None:
-            table = table.assign(**{text: table[text].astype(object).where(table[text].notna(), None).map(_name)})
-    if order is not None and order in table.columns and table[order].isna().any():
-        raise InputError(f"the column {order!r} has rows without a value; give each step its place")
+    if text is not None:
+        return Sequences.of(table.astype({text: object}), sequence=sequence, order=order)
+    for name in table.columns.difference(named):
+        try:
+            table = table.assign(**{name: pd.to_numeric(table[name])})
+        except (TypeError, ValueError):  # texts
+            continue
     return Sequences.of(table, sequence=sequence, order=order)
 
 
-def _name(value: Any) -> str | None:
-    return None if value is None else str(value)
+def _table(path: Location, reading: Mapping[str, Any]) -> Any:
+    """Return a data frame of what is written: cells of CSV and numbers of JSON are texts, and none is empty by name."""
+    import pandas as pd
+
+    from stickbreak.corpus.reading.decoding import Dirt, checked_encoding, decoded_lines
+    from stickbreak.corpus.reading.parquet import open_parquet, read_table
+    from stickbreak.corpus.reading.tables import Table, checked_delimiter
+
+    limits, suffix = limits_of(reading), suffix_of(path)
+    encoding = checked_encoding(reading.get("encoding") or "utf-8")
+    if suffix in (".parquet", ".pq"):
+        with open_parquet(path, limits) as file:
+            return read_table(file, path, limits).to_pandas(integer_object_nulls=True)
+    if suffix in (".jsonl", ".ndjson"):
+        lines = (line for line in decoded_lines(path, encoding, limits) if line.strip())
+        try:
+            rows = [dict(json.loads(line, parse_int=str, parse_float=str)) for line in lines]
+        except (TypeError, ValueError) as error:
+            raise ReadError(f"{path} has a line that is no JSON object ({error}); give JSON lines or CSV") from None
+        return pd.DataFrame(rows, dtype=object)
+    usual = "\t" if suffix == ".tsv" else ","
+    found = Table.open(path, encoding, checked_delimiter(reading.get("delimiter")), usual, limits, header=True)
+    if len(set(found.columns)) < len(found.columns):
+        twice = next(name for name in found.columns if found.columns.count(name) > 1)
+        raise ReadError(f"{path} has several columns {twice!r:.40}; give each a different name")
+    parts = [pd.DataFrame({k: v.to_pandas() for k, v in c.items()}) for c in found.chunks(found.columns, Dirt())]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=list(found.columns), dtype=object)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from stickbreak.corpus.arguments import is_missing
 from stickbreak.corpus.splits import held_out_rows
 from stickbreak.exceptions import InputError
 from stickbreak.variational.documents import runs
@@ -33,12 +34,19 @@ class Sequences:
         The names of the symbols; None of vectors.
     names : tuple of str
         The names of the sequences.
+    columns : tuple of str or None
+        The names of the columns, where X was a table.
+    rows, order : ndarray of shape (N,) or None
+        Of a table the row of each step, and its value in the column of the order.
     """
 
     steps: Steps
     offsets: NDArray[np.int64]
     symbols: tuple[str, ...] | None
     names: tuple[str, ...]
+    columns: tuple[str, ...] | None = None
+    rows: NDArray[np.int64] | None = None
+    order: NDArray | None = None
 
     @property
     def n_sequences(self) -> int:
@@ -61,7 +69,11 @@ class Sequences:
         """Return some of the sequences, by their numbers, a slice or a mask."""
         rows = np.atleast_1d(np.arange(self.n_sequences)[rows])
         offsets, place = runs(self.offsets, rows)
-        return replace(self, steps=self.steps[place], offsets=offsets, names=tuple(self.names[d] for d in rows))
+        names = tuple(self.names[d] for d in rows)
+        of_table = {
+            what: None if of is None else of[place] for what, of in (("rows", self.rows), ("order", self.order))
+        }
+        return replace(self, steps=self.steps[place], offsets=offsets, names=names, **of_table)  # type: ignore[arg-type]
 
     def split(self, held_out: float, seed: int = 0) -> tuple[Sequences, Sequences]:
         """Hold out a share or number of the sequences; return the others and these."""
@@ -77,6 +89,7 @@ class Sequences:
         order: Hashable | None = None,
         *,
         symbols: Sequence[str] | None = None,
+        columns: Sequence[str] | None = None,
     ) -> Sequences:
         """Make sequences of what a person has.
 
@@ -85,14 +98,18 @@ class Sequences:
         X : Sequences, list, array or DataFrame
             A list of sequences; or all steps one after the other with `lengths`; or a table with a row for each step.
             A sequence is a table of numbers, (n, dim): a vector at each step; a flat row of whole numbers or texts: a
-            symbol at each step; or a sparse table of counts, (n, W): counts of symbols at each step.
+            symbol at each step; or a sparse table of counts, (n, W): counts of symbols at each step. One table or flat
+            row alone is one sequence: each text of ["abcab", "bca"] is a symbol.
         lengths : array-like of int, optional
             Steps of each sequence, where X is one array.
         sequence, order : column names, optional
-            Of a table: the column that says which sequence a row is of, and the one that orders its rows. Without
-            `order` they stay in their order. The other columns are the vectors, or one column of texts the symbols.
+            Of a table: the column that says which sequence a row is of, and the one that orders its rows: numbers, or
+            dates such as 2026-11-23. Without `order` they stay in their order. The other columns are the vectors, or
+            one column of texts the symbols.
         symbols : sequence of str, optional
             The symbols of the fit. Others leave their step without an observation.
+        columns : sequence of str, optional
+            The columns of the vectors of the fit, which are taken from a table by their names.
 
         Returns
         -------
@@ -104,9 +121,9 @@ class Sequences:
             If that cannot be read as sequences.
         """
         if isinstance(X, Sequences):
-            return X._as(symbols)
+            return X._as(symbols, columns)
         if hasattr(X, "columns") and hasattr(X, "groupby"):
-            return _of_table(X, sequence, order)._as(symbols)
+            return _of_table(X, sequence, order, columns)._as(symbols, columns)
         if sequence is not None or order is not None:
             raise InputError(f"sequence and order name columns, but X is a {type(X).__name__}; give a DataFrame.")
         if lengths is not None:
@@ -118,11 +135,16 @@ class Sequences:
             X = [X]
         if isinstance(X, str | bytes | Mapping) or not isinstance(X, Iterable):
             raise InputError(f"X is a {type(X).__name__}; {ADVICE}.")
+        X = list(X)
+        if X and all(np.isscalar(part) or is_missing(part) for part in X):
+            X = [X]
         parts = [part if sparse.issparse(part) else _array(part, d) for d, part in enumerate(X)]
-        return _joined(parts, tuple(map(str, range(len(parts)))))._as(symbols)
+        return _joined(parts, tuple(map(str, range(len(parts)))))._as(symbols, columns)
 
-    def _as(self, symbols: Sequence[str] | None) -> Sequences:
-        """Return the same over the symbols of a fit."""
+    def _as(self, symbols: Sequence[str] | None, columns: Sequence[str] | None) -> Sequences:
+        """Return the same over the symbols or the columns of a fit."""
+        if self.symbols is None and self.columns and columns and self.columns != tuple(columns):
+            return replace(self, steps=self.steps[:, _places(self.columns, columns)], columns=tuple(columns))
         if symbols is None or self.symbols == tuple(symbols):
             return self
         if self.symbols is None:
@@ -138,9 +160,26 @@ class Sequences:
 
 def _array(part: Any, d: int) -> NDArray:
     try:
-        return np.asarray(part)
+        array = np.asarray(part)
+        if array.dtype.kind in "US" and not isinstance(part, np.ndarray):
+            array = np.asarray(part, dtype=object)  # else NaN among texts is the text "nan"
     except (TypeError, ValueError):
-        raise InputError(f"sequence {d} is not a table or a flat row; {ADVICE}.") from None
+        array = np.empty(())
+    if not array.ndim:
+        raise InputError(f"sequence {d} is not a table or a flat row; {ADVICE}.")
+    return array
+
+
+def _places(known: Iterable[Hashable], columns: Iterable[str]) -> list[int]:
+    """Return where the columns of a fit are among those of a table."""
+    have = list(map(str, known))
+    for name in columns:
+        if have.count(name) != 1:
+            what = "not a column" if name not in have else "the name of several columns"
+            raise InputError(
+                f"the fit had vectors with {name!r:.40}, which is {what} of these; give all its columns, each once."
+            )
+    return [have.index(name) for name in columns]
 
 
 def _checked_lengths(lengths: ArrayLike, n: int) -> NDArray[np.int64]:
@@ -189,7 +228,7 @@ def _counts(filled: Sequence[Any], offsets: NDArray[np.int64], names: tuple[str,
 
 def _symbols(flat: NDArray, offsets: NDArray[np.int64], names: tuple[str, ...]) -> Sequences:
     """Return a symbol at each step; a step without one (None, NaN, an empty text) has no observation."""
-    missing = np.array([x is None or x == "" or x != x for x in flat.tolist()])
+    missing = _are_missing(flat)
     kept = flat[~missing].tolist()
     numbers = all(isinstance(x, int) for x in kept)
     known = sorted(set(kept) if numbers else {str(x) for x in kept})
@@ -200,28 +239,62 @@ def _symbols(flat: NDArray, offsets: NDArray[np.int64], names: tuple[str, ...]) 
     return Sequences(counts, offsets, tuple(map(str, known)), names)
 
 
-def _of_table(table: Any, sequence: Hashable | None, order: Hashable | None) -> Sequences:
+def _are_missing(values: Any) -> NDArray[np.bool_]:
+    """Tell which values are missing, or empty texts."""
+    return np.array([is_missing(x) or (isinstance(x, str) and x == "") for x in values.tolist()], bool)
+
+
+def _order_of(column: Any, name: Hashable) -> Any:
+    """Return what a column of numbers, dates or texts of these is sorted by."""
+    import pandas as pd
+
+    texts = column.dtype.kind not in "fiubmM"
+    if (_are_missing(column.astype(object)) if texts else column.isna()).any():
+        raise InputError(f"the column {name!r:.40} has rows without a value; give each step its place.")
+    if not texts or not column.map(lambda x: isinstance(x, str)).any():
+        return column
+    numbers = pd.to_numeric(column, errors="coerce")
+    if numbers.notna().all():
+        return numbers
+    dates = pd.to_datetime(column, format="ISO8601", utc=True, errors="coerce")
+    if dates.isna().any():
+        wrong = column[dates.isna()].iloc[0]
+        raise InputError(
+            f"the column {name!r:.40} holds {wrong!r:.40}, which is no number and no date such as 2026-11-23; "
+            "write its values so."
+        )
+    return dates
+
+
+def _of_table(table: Any, sequence: Hashable | None, order: Hashable | None, chosen: Sequence[str] | None) -> Sequences:
     """Return the sequences of a table with a row for each step, in the order of their first rows."""
     for what, name in (("sequence", sequence), ("order", order)):
         if name is not None and name not in table.columns:
             raise InputError(f"{what} is {name!r}, but the columns are {', '.join(map(str, table.columns))}.")
-    group = np.zeros(len(table), np.int64)
+    table = table.reset_index(drop=True)
+    group, rows = np.zeros(len(table), np.int64), np.arange(len(table))
     names: tuple[str, ...] = ("0",)
     if sequence is not None:
         group, values = table[sequence].factorize(use_na_sentinel=False)
         names = tuple(map(str, values))
     if order is not None:
-        table = table.assign(**{"_group": group}).sort_values(["_group", order], kind="stable")
-        group = table.pop("_group").to_numpy()
-    else:
-        rows = np.argsort(group, kind="stable")
-        table, group = table.iloc[rows], group[rows]
-    columns = table.drop(columns=[name for name in (sequence, order) if name is not None])
+        rows = _order_of(table[order], order).sort_values(kind="stable").index.to_numpy()
+    rows = rows[np.argsort(group[rows], kind="stable")]
+    columns = table.iloc[rows].drop(columns=[name for name in (sequence, order) if name is not None])
+    if chosen is not None:
+        columns = columns.iloc[:, _places(columns.columns, chosen)]
     offsets = np.concatenate(([0], np.cumsum(np.bincount(group, minlength=len(names))))).astype(np.int64)
-    kinds = [dtype.kind for dtype in columns.dtypes]
-    if len(kinds) == 1 and kinds[0] not in "fiub":
-        return _symbols(columns.iloc[:, 0].astype(object).to_numpy(), offsets, names)
-    if not kinds or any(kind not in "fiub" for kind in kinds):
-        raise InputError("the columns are not all numbers, nor one of texts; choose the columns of the steps.")
-    values = columns.to_numpy(dtype=np.float64)
-    return _joined([values[a:b] for a, b in pairwise(offsets)], names)
+    wrong = [str(name) for name, dtype in columns.dtypes.items() if dtype.kind not in "fiub"]
+    if len(wrong) == columns.shape[1] == 1:
+        found = _symbols(columns.iloc[:, 0].astype(object).to_numpy(), offsets, names)
+    elif wrong or not columns.shape[1]:
+        raise InputError(
+            f"the columns of the steps are neither all numbers nor one of texts ({', '.join(wrong)[:80] or 'none'}); "
+            "name the column of the sequences (--group-field; in Python: sequence), and keep the columns of vectors "
+            "(--keep) or the one of symbols (--text; in Python give X[['who', 'page']])."
+        )
+    else:
+        values = columns.to_numpy(dtype=np.float64, na_value=np.nan)
+        found = _joined([values[a:b] for a, b in pairwise(offsets)], names)
+    of_order = None if order is None else table[order].astype(object).to_numpy()[rows]
+    return replace(found, columns=tuple(map(str, columns.columns)), rows=rows, order=of_order)

@@ -37,7 +37,7 @@ from stickbreak.variational.state import GlobalParameters, expected_beta
 from stickbreak_sequences.chain import LoadedBatch, SequenceBatch, StickyHMM, pass_through
 from stickbreak_sequences.data import Sequences
 from stickbreak_sequences.kernels import best_path
-from stickbreak_sequences.moves import STEPS, WINDOWS, first_transitions, moves_of_chains, states_of, windows_of
+from stickbreak_sequences.moves import STEPS, WINDOWS, first_transitions, joined, moves_of_chains, states_of, windows_of
 from stickbreak_sequences.pictures import StatePictures
 
 VECTORS: dict[str, type[VectorLikelihood]] = {
@@ -114,13 +114,15 @@ class StickyHDPHMM(Estimator):
         Covariances of the states, of vectors.
     symbols_ : tuple of str or None
         The symbols; None of vectors.
+    feature_names_in_ : ndarray of str
+        The columns of the vectors, where the fit was to a data frame: those of others are taken by these names.
     objective_ : float
         The objective (ELBO) in nats per step, with all its constants.
     trace_ : dict of ndarray
         One entry for each pass: "objective", "n_states", "seconds", what the moves did, and what was learned.
     moves_ : list of dict
         The accepted moves, in their order: "pass", "move", "gain" (nats) and "n_topics" (states after the move).
-    transitions_ : ndarray of shape (K + 1, K)
+    move_counts_ : ndarray of shape (K + 1, K)
         Expected numbers of starts (first row) and of moves from each state.
     statistics_, counts_, rho_, omega_, likelihood_, alpha_, kappa_, gamma_
         What the fitted states follow from.
@@ -143,7 +145,7 @@ class StickyHDPHMM(Estimator):
     3
     """
 
-    _fitted_arrays: ClassVar[tuple[str, ...]] = ("statistics_", "counts_", "rho_", "omega_", "transitions_")
+    _fitted_arrays: ClassVar[tuple[str, ...]] = ("statistics_", "counts_", "rho_", "omega_", "move_counts_")
     _fitted_values: ClassVar[tuple[str, ...]] = (
         *Estimator._fitted_values, "alpha_", "kappa_", "gamma_", "symbols_", "n_features_in_", "moves_",
     )  # fmt: skip
@@ -161,7 +163,7 @@ class StickyHDPHMM(Estimator):
     counts_: Float
     rho_: Float
     omega_: Float
-    transitions_: Float
+    move_counts_: Float
     likelihood_: Any
     symbols_: Sequence[str] | None
 
@@ -234,13 +236,20 @@ class StickyHDPHMM(Estimator):
             return self._checked(X)
         sequences = Sequences.of(X)
         self.symbols_, self.n_features_in_ = sequences.symbols, sequences.steps.shape[1]
+        self.__dict__.pop("feature_names_in_", None)
+        if sequences.symbols is None and sequences.columns is not None:
+            self.feature_names_in_ = np.array(sequences.columns, dtype=object)
         return sequences
 
     def _checked(self, X: Any, lengths: Any = None, sequence: Any = None, order: Any = None) -> Sequences:
         """Return sequences of the kind of the fit."""
         check_is_fitted(self)
-        sequences = Sequences.of(X, lengths, sequence, order, symbols=self.symbols_)
-        if sequences.steps.shape[1] != self.n_features_in_ or (sequences.symbols is None) != (self.symbols_ is None):
+        names = getattr(self, "feature_names_in_", None)
+        columns = None if names is None else names.tolist()
+        sequences = Sequences.of(X, lengths, sequence, order, symbols=self.symbols_, columns=columns)
+        if self.symbols_ is None and sequences.symbols is not None:
+            raise InputError("the model has states of vectors, but these are sequences of symbols; give vectors.")
+        if sequences.steps.shape[1] != self.n_features_in_:
             raise InputError(
                 f"the steps have {sequences.steps.shape[1]} numbers, but those of the fit had {self.n_features_in_}; "
                 "give sequences of the same kind."
@@ -300,12 +309,12 @@ class StickyHDPHMM(Estimator):
 
     def _begin(self, batches: Sequence[Callable[[], SequenceBatch]], model: StickyHMM, seed: int) -> GlobalParameters:
         """Return the globals of the start: states of windows, or of as short runs as are needed for their number."""
-        batch = batches[0]()
+        parts = [batch() for batch in batches]
+        n_steps = sum(float(part.indptr[-1]) for part in parts)
         for length in (WINDOWS[0], WINDOWS[1], 1):
-            pool = windows_of(batch, length, max(1, int(batch.indptr[-1] / STEPS)))
+            pool = joined([windows_of(part, length, max(1, int(n_steps / STEPS))) for part in parts])
             if pool.indptr.size > self.n_states:
                 break
-        n_steps = sum(float(b().indptr[-1]) for b in batches)
         S, N = states_of(pool.batch(model.likelihood), self.n_states, stream(seed, "start of states"))
         scale, weights = n_steps / float(pool.indptr[-1]), (N + 1e-3) / (N + 1e-3).sum()
         moves = first_transitions(weights, n_steps, STAY)
@@ -319,7 +328,7 @@ class StickyHDPHMM(Estimator):
         S, N = model.likelihood.counts(parameters.tau, parameters.tau_sum)
         self.statistics_, self.counts_ = S, np.maximum(N, 0.0)
         self.rho_, self.omega_ = parameters.rho, parameters.omega
-        self.transitions_ = np.maximum(parameters.transitions, 0.0)
+        self.move_counts_ = np.maximum(parameters.transitions, 0.0)
         self.likelihood_ = self.likelihood_.with_hyperparameters(model.likelihood.hyperparameters)
         self.alpha_, self.kappa_, self.gamma_ = float(model.alpha), float(model.kappa), float(model.gamma)
         self.moves_ = [
@@ -349,7 +358,7 @@ class StickyHDPHMM(Estimator):
     def weights_(self) -> Float:
         """Share of the steps of the fit that each state has, (K,)."""
         check_is_fitted(self)
-        steps = self.transitions_.sum(axis=0)
+        steps = self.move_counts_.sum(axis=0)
         return steps / steps.sum()
 
     @property
@@ -370,7 +379,7 @@ class StickyHDPHMM(Estimator):
 
     def _expected_moves(self) -> Float:
         check_is_fitted(self)
-        theta = self._model.theta(self.transitions_, expected_beta(self.rho_))[:, :-1]
+        theta = self._model.theta(self.move_counts_, expected_beta(self.rho_))[:, :-1]
         return theta / theta.sum(axis=1, keepdims=True)
 
     @property
@@ -432,9 +441,11 @@ class StickyHDPHMM(Estimator):
         Parameters
         ----------
         X, lengths, sequence, order
-            As in `Sequences.of`. The steps of all sequences come one after the other.
+            As in `Sequences.of`. The rows are those of a data frame, in its order; else the steps of all sequences, one
+            after the other.
         """
-        return self._inferred(self._checked(X, lengths, sequence, order))[0].share
+        sequences = self._checked(X, lengths, sequence, order)
+        return _as_given(X, sequences, self._inferred(sequences)[0].share)
 
     predict_proba = transform
 
@@ -446,7 +457,7 @@ class StickyHDPHMM(Estimator):
         Parameters
         ----------
         X, lengths, sequence, order
-            As in `Sequences.of`.
+            As in `Sequences.of`. The states are in the order of the rows of a data frame, as in `transform`.
         path : {"viterbi", "marginal"}, default="viterbi"
             "viterbi": the most probable path of each sequence. "marginal": the most probable state of each step.
         """
@@ -454,13 +465,15 @@ class StickyHDPHMM(Estimator):
             raise InputError(f"path is {path!r}; give 'viterbi' or 'marginal'.")
         sequences = self._checked(X, lengths, sequence, order)
         if path == "marginal":
-            return self._inferred(sequences)[0].share.argmax(axis=1)
+            return _as_given(X, sequences, self._inferred(sequences)[0].share.argmax(axis=1))
         moves, out = np.log(np.maximum(self._expected_moves(), UNLIKELY)), np.empty(sequences.n_steps, np.int64)
         best_path(sequences.offsets, self._log_steps(sequences), moves[0], np.ascontiguousarray(moves[1:]), out)
-        return out
+        return _as_given(X, sequences, out)
 
     def score(self, X: Any, y: Any = None, *, lengths: Any = None, sequence: Any = None, order: Any = None) -> float:
         """Return the log-likelihood of new sequences in nats per step (larger is better).             docs/math (Z10)
+
+        Steps without an observation, such as symbols that the fit has not seen, do not count.
 
         Parameters
         ----------
@@ -469,7 +482,10 @@ class StickyHDPHMM(Estimator):
         y : ignored
         """
         sequences = self._checked(X, lengths, sequence, order)
-        return self._inferred(sequences)[1] / sequences.n_steps
+        n = sequences.n_steps if self.symbols_ is None else np.count_nonzero(sequences.steps.sum(axis=1))
+        if not n:
+            raise InputError("these sequences have no step with an observation that the model knows; give others.")
+        return self._inferred(sequences)[1] / n
 
     @property
     def plot(self) -> StatePictures:
@@ -494,14 +510,14 @@ class StickyHDPHMM(Estimator):
     def _check_fitted_state(self) -> None:
         self.symbols_ = None if self.symbols_ is None else tuple(self.symbols_)
         K, n_rows = self.rho_.size, self.likelihood_.n_rows
-        shapes = {"statistics_": (n_rows, K), "counts_": (K,), "rho_": (K,), "omega_": (K,), "transitions_": (K + 1, K)}
+        shapes = {"statistics_": (n_rows, K), "counts_": (K,), "rho_": (K,), "omega_": (K,), "move_counts_": (K + 1, K)}
         for name, shape in shapes.items():
             if not is_table(getattr(self, name), *shape):
                 raise ValueError(f"{name} is not a finite table of shape {shape}")
         if K == 0 or not are_sticks(self.rho_, self.omega_) or not are_sums(self.counts_):
             raise ValueError("rho_, omega_ or counts_ is out of range")
-        if not are_sums(self.transitions_) or np.abs(self.statistics_).max(initial=0.0) > LARGEST_STATISTIC:
-            raise ValueError("transitions_ or statistics_ holds a number out of its range")
+        if not are_sums(self.move_counts_) or np.abs(self.statistics_).max(initial=0.0) > LARGEST_STATISTIC:
+            raise ValueError("move_counts_ or statistics_ holds a number out of its range")
         if self.symbols_ is None:
             if self.likelihood_.dim != self.n_features_in_:
                 raise ValueError(f"its likelihood has {self.likelihood_.dim} dimensions, not {self.n_features_in_}")
@@ -516,6 +532,15 @@ class StickyHDPHMM(Estimator):
         check_end(self)
         check_learned(self, ["alpha", "gamma", *(["kappa"] if self.kappa_ else [])])
         self._check_parameters()
+
+
+def _as_given(X: Any, sequences: Sequences, found: NDArray) -> Any:
+    """Return what was found for steps in the order of the rows of a table that was given."""
+    if sequences.rows is None or isinstance(X, Sequences):
+        return found
+    given = np.empty_like(found)
+    given[sequences.rows] = found
+    return given
 
 
 def _at_origin(likelihood: Any) -> Any:
