@@ -93,3 +93,11 @@ def test_fit_names_the_numbers_of_topics_and_a_command_that_runs(run, records, t
     found = json.loads(run(*fit, "--force", "--json").stdout)
     assert (found["path"]["best"], found["path"]["overview"]) == (path.best, 20)
     assert len(found["path"]["scores"]) == found["n_topics"]
+
+
+def test_as_many_topics_as_there_are_write_nothing(run, model, fitted):
+    there = set(model.parent.iterdir())
+    n = fitted.n_topics_
+    told = run("reduce", model, "--topics", n).stderr
+    assert told.splitlines() == [f"--topics {n} is {n}, and {model} has as many topics: nothing is written"]
+    assert set(model.parent.iterdir()) == there

@@ -138,3 +138,13 @@ def test_intervals_cover_planted_trends_at_their_rate():
     least, most = stats.binom.interval(0.999, repeats, 0.95)
     assert least <= covered <= most
     assert least <= repeats - rejected <= most
+
+
+def test_dates_of_iso_are_read_beside_a_format():
+    both = Corpus.from_counts([[1]] * 4, metadata={"day": ["01.02.2021", "31.12.2021", "2021-03-04", "2022-05-06"]})
+    expected = ["2021-02-01", "2021-12-31", "2021-03-04", "2022-05-06"]
+    assert days_of(both, None, "%d.%m.%Y").astype(str).tolist() == expected
+    with pytest.raises(InputError, match=r"as %d/%m/%Y \('01.02.2021' of document 0, .*write the others as 2026-11-23"):
+        days_of(both, "day", "%d/%m/%Y")
+    with pytest.raises(InputError, match=r"not a date as %Y-%d-%m"):
+        days_of(both, "day", "%Y-%d-%m")

@@ -1,5 +1,6 @@
 """The commands together, and how they end: exit code 0, 2 with one sentence for bad input, 130 for Ctrl-C."""
 
+import shlex
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -41,7 +42,10 @@ class _Commands(TyperGroup):
             # A wrong use: newer typers raise a class of their own, older ones that of click.
             if not standalone_mode or not hasattr(error, "format_message"):
                 raise
-            command = getattr(getattr(error, "ctx", None), "command_path", None) or "stickbreak"
+            context = getattr(error, "ctx", None)
+            command = getattr(context, "command_path", None) or "stickbreak"
+            if (model := getattr(context, "obj", None)) is not None:  # of stickbreak ask MODEL QUESTION
+                command = command.replace("{MODEL}", "MODEL").replace("MODEL", shlex.quote(str(model)), 1)
             unknown = str(getattr(error, "option_name", ""))
             advice = f"see {command} --help"
             if command == "stickbreak fit" and unknown:

@@ -58,6 +58,7 @@ __all__ = ["OPTIONS", "ask", "question"]
 
 _SNIPPET = 200  # characters of a text
 _CHANCE = 0.05
+_NAMED = 20  # categories, at most, in an error
 _FEW = 3  # words of a document: of fewer, the weights are mostly those of the whole collection
 _SCORES = ("npmi", "umass", "c_v", "exclusivity")
 _LEAST_NPMI, _LEAST_EXCLUSIVITY = 0.02, 0.1  # of a topic that says something
@@ -246,7 +247,7 @@ def _documents(model: Any, arguments: dict[str, Any], wanted: Any) -> dict[str, 
             "documents by --since and --until"
         )
     elif "date_format" in wanted:
-        found["date_format"] = arguments["date_format"]
+        _, found["date_format"] = documents.dating(None, arguments["date_format"])
     if "texts" in wanted and documents.texts is not None:
         found["texts"] = documents.texts(range(documents.corpus.n_documents))
     return {"texts": None, **found, "documents": documents, "X": documents.corpus}
@@ -546,7 +547,12 @@ def _over_time(table: "pd.DataFrame", by: str | None) -> "pd.DataFrame":
     same kind.
     """
     heading = f"Shares by {table.attrs['by']}, as suits the dates; --by names another period." if by is None else ""
-    return with_notes(table, heading=heading)
+    return with_notes(table, heading=heading, days=_days(table))
+
+
+def _days(table: "pd.DataFrame") -> str:
+    """Return how periods are printed: a year as 2021."""
+    return "%Y" if table.attrs.get("by") == "year" else ""
 
 
 @question("trends", "topic_trends")
@@ -561,7 +567,10 @@ def _trends(table: "pd.DataFrame") -> "pd.DataFrame":
     """
     sure = table[table["p"] < _CHANCE]
     grow, shrink = int((sure["change"] > 0).sum()), int((sure["change"] < 0).sum())
-    told = f"{grow:,} of {len(table):,} topics grow and {shrink:,} shrink by more than chance (p below {_CHANCE})."
+    change = f"{grow:,} of {len(table):,} topics grow and {shrink:,} shrink"
+    if sure.empty:
+        change = f"0 of {len(table):,} topics change"
+    told = f"{change} by more than chance (p below {_CHANCE})."
     apart = int((((table["low"] > 0) | (table["high"] < 0)) & (table["p"] >= _CHANCE)).sum())
     if apart:
         more = "1 more topic has an interval" if apart == 1 else f"{apart:,} more topics have an interval"
@@ -578,14 +587,22 @@ def _by(table: "pd.DataFrame", *, only: list[str] | None = None) -> "pd.DataFram
 
     difference is to the documents of all other categories. p is small where that
     is more than chance; it is adjusted for the number of rows of all categories.
+    The largest differences are first: those with p below 0.05, the others, those without p.
     """
     known = table["category"].astype(str)
     for name in only or ():
         if not (known == name).any():
             near = get_close_matches(name, list(known.unique()), 1)
-            advice = f"did you mean {near[0]!r}?" if near else "without --category all are printed"
+            several = [str(one) for one in sorted(table["category"].unique())]
+            there = ", ".join(several[:_NAMED]) + (", ..." if len(several) > _NAMED else "")
+            advice = f"did you mean {near[0]!r}?" if near else f"give one of {there}"
             raise InputError(f"no document has the category {name!r}; {advice}")
-    return table[known.isin(only)].reset_index(drop=True) if only else table
+    asked = table[known.isin(only)].reset_index(drop=True) if only else table
+    told = (
+        f"{int((asked['p'] < _CHANCE).sum()):,} of {len(asked):,} pairs of a topic and a category differ by more than "
+        f"chance (p below {_CHANCE})."
+    )
+    return with_notes(asked, closing=told)
 
 
 @question("words-over-time", "words_over_time")
@@ -616,7 +633,7 @@ def _changed_words(table: "pd.DataFrame", heading: str, level: float) -> "pd.Dat
         f"{len(table):,} of {n_tests:,} pairs of a word and a {table.columns[2]} differ from their topic by more than "
         f"chance; about {level:.0%} of these at most are chance."
     )
-    return with_notes(table, heading=heading, closing=closing, values={"tests": n_tests})
+    return with_notes(table, heading=heading, closing=closing, values={"tests": n_tests}, days=_days(table))
 
 
 @question("effects", "effects")

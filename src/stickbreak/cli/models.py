@@ -520,7 +520,14 @@ def reduce(
         numbers = {"numbers": {str(old): None if new < 0 else new for old, new in enumerate(place.tolist())}}
     else:
         number = _number("overview" if topics is None else topics)
-        reduced = fitted.reduced(getattr(fitted.path_, number) if isinstance(number, str) else number)
+        n_asked = getattr(fitted.path_, number) if isinstance(number, str) else number
+        if n_asked == fitted.n_topics_ and out is None:
+            if as_json:
+                print_json({"model": str(model), "n_topics_before": n_asked, "n_topics": n_asked})
+            elif not quiet:
+                say(f"--topics {number} is {n_asked:,}, and {model} has as many topics: nothing is written")
+            return
+        reduced = fitted.reduced(n_asked)
     reduced._reading = fitted._reading
     out = out or _beside(model, str(reduced.n_topics_))
     reduced.save(out, overwrite=force)

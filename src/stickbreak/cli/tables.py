@@ -44,6 +44,7 @@ _HEADS = {
     "difference": "points of difference",
     "estimate": "points",
 }
+_DAYS = "%Y-%m-%d"  # how days are written
 _LEAST_P = 0.001  # of which a person is told that it is less
 _WITHOUT_PARTNER = -1  # the number of a topic that is in one of two models only
 _MOST_CHARACTERS = 200  # of a cell that is shown to a person
@@ -82,10 +83,11 @@ def with_notes(
     values: Mapping[str, Any] | None = None,
     ends: bool = False,
     picture: str = "",
+    days: str = "",
 ) -> pd.DataFrame:
-    """Return a table with what is said of all its rows."""
+    """Return a table with what is said of all its rows, and how a person reads its days."""
     noted = frame.copy()
-    told = {"heading": heading, "closing": closing, "ends": ends, "picture": picture}
+    told = {"heading": heading, "closing": closing, "ends": ends, "picture": picture, "days": days}
     noted.attrs = {**told, "values": dict(values or {})}
     return noted
 
@@ -106,7 +108,7 @@ def tell_table(frame: pd.DataFrame, *, as_json: bool, as_csv: bool, out: Path | 
         if notes.get("heading"):
             show(notes["heading"])
         last = rows // 2 if notes.get("ends") and len(frame) > rows else 0
-        _print(_with_days(frame.drop(frame.index[rows - last : len(frame) - last])))
+        _print(_with_days(frame.drop(frame.index[rows - last : len(frame) - last]), notes.get("days") or _DAYS))
         if len(frame) > rows:
             left_out = f"{len(frame) - rows:,} {'rows between' if last else 'more rows'}"
             show(f"and {left_out}: --csv prints all, --rows NUMBER more")
@@ -176,10 +178,10 @@ def print_topics(topics: Sequence[Mapping[str, str]]) -> None:
         print_rows(tuple(topics[0]), rows, left=(len(topics[0]) - 1,), least=(5, 7))
 
 
-def _with_days(frame: pd.DataFrame) -> pd.DataFrame:
-    """Write days as 2026-11-28."""
+def _with_days(frame: pd.DataFrame, written: str = _DAYS) -> pd.DataFrame:
+    """Write days as 2026-11-28, or in another format."""
     days = [name for name in frame.columns if frame[name].dtype.kind == "M"]
-    return frame.assign(**{name: frame[name].dt.strftime("%Y-%m-%d") for name in days})
+    return frame.assign(**{name: frame[name].dt.strftime(written) for name in days})
 
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -205,7 +207,7 @@ def csv_text(frame: pd.DataFrame, *, header: bool = True) -> str:
     apart = any(isinstance(cell, str) and (";" in cell or "\t" in cell) for cell in (*plain.columns, *texts))
     quoting = csv.QUOTE_NONNUMERIC if apart else csv.QUOTE_MINIMAL
     text = io.StringIO()
-    plain.to_csv(text, index=False, header=header, quoting=quoting, date_format="%Y-%m-%d", lineterminator="\n")
+    plain.to_csv(text, index=False, header=header, quoting=quoting, date_format=_DAYS, lineterminator="\n")
     return text.getvalue()
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_CATEGORIES = 1000
+_CHANCE = 0.05  # a p from which a difference may be chance
 LEAST_DOCUMENTS = 10  # that are expected to have a topic, and not to have it, where a category is compared
 _ROUNDING = 1e-12  # a sum of squares that is smaller, relative to its parts, is zero
 
@@ -56,7 +57,8 @@ def topics_by(
     -------
     DataFrame
         A row for each topic and category: topic, label, category, mean_weight, low, high, difference, p, tokens and
-        documents of the category.
+        documents of the category. The largest differences are first, those with p below 0.05 before all others, and
+        those without p last; those of one `topic` are in the order of the categories.
 
     Raises
     ------
@@ -95,7 +97,11 @@ def topics_by(
             "documents": np.tile(found.n_documents, n),
         }
     )
-    return frame[frame["documents"] > 0].reset_index(drop=True)
+    frame = frame[frame["documents"] > 0].reset_index(drop=True)
+    if topic is not None:
+        return frame
+    size, p = frame["difference"].abs().fillna(0.0), frame["p"]
+    return frame.iloc[np.lexsort((-size, ~(p < _CHANCE), p.isna()))].reset_index(drop=True)
 
 
 def differences(found: GroupShares) -> tuple[Float, Float]:

@@ -89,13 +89,16 @@ def categories_of(corpus: Corpus, given: Any, parameter: str) -> pd.Series:
     ------
     InputError
         Also if a value is not one that others can be equal to, as a list is, or values cannot be sorted. The lists of a
-        field of JSON lines are read as one category, such as "grain, ship"; an empty one is none.
+        field of JSON lines are read as one category, such as "grain, ship"; an empty one is none. Floats that are all
+        whole numbers are read as these.
     """
     from pandas.api.types import is_string_dtype
 
     values = column_of(corpus, given, parameter)
     if isinstance(given, str | Integral) and is_string_dtype(values):
         values = values.map(_joined)
+    if values.dtype.kind == "f" and np.array_equal(values.dropna(), np.round(values.dropna())):
+        return values.astype("Int64")  # blanks make floats of a column of whole numbers
     if values.dtype != object:
         return values
     advice = "give a text, number or date for each document."
@@ -173,7 +176,11 @@ def only_column_of_dates(corpus: Corpus, date_format: str | None = None) -> str:
     if len(found) == 1:
         return str(found[0])
     example = "2026-11-23" if date_format is None else date_format
-    has = f"several columns of dates ({', '.join(found)})" if found else f"no column of dates such as {example}"
+    there = () if corpus.metadata is None else corpus.metadata.column_names
+    columns = f" among {', '.join(map(repr, there))}" if there else ""
+    has = (
+        f"several columns of dates ({', '.join(found)})" if found else f"no column of dates such as {example}{columns}"
+    )
     raise InputError(
         f"the documents have {has}; name the column with --dates (in Python: dates, which may be an array); if its "
         "dates are written otherwise, say how with --date-format (in Python: date_format)."
@@ -230,15 +237,10 @@ def _is_text(kind: Any) -> bool:
 
 def _holds_dates(column: Any, date_format: str | None) -> bool:
     """Tell whether nearly all texts of a column begin as dates do, or are written in a format."""
-    import pandas as pd
-
     values = column.to_pandas().dropna()
     if not len(values):
         return False
-    if date_format is None:
-        dated = values.str.match(_DATED)
-    else:
-        dated = pd.to_datetime(values, format=date_format, utc=True, errors="coerce").notna()
+    dated = values.str.match(_DATED) if date_format is None else _times(values, date_format).notna()
     return bool(dated.mean() >= 1 - _MOST_WRONG)
 
 
@@ -295,19 +297,34 @@ def _unit_of(known: NDArray[np.float64]) -> str | None:
     return None
 
 
-def _read_days(values: pd.Series, date_format: str | None, name: str) -> Days:
-    """Read text as days. A few values that are none, such as "unknown", count as missing; of many the first is told."""
+def _times(values: pd.Series, date_format: str) -> pd.Series:
+    """Read text in a format; what is not written so may be a date of ISO 8601, unless both begin with the year."""
     import pandas as pd
 
-    found = pd.to_datetime(values, format=date_format or "ISO8601", utc=True, errors="coerce")
+    found = pd.to_datetime(values, format=date_format, utc=True, errors="coerce")
+    if date_format.startswith("%Y"):  # 2021-01-31 is wrong for %Y-%d-%m
+        return found
+    others = values[found.isna() & values.astype("string").str.match(_DATED).fillna(False)]
+    found[others.index] = pd.to_datetime(others, format="ISO8601", utc=True, errors="coerce")
+    return found
+
+
+def _read_days(values: pd.Series, date_format: str | None, name: str) -> Days:
+    """Read text as days. A few values that are none, such as "unknown", count as missing; of many the first is told."""
+    found = _times(values, date_format or "ISO8601")
     there = (values.notna() & (values.astype(str).str.strip() != "")).to_numpy()
     wrong, known = found.isna().to_numpy() & there, int(there.sum())
     if wrong.sum() > _MOST_WRONG * known:
         row = int(np.argmax(wrong))
         first = f"{str(values.iloc[row])!r:.60} of document {row}, and {wrong.sum() - 1:,} more of {known:,}"
+        if date_format is None:
+            raise InputError(
+                f"{name} holds what is not a date ({first}); give dates as 2026-11-23, or say how they are "
+                "written with --date-format %d.%m.%Y (in Python: date_format='%d.%m.%Y')."
+            )
         raise InputError(
-            f"{name} holds what is not a date ({first}); give dates as 2026-11-23, or say how they are "
-            "written with --date-format %d.%m.%Y (in Python: date_format='%d.%m.%Y')."
+            f"{name} holds what is not a date as {date_format} ({first}); give the format of most of its dates, and "
+            "write the others as 2026-11-23, which is read beside it."
         )
     return found.dt.tz_localize(None).to_numpy().astype("datetime64[D]")
 

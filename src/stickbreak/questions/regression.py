@@ -149,7 +149,8 @@ def design_of(corpus: Corpus, formula: str, date_format: str | None = None) -> t
         asked = {str(name) for name in read.required_variables}  # not of all functions: not of bs(year)
     except (FormulaicError, SyntaxError, TypeError) as error:
         raise InputError(
-            f"formula is {formula!r}, which cannot be read ({_plain(error)}); give one as 'year + source'."
+            f"formula is {formula!r}, which cannot be read ({_plain(error)}); give one as 'year + source', with a name "
+            "that has a blank in backticks: `first name`."
         ) from None
     if hasattr(read, "lhs"):
         raise InputError(f"formula is {formula!r}; give its right side only, as 'year + source': the left are topics.")
@@ -198,8 +199,8 @@ def design_of(corpus: Corpus, formula: str, date_format: str | None = None) -> t
 
 
 def _plain(error: Exception) -> str:
-    """Return what an error says, without the colours of a terminal."""
-    return re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    """Return what an error says, without the colours of a terminal and the marks of a place in the formula."""
+    return re.sub(r"\x1b\[[0-9;]*m|[⧛⧚]", "", str(error))
 
 
 class Regression:
