@@ -181,6 +181,7 @@ def test_a_fit_begins_with_windows_of_all_batches():
         (["abcab", "bca"], ("abcab", "bca"), 2),
         (pd.Series(["a", None]), ("a",), 2),
         ([["a", np.nan], ["b"]], ("a", "b"), 3),
+        ([1, None, 10, 2], ("1", "2", "10"), 4),
         (pd.DataFrame({"page": pd.array(["a", None, "b"], dtype="string")}), ("a", "b"), 3),
     ],
 )
@@ -201,6 +202,7 @@ def test_a_flat_row_is_a_sequence_of_symbols(given, symbols, n):
         ("text", {}, "list of arrays"),
         (np.zeros((3, 2)), {"lengths": [1, 1]}, "lengths"),
         (np.zeros((3, 2)), {"sequence": "x"}, "DataFrame"),
+        (pd.DataFrame({"x": [1.0, 2.0]}), {"lengths": [1, 1]}, "lengths cut one array"),
         (pd.DataFrame({"x": [1.0]}), {"sequence": "who"}, "who"),
         (pd.DataFrame({"x": [1.0], "y": ["a"]}), {}, r"neither all numbers nor one of texts \(y\).*--group-field"),
         ([["a"], "b"], {}, "sequence 1 is not"),
@@ -309,6 +311,19 @@ def test_symbols_keep_their_names_from_file_to_file(tmp_path, capsys):
         assert told["n_symbols_outside"] == 1, name
     app(["evaluate", str(tmp_path / "model"), str(tmp_path / "new.csv")], standalone_mode=False)
     assert "1 symbol is not in the model" in capsys.readouterr().out
+
+
+def test_a_date_of_a_parquet_file_is_no_coordinate(tmp_path, capsys):
+    frame = pd.DataFrame({"x": np.linspace(0, 1, 20), "when": pd.date_range("2026-01-01", periods=20)})
+    frame.to_parquet(tmp_path / "steps.parquet")
+    fit = ["fit", str(tmp_path / "steps.parquet"), "--method", "hmm", "--out", str(tmp_path / "model")]
+    assert app(fit, standalone_mode=False) != 0
+    assert "neither all numbers nor one of texts (when)" in capsys.readouterr().err
+    run(*fit, "--dates", "when", "--set", "n_states=2", "--quiet", capsys=capsys)
+    told = run("transform", tmp_path / "model", tmp_path / "steps.parquet", "--quiet", capsys=capsys)
+    assert "0/2026-01-20 00:00:00" in told
+    assert app(["transform", *fit[-1:], fit[1], "--text", "x"], standalone_mode=False) != 0
+    assert "states of vectors, but these are sequences of symbols" in capsys.readouterr().err
 
 
 def test_the_command_line_tells_the_coordinates_before_a_fit(tmp_path, capsys):

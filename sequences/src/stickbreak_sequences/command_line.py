@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -57,7 +58,7 @@ class SequenceTable(Vectors):
         """Read what a fitted model is asked about."""
         settings = known_settings(model, path, {**reading, **({} if metadata is None else {"metadata": metadata})})
         names = getattr(model, "feature_names_in_", None)
-        if names is not None:
+        if names is not None and settings.get("text_field") is None:
             settings["keep"] = names.tolist()
         given = _sequences(path, settings)
         known = model._checked(given)
@@ -193,12 +194,12 @@ def _sequences(path: Location, reading: Mapping[str, Any]) -> Sequences:
         table = table[[*named, *wanted]]
     if text is not None:
         return Sequences.of(table.astype({text: object}), sequence=sequence, order=order)
+    numbers = {}
     for name in table.columns.difference(named):
-        try:
-            table = table.assign(**{name: pd.to_numeric(table[name])})
-        except (TypeError, ValueError):  # texts
-            continue
-    return Sequences.of(table, sequence=sequence, order=order)
+        if table[name].dtype.kind == "O":
+            with suppress(TypeError, ValueError):  # texts stay
+                numbers[name] = pd.to_numeric(table[name])
+    return Sequences.of(table.assign(**numbers), sequence=sequence, order=order)
 
 
 def _table(path: Location, reading: Mapping[str, Any]) -> Any:

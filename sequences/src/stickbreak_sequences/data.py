@@ -120,6 +120,10 @@ class Sequences:
         InputError
             If that cannot be read as sequences.
         """
+        if lengths is not None and (isinstance(X, Sequences) or hasattr(X, "groupby")):
+            raise InputError(
+                f"lengths cut one array, but X is a {type(X).__name__}; give sequence, or leave lengths out."
+            )
         if isinstance(X, Sequences):
             return X._as(symbols, columns)
         if hasattr(X, "columns") and hasattr(X, "groupby"):
@@ -127,8 +131,8 @@ class Sequences:
         if sequence is not None or order is not None:
             raise InputError(f"sequence and order name columns, but X is a {type(X).__name__}; give a DataFrame.")
         if lengths is not None:
-            whole: Any = X if sparse.issparse(X) else np.asarray(X)
-            sizes = _checked_lengths(lengths, whole.shape[0] if whole.ndim else 0)
+            whole: Any = X if sparse.issparse(X) else _array(X, 0)
+            sizes = _checked_lengths(lengths, whole.shape[0])
             cuts = np.concatenate(([0], np.cumsum(sizes)))
             X = [whole[a:b] for a, b in pairwise(cuts)]
         elif sparse.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype != object):
@@ -290,8 +294,9 @@ def _of_table(table: Any, sequence: Hashable | None, order: Hashable | None, cho
     elif wrong or not columns.shape[1]:
         raise InputError(
             f"the columns of the steps are neither all numbers nor one of texts ({', '.join(wrong)[:80] or 'none'}); "
-            "name the column of the sequences (--group-field; in Python: sequence), and keep the columns of vectors "
-            "(--keep) or the one of symbols (--text; in Python give X[['who', 'page']])."
+            "name the columns of the sequences and of their order (--group-field and --dates; in Python: sequence and "
+            "order), and keep the columns of vectors (--keep) or the one of symbols (--text; in Python "
+            "give X[['who', 'page']])."
         )
     else:
         values = columns.to_numpy(dtype=np.float64, na_value=np.nan)
