@@ -49,8 +49,11 @@ def test_copies_are_dropped_where_asked(run, refuse, tmp_path, fast, caplog):
     assert model.left_out_ == different.left_out
     page = (tmp_path / "m" / "report.html").read_text()
     assert "have the words of an earlier one and are left out." in page
-    weights = run("transform", tmp_path / "m", path).stdout
-    assert len(weights.splitlines()) == 1 + 23
+    told = run("transform", tmp_path / "m", path)
+    assert len(told.stdout.splitlines()) == 1 + 23
+    n_copies = 23 - len(different)
+    assert f"23 documents; {n_copies} copies are counted here, and the fit left copies out" in told.stderr
+    assert "copies are counted" not in run("transform", tmp_path / "all", path).stderr
     assert "give 'keep' or 'drop'" in refuse("fit", path, "--out", tmp_path / "x", "--set", "copies=no", *options)
     assert "--set copies=drop" in refuse("count", path, "--out", tmp_path / "c", "--set", "copies=drop")
 

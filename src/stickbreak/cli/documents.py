@@ -205,6 +205,7 @@ class Documents:
             "fixed_vocabulary": reading.get("vocabulary") is not None,
             "dates": dates,
             "date_format": date_format,
+            "without_copies": reading.get("copies") == "drop",
         }
         return cls(corpus, record, 0, texts, path, dict(reading))
 
@@ -322,7 +323,7 @@ class Documents:
     @property
     def summary(self) -> str:
         """Documents, and the words that the model does not know."""
-        told = f"{self.size_of_fit}; {self.outside_sentence()}"
+        told = f"{self.size_of_fit}{self._copies()}; {self.outside_sentence()}"
         n_unknown = int((self.corpus.document_lengths == 0).sum())
         if not n_unknown:
             return told
@@ -334,7 +335,16 @@ class Documents:
         """Documents, and the words that the model does not know where these are many."""
         n_outside = self.n_outside or 0
         many = n_outside > 0 and n_outside >= _MANY * (n_outside + self.corpus.n_tokens)
-        return f"{self.size_of_fit}; {self.outside_sentence()}" if many else self.size_of_fit
+        told = self.size_of_fit + self._copies()
+        return f"{told}; {self.outside_sentence()}" if many else told
+
+    def _copies(self) -> str:
+        """Say how many copies are counted that the fit left out."""
+        if not self.record.get("without_copies"):
+            return ""
+        n = self.corpus.n_documents - self.corpus.first_of_copies().size
+        copies = "1 copy is" if n == 1 else f"{n:,} copies are"
+        return f"; {copies} counted here, and the fit left copies out" if n else ""
 
     def outside_sentence(self) -> str:
         """Say how the words outside the vocabulary were treated."""
