@@ -41,7 +41,7 @@ def row(split: corpora.Split, options: argparse.Namespace) -> Row:
         return model.complete(split.observed, split.held_out, seen=seen).active
 
     scores = score(plain), score(bursts)
-    plain.bursts_ = bursts.bursts_
+    plain.strength_ = bursts.strength_
     found: Row = {
         "collection": split.name,
         "tokens": int(train.n_tokens),
@@ -51,7 +51,7 @@ def row(split: corpora.Split, options: argparse.Namespace) -> Row:
         "bursts": f"{scores[1]:.4f}",
         "gain": f"{scores[1] - scores[0]:+.3f}",
         "plain topics": f"{score(plain) - scores[0]:+.3f}",
-        "strength": f"{bursts.bursts_:.0f}",
+        "strength": f"{bursts.strength_:.0f}",
         "passes": f"{plain.n_laps_}, {bursts.n_laps_}",
         "processor seconds": f"{seconds[0]:.1f}, {seconds[1]:.1f}",
     }

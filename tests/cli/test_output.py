@@ -3,7 +3,7 @@ import logging
 import math
 import warnings
 
-from stickbreak.cli.output import print_json, printable, tell_notices
+from stickbreak.cli.output import print_json, printable, several, tell_notices
 
 
 def test_a_notice_is_told_once(capsys, monkeypatch):
@@ -23,3 +23,7 @@ def test_json_is_strict(capsys):
 
 def test_printable_keeps_letters_of_any_script():
     assert printable("naïve 日本 \t\n\u202e") == "naïve 日本 \ufffd\ufffd\ufffd"
+
+
+def test_one_is_not_several():
+    assert [several(n, "topic") for n in (0, 1, 2000)] == ["0 topics", "1 topic", "2,000 topics"]

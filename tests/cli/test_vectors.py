@@ -166,7 +166,7 @@ def test_folder_of_images_becomes_patches_again_and_again(run, tmp_path):
     assert stickbreak.load(tmp_path / "m").n_features_in_ == 15
     assert '"patch_size":4' in (tmp_path / "m" / "report.html").read_text(encoding="utf-8")
     printed = run("transform", tmp_path / "m", folder / "1.png")
-    assert "1 groups, 50 vectors of 15 numbers" in printed.stderr
+    assert "1 group, 50 vectors of 15 numbers" in printed.stderr
     assert printed.stdout.splitlines()[1].startswith("1.png,")
 
 

@@ -251,8 +251,8 @@ def fitted(planted: Any) -> TopicModel:
 def test_planted_bursts_are_found_and_predict(planted: Any, fitted: TopicModel) -> None:
     corpus, new, truth = planted
     plain = TopicModel(n_topics=4, n_laps=60, random_state=0).fit(corpus)
-    assert fitted.bursts_ == pytest.approx(20.0, rel=0.15)
-    assert plain.bursts_ is None
+    assert fitted.strength_ == pytest.approx(20.0, rel=0.15)
+    assert plain.strength_ is None
     assert fitted.score(new) > plain.score(new) + 0.1
     distance = []
     for model in (fitted, plain):
@@ -261,7 +261,7 @@ def test_planted_bursts_are_found_and_predict(planted: Any, fitted: TopicModel) 
     assert distance[0] < 0.3
     assert distance[0] < distance[1]
     assert fitted._seen_tokens().sum() < 0.7 * corpus.n_tokens
-    assert fitted.trace_["strength"][-1] == fitted.bursts_
+    assert fitted.trace_["strength"][-1] == fitted.strength_
 
 
 def test_bursts_do_no_harm_where_there_are_none() -> None:
@@ -269,14 +269,14 @@ def test_bursts_do_no_harm_where_there_are_none() -> None:
     models = [TopicModel(n_topics=4, n_laps=60, bursts=b, random_state=0).fit(corpus[:500]) for b in (True, False)]
     scores = [model.score(corpus[500:]) for model in models]
     assert scores[0] > scores[1] - 0.01
-    assert models[0].bursts_ > 500.0
+    assert models[0].strength_ > 500.0
 
 
 def test_a_model_with_bursts_is_saved_and_goes_on(planted: Any, fitted: TopicModel, tmp_path: Path) -> None:
     corpus, new, _ = planted
     fitted.save(tmp_path / "model")
     again = load(tmp_path / "model")
-    assert again.bursts_ == fitted.bursts_
+    assert again.strength_ == fitted.strength_
     assert again.score(new) == fitted.score(new)
     options: dict[str, Any] = {"n_topics": 4, "bursts": True, "random_state": 0, "tolerance": None}
     checkpoint = tmp_path / "checkpoint"
@@ -284,16 +284,25 @@ def test_a_model_with_bursts_is_saved_and_goes_on(planted: Any, fitted: TopicMod
     resumed = TopicModel(n_laps=30, **options).fit(corpus, checkpoint=checkpoint, resume=True)
     whole = TopicModel(n_laps=30, **options).fit(corpus)
     np.testing.assert_array_equal(resumed.components_, whole.components_)
-    assert resumed.bursts_ == whole.bursts_
+    assert resumed.strength_ == whole.strength_
 
 
 def test_an_update_keeps_the_strength(planted: Any) -> None:
     corpus, new, _ = planted
     model = TopicModel(n_topics=4, bursts=True, n_laps=30, random_state=0).fit(corpus)
-    before, tokens = model.bursts_, model._expected_counts()[0].sum()
+    before, tokens = model.strength_, model._expected_counts()[0].sum()
     model.update(new)
-    assert model.bursts_ == before
+    assert model.strength_ == before
     assert tokens < model._expected_counts()[0].sum() < tokens + 0.9 * new.n_tokens
+
+
+@pytest.mark.parametrize("bursts", [True, False])
+def test_an_update_neither_adds_bursts_nor_leaves_them_out(planted: Any, bursts: bool) -> None:
+    corpus, new, _ = planted
+    model = TopicModel(n_topics=4, bursts=bursts, n_laps=5, random_state=0).fit(corpus)
+    with pytest.raises(InputError, match=rf"with bursts={bursts}, .* call set_params\(bursts={bursts}\) first"):
+        model.set_params(bursts=not bursts).update(new)
+    assert (model.set_params(bursts=bursts).update(new).strength_ is not None) == bursts
 
 
 def test_parts_threads_and_files_change_no_bit(planted: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -304,7 +313,7 @@ def test_parts_threads_and_files_change_no_bit(planted: Any, monkeypatch: pytest
         found.append(model.fit(corpus))
     for model in found[1:]:
         np.testing.assert_array_equal(model.components_, found[0].components_)
-        assert model.bursts_ == found[0].bursts_
+        assert model.strength_ == found[0].strength_
 
 
 def test_as_many_topics_as_there_are_numbers_leave_none_for_repeats() -> None:

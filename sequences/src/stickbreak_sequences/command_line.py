@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from stickbreak.cli.documents import kept_settings, known_settings, refuse_settings, suffix_of
-from stickbreak.cli.output import MOST_LEAVES
+from stickbreak.cli.output import MOST_LEAVES, several
 from stickbreak.cli.scores import Score, Told
 from stickbreak.cli.settings import limits_of
 from stickbreak.cli.tables import WeightTable
@@ -92,8 +92,8 @@ class SequenceTable(Vectors):
         from stickbreak.corpus.reading.fields import listed
 
         of = self.vectors
-        what = f"{len(of.symbols):,} symbols" if of.symbols is not None else f"{listed(of.columns or ())}"
-        return f"{of.n_sequences:,} sequences, {of.n_steps:,} steps of {what}"
+        what = several(len(of.symbols), "symbol") if of.symbols is not None else f"{listed(of.columns or ())}"
+        return f"{several(of.n_sequences, 'sequence')}, {several(of.n_steps, 'step')} of {what}"
 
     @property
     def summary(self) -> str:
@@ -108,7 +108,7 @@ class SequenceTable(Vectors):
     @property
     def size_of_fit(self) -> str:
         """Sequences and steps."""
-        return f"{self.vectors.n_sequences:,} sequences of {self.vectors.n_steps:,} steps"
+        return f"{several(self.vectors.n_sequences, 'sequence')} of {several(self.vectors.n_steps, 'step')}"
 
     def counts(self, fitted: Self | None = None) -> dict[str, Any]:
         """Return sequences and steps."""

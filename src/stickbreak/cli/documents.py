@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from stickbreak.cli.options import ALL_CORES
-from stickbreak.cli.output import MOST_LEAVES
+from stickbreak.cli.output import MOST_LEAVES, several
 from stickbreak.cli.scores import Score, Told, completion_score, scores_of_words
 from stickbreak.cli.settings import limits_of, named_tokenizer
 from stickbreak.cli.tables import WeightTable, document_weights
@@ -318,7 +318,7 @@ class Documents:
     @property
     def size_of_fit(self) -> str:
         """Documents."""
-        return f"{self.corpus.n_documents:,} documents"
+        return several(self.corpus.n_documents, "document")
 
     @property
     def summary(self) -> str:

@@ -18,6 +18,7 @@ from stickbreak.cli.output import (
     next_lines,
     print_json,
     say,
+    several,
     show,
     show_rest,
     tell_notice,
@@ -123,7 +124,7 @@ class FitJob:
             if self.resume and not self.checkpoint.exists():
                 self._tell(f"there is no checkpoint at {self.checkpoint} yet: the fit begins at the start")
         n = self.n_topics_start(model, train)
-        starting = "" if n is None else f", starting with {n} {train.topic}{'s' * (n != 1)}"
+        starting = "" if n is None else f", starting with {several(n, train.topic)}"
         self._tell(
             f"fitting {train.size_of_fit}{starting}; Ctrl-C stops after the current pass and keeps the model ..."
         )
@@ -265,7 +266,7 @@ def _found(result: FitResult) -> str:
     """Say how many topics there are, in what, and how good they are."""
     noun, n_topics = result.material.topic, result.material.n_topics(result.model)
     given = _how_many(result)
-    found = f"{n_topics:,} {noun}{'s' * (n_topics != 1)} in {result.train.size_of_fit}{given}."
+    found = f"{several(n_topics, noun)} in {result.train.size_of_fit}{given}."
     return found if result.score is None else f"{found} {result.score.sentence}"
 
 

@@ -20,6 +20,7 @@ from stickbreak.cli.output import (
     print_json,
     printable,
     say,
+    several,
     show,
     show_rest,
 )
@@ -151,7 +152,7 @@ def transform(
     if as_json:
         print_json({"out": str(out), **read.counts(), f"n_{kind.topic}s": n_topics})
     elif not quiet:
-        say(f"weights of {n_topics} {kind.topic}s written to {out}")
+        say(f"weights of {several(n_topics, kind.topic)} written to {out}")
 
 
 @o.spread(reading=o.READING)

@@ -25,6 +25,7 @@ __all__ = [
     "print_json",
     "printable",
     "say",
+    "several",
     "show",
     "show_rest",
     "strict_json",
@@ -146,3 +147,8 @@ def check_output(path: Path, *inputs: Location, made: Path | None = None) -> Non
         raise WriteError(f"cannot write {path}: its parent folder does not exist; create it first")
     if not os.access(parent, os.W_OK | os.X_OK):
         raise WriteError(f"cannot write {path}: permission denied; choose a place that you may write to")
+
+
+def several(n: int, noun: str) -> str:
+    """Return a number with its noun: "1 topic", "2,000 topics"."""
+    return f"{n:,} {noun}{'s' * (n != 1)}"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from stickbreak.cli.documents import kept_settings, known_settings, refuse_settings, suffix_of
-from stickbreak.cli.output import MOST_LEAVES
+from stickbreak.cli.output import MOST_LEAVES, several
 from stickbreak.cli.scores import Score, Told
 from stickbreak.cli.settings import limits_of
 from stickbreak.cli.tables import WeightTable
@@ -151,12 +151,12 @@ class Vectors:
     @property
     def size(self) -> str:
         """Groups, vectors and their length."""
-        return f"{self.vectors.n_groups:,} groups, {self.vectors.n_vectors:,} vectors of {self.vectors.dim} numbers"
+        return f"{several(self.vectors.n_groups, 'group')}, {_of_numbers(self.vectors)}"
 
     @property
     def size_of_fit(self) -> str:
         """Groups and vectors."""
-        return f"{self.vectors.n_groups:,} groups of {self.vectors.n_vectors:,} vectors"
+        return f"{several(self.vectors.n_groups, 'group')} of {several(self.vectors.n_vectors, 'vector')}"
 
     @property
     def summary(self) -> str:
@@ -260,12 +260,12 @@ class SingleVectors(Vectors):
     @property
     def size(self) -> str:
         """Vectors and their length."""
-        return f"{self.vectors.n_vectors:,} vectors of {self.vectors.dim} numbers"
+        return _of_numbers(self.vectors)
 
     @property
     def size_of_fit(self) -> str:
         """Vectors."""
-        return f"{self.vectors.n_vectors:,} vectors"
+        return several(self.vectors.n_vectors, "vector")
 
     def split(self, held_out: float, seed: int) -> tuple[Self, Self]:
         """Hold out some of the vectors."""
@@ -305,3 +305,8 @@ def _coordinates(record: Mapping[str, Any] | None, dim: int) -> tuple[str, ...]:
     """Return the names of the coordinates of vectors."""
     names = _columns_of(record)
     return names if names is not None and len(names) == dim else tuple(f"x{j}" for j in range(dim))
+
+
+def _of_numbers(vectors: GroupedVectors) -> str:
+    """Say how many vectors there are, and of how many numbers."""
+    return f"{several(vectors.n_vectors, 'vector')} of {several(vectors.dim, 'number')}"

@@ -137,7 +137,7 @@ class TopicModel(DirichletTopics):
         keep their numbers, and other topics have its smallest number for every word.
     learn : sequence of {"alpha", "eta"}, default=("alpha",)
         Hyperparameters that are learned, in every fifth pass from pass 10 on: alpha with a value for each topic, eta as
-        one. Their priors are Gamma(1, 1).
+        one. Their priors are Gamma(1, 1). With bursts their strength is always learned.
     seeds : dict of str to list of str, optional
         Words of topics that you expect, by the names of these topics. They come first, in this order, and each keeps
         its number and its name, as its label: others may join it, and it joins none. Words that the documents lack are
@@ -181,9 +181,9 @@ class TopicModel(DirichletTopics):
     alpha_, eta_ : float
         The hyperparameters at the end, learned or given: alpha as it predicts best, which may be more than in the last
         pass. `eta_` is an array (W,) where one was given, and the smallest number of a table.
-    bursts_ : float or None
+    strength_ : float or None
         With bursts: how many tokens of a document its topics are worth, learned. A document of n tokens repeats one of
-        them with probability n / (n + bursts_). None without bursts.
+        them with probability n / (n + strength_). None without bursts.
     started_ : int
         Number of topics that the fit began with.
     labels_ : dict of int to str
@@ -196,7 +196,7 @@ class TopicModel(DirichletTopics):
         Last entry of "objective" in `trace_`.
     trace_ : dict of ndarray of shape (n_laps_,)
         One entry for each pass: "lap" (its number), "objective", "n_topics", "seconds", "moved" (1 while it is too
-        early to stop), "alpha", "eta" (unless it is an array), "strength" (with bursts: `bursts_`). The objective is in
+        early to stop), "alpha", "eta" (unless it is an array), "strength" (with bursts). The objective is in
         nats per token: each token given all others.
     n_laps_ : int
         Number of passes done.
@@ -252,7 +252,7 @@ class TopicModel(DirichletTopics):
         "label_names_",
         "label_curve_",
         "started_",
-        "bursts_",
+        "strength_",
         "_digamma_gain",
         "_factor",
     )
@@ -271,7 +271,7 @@ class TopicModel(DirichletTopics):
     _takes_labels = True
 
     started_: int
-    bursts_: float | None
+    strength_: float | None
     _digamma_gain: float  # what the documents say of alpha beside the tables, for updates
     _factor: float  # alpha_ divided by the alpha of the last pass
 
@@ -311,7 +311,7 @@ class TopicModel(DirichletTopics):
     @property
     def _strength(self) -> float:
         """How many tokens of a document the topics are worth; infinite without bursts.        docs/math (L22)"""
-        return math.inf if self.bursts_ is None else self.bursts_
+        return math.inf if self.strength_ is None else self.strength_
 
     def starting_topics(self, X: Any) -> int:
         """Return the most topics that a fit to these documents begins with.
@@ -415,7 +415,7 @@ class TopicModel(DirichletTopics):
             self._factor = expected
         self._take_topics(laps.chain.mean(), laps.priors.with_weights(self._factor * laps.priors.a))
         self.started_, self.n_documents_seen_ = laps.started, n_documents
-        self.bursts_ = laps.priors.strength if laps.priors.bursts else None
+        self.strength_ = laps.priors.strength if laps.priors.bursts else None
         self._digamma_gain = laps.chain.digamma_gain(laps.priors)
         if self.n_topics is None:
             self.stop_reason_ += f" It began with {laps.started} topics and ended with {self.n_topics_}."
@@ -464,6 +464,12 @@ class TopicModel(DirichletTopics):
             If the documents hold no token.
         """
         check_is_fitted(self)
+        fitted_with = self.strength_ is not None
+        if self.bursts != fitted_with:
+            raise InputError(
+                f"bursts is {self.bursts}, but this model was fitted with bursts={fitted_with}, which an update keeps; "
+                f"call set_params(bursts={fitted_with}) first, or fit all documents again."
+            )
         documents = self._with_new_words(X)
         check_tokens(documents)
         self._take_known_labels(documents, column_named(X, labels))
@@ -494,7 +500,7 @@ class TopicModel(DirichletTopics):
         super()._check_fitted_state()
         require(len(self.label_names_) <= len(self.components_), "its labels have no topics")
         require(is_concentration(self._factor), "the factor of its alpha is out of its range")
-        require(self.bursts_ is None or is_concentration(self.bursts_), "its bursts_ is out of its range")
+        require(self.strength_ is None or is_concentration(self.strength_), "its strength_ is out of its range")
         require(
             isinstance(self._digamma_gain, float) and 0.0 <= self._digamma_gain < math.inf,
             "its documents say nothing of alpha",
