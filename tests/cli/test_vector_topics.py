@@ -55,7 +55,7 @@ def test_topics_of_vectors_have_the_words_of_their_texts(run, frame, tmp_path, s
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--vectors", "other"], "other"),
+        (["--vectors", "other"], "--vectors is 'other', which is no column of the documents; give one, or FILE.npy"),
         (["--method", "vectors"], "--method vectors needs a vector of each document"),
         (["--method", "hybrid", "--vectors", "embedding"], "--vectors is for --method vectors, but --method is hybrid"),
         (["--vectors", "embedding", "--held-out", "0.1"], "--held-out predicts words"),

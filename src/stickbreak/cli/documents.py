@@ -110,6 +110,7 @@ def _read(
     vocabulary: Any = None,
 ) -> tuple[Corpus, Texts | None]:
     """Return documents, and the function that reads their texts by rows, if there are texts."""
+    from stickbreak.corpus.reading.fields import NoSuchField
     from stickbreak.corpus.reading.readers import read_beside, read_texts, read_with_rows, with_columns
 
     vectors = reading.get("vectors")
@@ -120,9 +121,14 @@ def _read(
         if isinstance(keep, list):
             keep = [name for name in keep if name not in table.column_names]
     source = _source(path, reading, keep)
-    corpus, rows = read_with_rows(
-        path, source.settings, text, vocabulary or reading.get("vocabulary"), reading.get("copies", "keep")
-    )
+    try:
+        corpus, rows = read_with_rows(
+            path, source.settings, text, vocabulary or reading.get("vocabulary"), reading.get("copies", "keep")
+        )
+    except NoSuchField as error:
+        if error.field == vectors:
+            raise _no_column(vectors) from None
+        raise
     if metadata is not None:
         corpus = with_columns(corpus, table if rows is None else table.take(rows), metadata)
     if vectors is not None:
@@ -151,10 +157,15 @@ def _with_vectors(corpus: Corpus, vectors: str, rows: Any) -> Corpus:
         return Corpus.from_counts(corpus, vectors=values if rows is None else values[rows])
     metadata = corpus.metadata
     if metadata is None or vectors not in metadata.column_names:
-        raise InputError(f"--vectors is {vectors!r:.40}, which is no column of the documents; give one, or FILE.npy")
+        raise _no_column(vectors)
     others = metadata.drop_columns([vectors])
     bare = replace(corpus, metadata=others if others.num_columns else None)
     return Corpus.from_counts(bare, vectors=metadata[vectors])
+
+
+def _no_column(vectors: str) -> InputError:
+    """Say that --vectors names no column."""
+    return InputError(f"--vectors is {vectors!r:.40}, which is no column of the documents; give one, or FILE.npy")
 
 
 def _source(path: Location, reading: Mapping[str, Any], keep: Any = None) -> TextSource:

@@ -22,6 +22,12 @@ _NAMES = ("id", "name", "title")
 _WORDS_OF_A_TEXT = 5
 
 
+class NoSuchField(ReadError):
+    """Records lack a field that was to be kept."""
+
+    field = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """The fields that a caller asks for."""
@@ -61,7 +67,9 @@ class Asked:
         kept = {field: found_in(record, field) for field in self.keep}
         missing = next((field for field, found in kept.items() if found is None), None)
         if missing is not None:
-            raise ReadError(f"{where} has no field {missing!r:.60}; name another one: {listed(record)}{hint}")
+            error = NoSuchField(f"{where} has no field {missing!r:.60}; name another one: {listed(record)}{hint}")
+            error.field = missing
+            raise error
         return Fields(text, name, {field: str(found) for field, found in kept.items()})
 
     def _only_text(self, record: Mapping[str, object], where: str) -> str | None:
