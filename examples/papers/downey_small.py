@@ -220,10 +220,12 @@ STUDY = Study(
     (
         Claim("With many topics trees have a lower perplexity than LDA", "Table 3", lower("LDA"),
               "LDA is ahead with 108 topics, and its figure there is level with these trees of 972 leaves. They begin "
-              "with all leaves. Trees that grow to 972 leaves, after 50 passes, are ahead of it (see above the table)."),
+              "with all leaves. Trees that grow to 972 leaves, after 50 passes, are ahead of it (see above the "
+              "table)."),
         Claim("With many topics trees have a lower perplexity than nested HDPs", "Table 3",
               lower("NestedHDP", *PACHINKO),
-              "A single NestedHDP with 972 topics had 1254. Pachinko, a model of two levels, had 1020 with 108 topics."),
+              "A single NestedHDP with 972 topics had 1254. Pachinko, a model of two levels, had 1020 with 108 "
+              "topics."),
         Claim("LDA is more coherent with few topics, trees with many", "Table 2", coherent),
         Claim("Tall trees predict a little better than wide ones with most numbers of topics", "Table 3", taller,
               "Three runs of each. The differences are below 1 %, and runs of one kind differ by more."),
