@@ -147,17 +147,30 @@ class StickyHDPHMM(Estimator):
 
     _fitted_arrays: ClassVar[tuple[str, ...]] = ("statistics_", "counts_", "rho_", "omega_", "move_counts_")
     _fitted_values: ClassVar[tuple[str, ...]] = (
-        *Estimator._fitted_values, "alpha_", "kappa_", "gamma_", "symbols_", "n_features_in_", "moves_",
-    )  # fmt: skip
+        *Estimator._fitted_values,
+        "alpha_",
+        "kappa_",
+        "gamma_",
+        "symbols_",
+        "n_features_in_",
+        "moves_",
+    )
     _learnable: ClassVar[tuple[str, ...]] = ("alpha", "kappa", "gamma", "eta", "scale")
     unit: ClassVar[str] = "step"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **Estimator._parameter_constraints, "n_states": [whole(1)],
+        **Estimator._parameter_constraints,
+        "n_states": [whole(1)],
         "likelihood": [one_of(("auto", *FAMILIES)), Likelihood],
-        "alpha": CONCENTRATION, "gamma": CONCENTRATION, "kappa": [NOT_STICKY, *CONCENTRATION], "eta": CONCENTRATION,
-        "learn": [list, tuple], "moves": [list, tuple], "tolerance": [*TOLERANCES], "n_batches": [None, whole(1)],
+        "alpha": CONCENTRATION,
+        "gamma": CONCENTRATION,
+        "kappa": [NOT_STICKY, *CONCENTRATION],
+        "eta": CONCENTRATION,
+        "learn": [list, tuple],
+        "moves": [list, tuple],
+        "tolerance": [*TOLERANCES],
+        "n_batches": [None, whole(1)],
         "batches_at_once": [whole(1)],
-    }  # fmt: skip
+    }
 
     statistics_: Float
     counts_: Float
@@ -168,21 +181,41 @@ class StickyHDPHMM(Estimator):
     symbols_: Sequence[str] | None
 
     def __init__(
-        self, *, n_states: int = 20, likelihood: str | VectorLikelihood = "auto", alpha: float = 1.0,
-        kappa: float = 10.0, gamma: float = 5.0, eta: float = 0.1, learn: Sequence[str] = (),
-        moves: Sequence[str] = MOVES, n_laps: int = 100, tolerance: float = 1e-5, n_batches: int | None = None,
-        batches_at_once: int = 1, scratch: PathLike | None = None,
-        random_state: int | np.random.RandomState | None = None, n_jobs: int | None = None, verbose: bool = False,
-    ) -> None:  # fmt: skip
-        self.n_states, self.likelihood, self.learn, self.moves = n_states, likelihood, learn, moves
-        self.alpha, self.kappa, self.gamma, self.eta = alpha, kappa, gamma, eta
-        self.n_laps, self.tolerance, self.n_batches, self.batches_at_once = (
-            n_laps,
-            tolerance,
-            n_batches,
-            batches_at_once,
-        )
-        self.scratch, self.random_state, self.n_jobs, self.verbose = scratch, random_state, n_jobs, verbose
+        self,
+        *,
+        n_states: int = 20,
+        likelihood: str | VectorLikelihood = "auto",
+        alpha: float = 1.0,
+        kappa: float = 10.0,
+        gamma: float = 5.0,
+        eta: float = 0.1,
+        learn: Sequence[str] = (),
+        moves: Sequence[str] = MOVES,
+        n_laps: int = 100,
+        tolerance: float = 1e-5,
+        n_batches: int | None = None,
+        batches_at_once: int = 1,
+        scratch: PathLike | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_states = n_states
+        self.likelihood = likelihood
+        self.alpha = alpha
+        self.kappa = kappa
+        self.gamma = gamma
+        self.eta = eta
+        self.learn = learn
+        self.moves = moves
+        self.n_laps = n_laps
+        self.tolerance = tolerance
+        self.n_batches = n_batches
+        self.batches_at_once = batches_at_once
+        self.scratch = scratch
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -6,8 +6,8 @@ from collections.abc import Sequence, Sized
 
 import numpy as np
 
+from stickbreak.corpus import csr
 from stickbreak.corpus.corpus import Corpus
-from stickbreak.corpus.csr import in_columns as moved
 from stickbreak.corpus.validation import checked_vocabulary
 from stickbreak.exceptions import InputError
 
@@ -72,6 +72,6 @@ def only_numbered(corpus: Corpus, words: tuple[str, ...]) -> bool:
 
 def in_columns(corpus: Corpus, column: np.ndarray, words: tuple[str, ...]) -> Corpus:
     """Count documents in other columns."""
-    counts = moved(corpus.counts, column, len(words))
+    counts = csr.in_columns(corpus.counts, column, len(words))
     options, vectors = corpus.text_options, corpus.vectors
     return Corpus(counts, words, corpus.names, corpus.metadata, text_options=options, vectors=vectors)

@@ -158,10 +158,12 @@ class Gatherer:
 
 
 class Portion:
-    """Documents that are counted together; while they are, their names and what is kept of them are set aside."""
+    """Documents that are counted together, about `most_bytes` of text; keeps their names and columns meanwhile."""
 
-    def __init__(self, first: Block, rest: Iterator[Block], keep: tuple[str, ...], step: float = math.inf) -> None:
-        self._first, self._rest, self._keep, self._step = first, rest, keep, step  # about so many bytes of text
+    def __init__(
+        self, first: Block, rest: Iterator[Block], keep: tuple[str, ...], most_bytes: float = math.inf
+    ) -> None:
+        self._first, self._rest, self._keep, self._most_bytes = first, rest, keep, most_bytes
         self.names: list[tuple[Any, int]] = []
         self.gatherer = Gatherer(() if keep == ALL else keep)
 
@@ -173,7 +175,7 @@ class Portion:
                 self.gatherer.add(block.kept, len(block), written=block.written)
             yield block
             size += block.texts.nbytes
-            found = next(self._rest, None) if size < self._step else None
+            found = next(self._rest, None) if size < self._most_bytes else None
             if found is None:
                 return
             block = found

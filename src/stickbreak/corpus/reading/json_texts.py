@@ -257,8 +257,8 @@ def _parsed(lines: bytes, fields: Fields, schema: Any) -> Block | None:
             read_options=arrow_json.ReadOptions(use_threads=False, block_size=len(lines) + 1),
             parse_options=arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore"),
         )
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        return None
+    except pa.ArrowInvalid:
+        return None  # Python's json reads these lines, and says which of them is wrong
     arrays = {name: pa.concat_arrays(table.column(name).chunks) for name in fields.columns if table.num_rows}
     if not arrays or arrays[fields.text].null_count or not _is_whole(lines, table.num_rows):
         return None

@@ -112,7 +112,7 @@ def take_topic(k, n_here, topic, n, place):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def repeats(before, fresh, rng):
-    """Draw whether a token repeats one of so many before it, given the weight of its having a topic."""
+    """Draw whether a token is a repeat. The `before` tokens of its word weigh 1 each, a fresh token weighs `fresh`."""
     return uniform(rng) * (before + fresh) < before
 
 
