@@ -296,8 +296,8 @@ function showGroups(n) {
   byId("path-number").textContent = plural(n, "group");
   if (path.scores.length)
     byId("path-told").textContent = lost > 2 * error
-      ? `Words that were taken out are ${fixed(Math.exp(lost), 2)} times less probable than with ${path.best < K ? plural(path.best, "group") : "all topics"}: ${fixed(score)} nats per token, ${fixed(lost)} below (standard error ${fixed(error)}).`
-      : `No other number of groups is known to predict words that were taken out better: ${fixed(score)} nats per token.`;
+      ? `With these groups a held-out word is ${fixed(Math.exp(lost), 2)} times less probable than with ${path.best < K ? plural(path.best, "group") : "all topics"}: ${fixed(score)} nats per token, ${fixed(lost)} below (standard error ${fixed(error)}).`
+      : `No other number of groups is known to predict held-out words better: ${fixed(score)} nats per token.`;
   listGroups(found, (group) => groupRow(group, found[0].share || 1));
 }
 // The map and the picture over time follow the slider.
