@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 import numpy as np
 
@@ -13,21 +11,13 @@ from stickbreak.corpus import Corpus
 
 
 def after_each_lap(model: VariationalHDP, corpus: Corpus) -> Iterator[VariationalHDP]:
-    """Yield the model after each lap of one fit: it stops there and goes on from its checkpoint, to the same bits.
-
-    The seconds of the trace leave the checkpoints out.
-    """
-    n_laps, start_seconds = model.n_laps, 0.0
-    with tempfile.TemporaryDirectory() as place:
-        for lap in range(1, n_laps + 1):
-            model.set_params(n_laps=lap).fit(corpus, checkpoint=Path(place) / "fit", resume=True)
-            if lap == 1:
-                start_seconds = model.start_seconds_
-            model.start_seconds_ = start_seconds
-            model.set_params(n_laps=n_laps)
-            yield model
-            if model.converged_:
-                return
+    """Yield the model after each lap of one fit, which goes on to the same bits."""
+    n_laps = model.n_laps
+    model.set_params(n_laps=1).fit(corpus)
+    model.set_params(n_laps=n_laps)
+    yield model
+    while model.n_laps_ < n_laps and not model.converged_:
+        yield model.continue_fit(corpus, n_laps=1)
 
 
 def topics_holding(model: VariationalHDP, corpus: Corpus, share: float = 0.99) -> int:
