@@ -529,10 +529,13 @@ def _one(corpus: "Corpus", document: str | None) -> "Corpus":
 
 def _with_texts(table: "pd.DataFrame", documents: Documents) -> "pd.DataFrame":
     """Add the beginnings of texts, if there are any; row numbers leave."""
+    from stickbreak.corpus.preparing import readable
+
     plain, rows = table.drop(columns="row"), table["row"].tolist()
     if documents.texts is None:
         return plain
-    return plain.assign(text=[" ".join(text.split())[:_SNIPPET] for text in documents.texts(rows)])
+    texts = readable(documents.texts(rows), documents.corpus.text_options)
+    return plain.assign(text=[" ".join(text.split())[:_SNIPPET] for text in texts])
 
 
 # Time and categories.

@@ -324,7 +324,10 @@ class Documents:
     def size(self) -> str:
         """Documents, words and tokens."""
         corpus = self.corpus
-        return f"{corpus.n_documents:,} documents, {corpus.n_tokens:,} words, {corpus.n_words:,} of them different"
+        n_empty = int((corpus.document_lengths == 0).sum())
+        without = f" ({n_empty:,} without a word that counts)" if n_empty else ""
+        words = f"{corpus.n_tokens:,} words, {corpus.n_words:,} of them different"
+        return f"{corpus.n_documents:,} documents{without}, {words}"
 
     @property
     def size_of_fit(self) -> str:

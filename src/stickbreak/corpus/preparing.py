@@ -83,6 +83,12 @@ def _without(text: str, stripped: tuple[str, ...]) -> str:
     return _ADDRESS.sub(" ", text) if "urls" in stripped else text
 
 
+def readable(texts: Iterable[str], options: TextOptions | None) -> list[str]:
+    """Return texts as they are shown: without tags, where tags are not counted."""
+    tags = ("html",) if options is not None and "html" in options.stripped else ()
+    return [_without(text, tags) for text in texts]
+
+
 def settled(options: TextOptions, blocks: Iterator[Block]) -> tuple[TextOptions, Iterator[Block]]:
     """Settle by the first texts what options leave open, and tell what they leave out; return all texts again."""
     first = next(blocks, None)

@@ -189,7 +189,7 @@ def build_report(
     beside = [] if corpus.metadata is None else list(corpus.metadata.column_names)[:_MOST_COLUMNS]
     shown_rows = rows_shown(shares.example_rows, rows, seed)
     asked_rows = np.union1d(shown_rows, on_map).tolist()
-    known = None if texts is None else fetch_texts(texts, asked_rows, corpus.n_documents)
+    known = None if texts is None else fetch_texts(texts, asked_rows, corpus)
     writer_of_documents = DocumentWriter(shown, corpus, lengths, known, beside, snippet_length)
     documents = _documents(writer_of_documents, shares, shown_rows)
     place = {one.row: i for i, one in enumerate(documents)}

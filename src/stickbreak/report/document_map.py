@@ -68,7 +68,7 @@ def build_map(
     check_same_words(model, corpus)
     asked = as_topics(model)
     found = document_map(asked, corpus, max_documents, seed)
-    known = None if texts is None else fetch_texts(texts, found.rows.tolist(), corpus.n_documents)
+    known = None if texts is None else fetch_texts(texts, found.rows.tolist(), corpus)
     told = describe_map(found, corpus, known, asked.vocabulary_, asked.word_distributions(found.numbers))
     return MapData(title or f"Map of {corpus.n_documents:,} documents", package_version(), told)
 

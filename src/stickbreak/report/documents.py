@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from stickbreak.corpus import Corpus
+from stickbreak.corpus.preparing import readable
 from stickbreak.exceptions import InputError
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.prediction.words import document_blocks
@@ -123,16 +124,19 @@ def _plain(value: Any) -> str | None:
     return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
 
 
-def fetch_texts(texts: Texts, rows: Sequence[int], n_documents: int) -> dict[int, str]:
-    """Return the texts of some documents by row; a function is called once."""
+def fetch_texts(texts: Texts, rows: Sequence[int], corpus: Corpus) -> dict[int, str]:
+    """Return the texts of some documents by row, as they are shown; a function is called once."""
     if callable(texts):
         found = texts(rows)
         if len(found) != len(rows):
             raise InputError(f"texts returned {len(found)} texts for {len(rows)} documents; return one for each row.")
-        return dict(zip(rows, found, strict=True))
-    if len(texts) != n_documents:
-        raise InputError(f"there are {len(texts)} texts for {n_documents} documents; give one text for each document.")
-    return {row: texts[row] for row in rows}
+    elif len(texts) != corpus.n_documents:
+        raise InputError(
+            f"there are {len(texts)} texts for {corpus.n_documents} documents; give one text for each document."
+        )
+    else:
+        found = [texts[row] for row in rows]
+    return dict(zip(rows, readable(found, corpus.text_options), strict=True))
 
 
 def best_passage(text: str, words: frozenset[str], length: int) -> str:
