@@ -8,6 +8,7 @@ import pytest
 import stickbreak
 from stickbreak import Corpus
 from stickbreak.comparison import align
+from stickbreak.plots.figures import shared_topics
 from stickbreak.report import render_comparison
 
 NAMES = ("<script>alert(1)</script>", "b & c")
@@ -54,6 +55,16 @@ def test_bands_are_as_wide_as_what_topics_share(ribbons, found):
     assert set(drawn) == set(zip(*(found.shared >= 0.001).nonzero(), strict=True))
     for pair, value in drawn.items():
         assert value == pytest.approx(found.shared[pair], rel=1e-5)
+
+
+def test_topics_without_a_band_have_no_bar_that_would_displace_the_others():
+    sides = ([(0, "a", 0.6), (1, "b", 0.0), (2, "c", 0.4)], [(7, "d", 0.4), (8, "e", 0.6)])
+    (drawn,) = shared_topics(("m", "n"), sides, {(0, 8): 0.6, (2, 7): 0.4, (1, 7): 1e-5}, {(0, 8)})["data"]
+    node, link = drawn["node"], drawn["link"]
+    assert node["label"] == ("a", "c", "d", "e")
+    assert len(node["x"]) == len(node["y"]) == len({*link["source"], *link["target"]}) == 4
+    ends = zip(link["source"], link["target"], strict=True)
+    assert [(node["label"][a], node["label"][b]) for a, b in ends] == [("a", "e"), ("c", "d")]
 
 
 @pytest.mark.parametrize("viewport", ["NARROW", "WIDE"])

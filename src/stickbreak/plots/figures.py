@@ -24,6 +24,7 @@ _LEAST_WIDTH = 0.02  # of the bar of a period, as a share of the widest
 _CHANCE = 0.05  # a p from which a difference may be chance
 _FOLDS = 3.0  # powers of two at the ends of a scale of colours
 _PAD = 4  # pixels between the bars of two topics
+_MOST_HEIGHT, _LETTERS = 1600, 9  # pixels: of the bars of two models, of a bar that is labelled
 _LEAST_SHARED = 0.001  # of all tokens: thinner bands between two models are left out
 
 
@@ -515,26 +516,32 @@ def shared_topics(
     """
     import plotly.graph_objects as go
 
-    place = [{number: i for i, (number, *_) in enumerate(side)} for side in topics]
     bands = {pair: share for pair, share in shared.items() if share >= _LEAST_SHARED}
-    nodes = [(side, *topic) for side in (0, 1) for topic in topics[side]]
-    most = max(max(map(len, topics)), 12)
-    height = 18 * most
+    drawn = [{pair[side] for pair in bands} for side in (0, 1)]  # a bar without a band would displace the others
+    nodes = [(side, *topic) for side in (0, 1) for topic in topics[side] if topic[0] in drawn[side]]
+    place = [{number: i for i, (of, number, *_) in enumerate(nodes) if of == side} for side in (0, 1)]
+    most = max(*map(len, place), 12)
+    height = min(18 * most, _MOST_HEIGHT)
+    pad = min(_PAD, 0.3 * height / most)
+    bars = [bar for side in (0, 1) for bar in _bars([*place[side]], side, bands, most * pad / height)]
     links = go.Sankey(
         arrangement="fixed",
         node={
-            "label": [shortened([label], _LABEL) for _, _, label, _ in nodes],
+            "label": [
+                shortened([label], _LABEL) if size * height >= _LETTERS else ""
+                for (_, _, label, _), (_, size) in zip(nodes, bars, strict=True)
+            ],
             "x": [0.001 if side == 0 else 0.999 for side, *_ in nodes],
-            "y": [y for side in (0, 1) for y in _middles([*place[side]], side, bands, most * _PAD / height)],
+            "y": [middle for middle, _ in bars],
             "customdata": [f"{number}  {shortened([label], _WORDS)}: {share:.2%}" for _, number, label, share in nodes],
             "hovertemplate": "%{customdata}<extra></extra>",
             "color": [COLOURS[0] if side == 0 else COLOURS[1] for side, *_ in nodes],
-            "pad": _PAD,
+            "pad": pad,
             "thickness": 14,
         },
         link={
             "source": [place[0][a] for a, _ in bands],
-            "target": [len(topics[0]) + place[1][b] for _, b in bands],
+            "target": [place[1][b] for _, b in bands],
             "value": list(bands.values()),
             "color": [faded(COLOURS[2], 0.5) if pair in same else faded(COLOURS[6], 0.15) for pair in bands],
             "customdata": [f"{a} and {b}: {share:.2%} of all tokens" for (a, b), share in bands.items()],
@@ -545,13 +552,15 @@ def shared_topics(
     return figure([links], title, height=60 + height, margin={"l": 10, "r": 10, "t": 50, "b": 10})
 
 
-def _middles(numbers: Sequence[int], side: int, bands: Mapping[tuple[int, int], float], empty: float) -> list[float]:
-    """Return the heights of the middles of bars below each other, as shares of the picture; `empty`: of all gaps."""
+def _bars(
+    numbers: Sequence[int], side: int, bands: Mapping[tuple[int, int], float], empty: float
+) -> list[tuple[float, float]]:
+    """Return (middle, height) of bars below each other, as shares of the picture; `empty`: of all gaps."""
     sizes = np.zeros(len(numbers))
     place = {number: i for i, number in enumerate(numbers)}
     for pair, share in bands.items():
         sizes[place[pair[side]]] += share
     sizes *= (1 - empty) / max(float(sizes.sum()), 1e-300)
     gap = empty / max(len(numbers), 1)
-    middles: list[float] = (np.cumsum(sizes + gap) - sizes / 2 - gap / 2).tolist()
-    return [min(max(y, 0.001), 0.999) for y in middles]
+    middles = np.cumsum(sizes + gap) - sizes / 2 - gap / 2
+    return [(min(max(y, 0.001), 0.999), size) for y, size in zip(middles.tolist(), sizes.tolist(), strict=True)]
