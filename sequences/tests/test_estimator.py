@@ -159,6 +159,10 @@ def test_rows_are_ordered_by_numbers_and_dates_as_they_are_meant():
     assert Sequences.of(frame, order="when").rows.tolist() == [1, 0, 2]
     dates = frame.assign(when=["2026-01-02T10:00", "2026-01-02", "2026-02-01"])
     assert Sequences.of(dates, order="when").rows.tolist() == [1, 0, 2]
+    written = frame.assign(when=["02.01.2026", "01.01.2026", "01.02.2026"])
+    assert Sequences.of(written, order="when", date_format="%d.%m.%Y").rows.tolist() == [1, 0, 2]
+    with pytest.raises(InputError, match=r"'02.01.2026'.*--date-format"):
+        Sequences.of(written, order="when")
     with pytest.raises(InputError, match="'2/1/2026', which is no number and no date"):
         Sequences.of(frame.assign(when=["2/1/2026", "10/1/2026", "3/1/2026"]), order="when")
     for missing in ([1.0, np.nan, 2.0], ["1", "", "2"], [None, "1", "2"]):

@@ -21,7 +21,7 @@ from stickbreak.storage.urls import Location
 if TYPE_CHECKING:
     from stickbreak_sequences.data import Sequences
 
-OWN = ("text_field", "dates", "keep")  # options for words that sequences have, too
+OWN = ("text_field", "dates", "date_format", "keep")  # options for words that sequences have, too
 ELSEWHERE = {name: option for name, option in FOR_WORDS.items() if name not in OWN} | {
     "patch_size": "--patch-size",
     "n_patches": "--patches",
@@ -33,6 +33,7 @@ ELSEWHERE = {name: option for name, option in FOR_WORDS.items() if name not in O
 class SequenceTable(Vectors):
     """Sequences of a table: ``--group-field`` names the column of sequences, ``--dates`` that of their order.
 
+    ``--date-format`` says how the order is written.
     ``--text`` names a column of symbols; without it, the other columns are the vectors, or those that ``--keep`` names.
     """
 
@@ -192,14 +193,15 @@ def _sequences(path: Location, reading: Mapping[str, Any]) -> Sequences:
         raise InputError(f"{path} has no column {missing[0]!r}; it has {', '.join(map(str, table.columns))}")
     if wanted is not None:
         table = table[[*named, *wanted]]
+    named_columns: dict[str, Any] = {"sequence": sequence, "order": order, "date_format": reading.get("date_format")}
     if text is not None:
-        return Sequences.of(table.astype({text: object}), sequence=sequence, order=order)
+        return Sequences.of(table.astype({text: object}), **named_columns)
     numbers = {}
     for name in table.columns.difference(named):
         if table[name].dtype.kind == "O":
             with suppress(TypeError, ValueError):  # texts stay
                 numbers[name] = pd.to_numeric(table[name])
-    return Sequences.of(table.assign(**numbers), sequence=sequence, order=order)
+    return Sequences.of(table.assign(**numbers), **named_columns)
 
 
 def _table(path: Location, reading: Mapping[str, Any]) -> Any:

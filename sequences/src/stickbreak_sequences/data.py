@@ -90,6 +90,7 @@ class Sequences:
         *,
         symbols: Sequence[str] | None = None,
         columns: Sequence[str] | None = None,
+        date_format: str | None = None,
     ) -> Sequences:
         """Make sequences of what a person has.
 
@@ -110,6 +111,8 @@ class Sequences:
             The symbols of the fit. Others leave their step without an observation.
         columns : sequence of str, optional
             The columns of the vectors of the fit, which are taken from a table by their names.
+        date_format : str, optional
+            How dates in the column of the order are written, such as "%d.%m.%Y".
 
         Returns
         -------
@@ -127,7 +130,7 @@ class Sequences:
         if isinstance(X, Sequences):
             return X._as(symbols, columns)
         if hasattr(X, "columns") and hasattr(X, "groupby"):
-            return _of_table(X, sequence, order, columns)._as(symbols, columns)
+            return _of_table(X, sequence, order, columns, date_format)._as(symbols, columns)
         if sequence is not None or order is not None:
             raise InputError(f"sequence and order name columns, but X is a {type(X).__name__}; give a DataFrame.")
         if lengths is not None:
@@ -248,7 +251,7 @@ def _are_missing(values: Any) -> NDArray[np.bool_]:
     return np.array([is_missing(x) or (isinstance(x, str) and x == "") for x in values.tolist()], bool)
 
 
-def _order_of(column: Any, name: Hashable) -> Any:
+def _order_of(column: Any, name: Hashable, date_format: str | None) -> Any:
     """Return what a column of numbers, dates or texts of these is sorted by."""
     import pandas as pd
 
@@ -260,17 +263,24 @@ def _order_of(column: Any, name: Hashable) -> Any:
     numbers = pd.to_numeric(column, errors="coerce")
     if numbers.notna().all():
         return numbers
-    dates = pd.to_datetime(column, format="ISO8601", utc=True, errors="coerce")
+    dates = pd.to_datetime(column, format=date_format or "ISO8601", utc=True, errors="coerce")
     if dates.isna().any():
         wrong = column[dates.isna()].iloc[0]
         raise InputError(
-            f"the column {name!r:.40} holds {wrong!r:.40}, which is no number and no date such as 2026-11-23; "
-            "write its values so."
+            f"the column {name!r:.40} holds {wrong!r:.40}, which is no number and no date such as "
+            f"{date_format or '2026-11-23'}; say how dates are written (--date-format %d.%m.%Y; in Python convert them "
+            "by pandas.to_datetime)."
         )
     return dates
 
 
-def _of_table(table: Any, sequence: Hashable | None, order: Hashable | None, chosen: Sequence[str] | None) -> Sequences:
+def _of_table(
+    table: Any,
+    sequence: Hashable | None,
+    order: Hashable | None,
+    chosen: Sequence[str] | None,
+    date_format: str | None,
+) -> Sequences:
     """Return the sequences of a table with a row for each step, in the order of their first rows."""
     for what, name in (("sequence", sequence), ("order", order)):
         if name is not None and name not in table.columns:
@@ -282,7 +292,7 @@ def _of_table(table: Any, sequence: Hashable | None, order: Hashable | None, cho
         group, values = table[sequence].factorize(use_na_sentinel=False)
         names = tuple(map(str, values))
     if order is not None:
-        rows = _order_of(table[order], order).sort_values(kind="stable").index.to_numpy()
+        rows = _order_of(table[order], order, date_format).sort_values(kind="stable").index.to_numpy()
     rows = rows[np.argsort(group[rows], kind="stable")]
     columns = table.iloc[rows].drop(columns=[name for name in (sequence, order) if name is not None])
     if chosen is not None:

@@ -225,7 +225,7 @@ def fit(
     if not quiet:
         say(f"reading {input} ...")
     if not words:
-        beside = o.given_options({"dates": dates, "metadata": metadata, "keep": keep})
+        beside = o.given_options({"dates": dates, "date_format": date_format, "metadata": metadata, "keep": keep})
         material = kind.read(input, {**reading, **beside}, asking=f"--method {method}")
     else:
         text = text_options(stop_words, min_df, max_df, reading.get("tokenizer"), limits_of(reading), counting)

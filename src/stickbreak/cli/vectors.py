@@ -23,7 +23,8 @@ __all__ = ["SingleVectors", "Vectors"]
 FOR_WORDS = {
     "text_field": "--text", "name_field": "--name-field", "vocabulary": "--vocabulary", "tokenizer": "--tokenizer",
     "header": "--no-header", "bad_rows": "--bad-rows", "encoding_errors": "--encoding-errors",
-    "dates": "--dates", "metadata": "--metadata", "keep": "--keep", "vectors": "--vectors",
+    "dates": "--dates", "date_format": "--date-format", "metadata": "--metadata", "keep": "--keep",
+    "vectors": "--vectors",
 }  # fmt: skip
 _DIRECTIONS = 3  # of a component, in the table
 _PATCH_SIZE, _MOST_PATCHES = 8, 1000  # of images
