@@ -59,6 +59,7 @@ FAMILIES: dict[str, dict[str, Command]] = {
     "Trees": {
         "tree-passes": Command("trees.passes", "seconds of a pass, by the number of leaves"),
         "tree-perplexity": Command("trees.perplexity", "perplexity and coherence beside LDA"),
+        "tree-learned": Command("trees.learned", "trees whose shape is learned: planted ones, and beside other trees"),
     },
     "Large collections": {
         "large-count": Command("large.count", "texts to counts beside CountVectorizer"),

@@ -46,6 +46,7 @@ LONG = (  # left to `make test-long`; patterns of paths below tests/
         "contract/test_what_is_given.py",
     ),  # trials by chance
     *("sampling/test_max_topics.py", "sampling/test_exact_posteriors.py", "sampling/test_geweke.py"),  # long laws
+    "backoff_tree/test_learned_planted.py",
     *("sampling/test_word_priors.py", "sampling/test_subtopics.py"),
     *("variational/test_planted.py", "variational/test_vector_births.py", "variational/moves/test_log.py"),
     *("test_typing.py", "test_contributing.py"),  # mypy and pip

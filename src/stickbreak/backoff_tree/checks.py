@@ -13,13 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from stickbreak.backoff_tree.document_blocks import BLOCK_TOKENS
 from stickbreak.backoff_tree.laps import TreeSettings
 from stickbreak.backoff_tree.sampler import LEARNABLE
-from stickbreak.backoff_tree.shape import Shape, shape_of
+from stickbreak.backoff_tree.shape import Shape, TreeShape, shape_of
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.checks import check_bytes, check_names, check_whole
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.ranges import LEAST_DISCOUNT, are_discounts
 from stickbreak.storage.memory import memory_installed
+from stickbreak.topics.estimator import MOST_FOUND
 
 ENTRY_BYTES = 35.0  # of a pair of word and leaf with tokens: in the lists, their sums and their directories
 LEAF_BYTES = 40.0  # of a leaf: what words add up to there, and the backoff
@@ -38,6 +39,7 @@ class Parameters(Protocol):
     learn: Sequence[str]
     learn_every: int
     n_laps: int
+    seeds: Any
     stages: Sequence[int] | None
     stage_sweeps: int
     updates: str
@@ -46,6 +48,8 @@ class Parameters(Protocol):
 
 def check_parameters(given: Parameters) -> None:
     """Refuse what no fit could make sense of, whatever its documents."""
+    if is_learned(given.branching):
+        _check_learned(given)
     settings = tree_settings(given)
     if len(settings.stages) * settings.stage_sweeps >= given.n_laps:
         raise InputError(
@@ -57,7 +61,9 @@ def check_parameters(given: Parameters) -> None:
 def tree_settings(given: Parameters) -> TreeSettings:
     """Return what the parameters of a fit stand for."""
     check_names("learn", given.learn, LEARNABLE)
-    shape = shape_of(given.branching, int(given.n_topics))
+    learned = is_learned(given.branching)
+    # of a tree that is learned, one as large as it can become stands for it
+    shape = TreeShape((MOST_FOUND,)) if learned else shape_of(given.branching, int(given.n_topics))
     alpha, eta = discounts("alpha", given.alpha, shape), discounts("eta", given.eta, shape)
     return TreeSettings(
         shape,
@@ -69,7 +75,13 @@ def tree_settings(given: Parameters) -> TreeSettings:
         int(given.learn_every),
         given.updates == "serial",
         None if given.smoothing_share is None else float(given.smoothing_share),
+        learned,
     )
+
+
+def is_learned(branching: Any) -> bool:
+    """Whether the tree is learned."""
+    return isinstance(branching, str) and branching == "learned"
 
 
 def check_sizes(corpus: Corpus, settings: TreeSettings, *, blocks: int, in_files: bool) -> None:
@@ -126,6 +138,19 @@ def checked_leaves(given: ArrayLike, n_tokens: Int) -> Int:
     if bad:
         raise InputError(f"leaf {bad[0]} has no token; choose from the leaves with tokens (leaves_).")
     return chosen.astype(np.int64)
+
+
+def _check_learned(given: Parameters) -> None:
+    """Refuse what goes with a given tree alone."""
+    for name, value in (("stages", given.stages), ("seeds", given.seeds)):
+        if value is not None:
+            raise InputError(f"{name} is for a tree that is given, but branching is 'learned'; leave one of them out.")
+    for name in ("alpha", "eta"):
+        if not isinstance(getattr(given, name), Real):
+            raise InputError(
+                f"{name} has a discount for each level, but branching is 'learned', and so the number of levels is; "
+                "give their sum."
+            )
 
 
 def _stages(given: Parameters, shape: Shape) -> tuple[int, ...]:

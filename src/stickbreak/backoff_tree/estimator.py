@@ -15,8 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from stickbreak.backoff_tree.checks import check_parameters, check_sizes, checked_leaves, tree_settings
 from stickbreak.backoff_tree.document_blocks import DocumentBlocks, check_counts, leaves_in
 from stickbreak.backoff_tree.laps import TreeLaps
+from stickbreak.backoff_tree.learned import LearnedTreeLaps
 from stickbreak.backoff_tree.model import TreeModel, TreeRule
-from stickbreak.backoff_tree.nodes import TopicNode, tree_of
+from stickbreak.backoff_tree.nodes import TopicNode, paths_of_words, tree_of
 from stickbreak.backoff_tree.sampler import LEARNABLE
 from stickbreak.backoff_tree.seeds import KnownWords, leaves_of
 from stickbreak.backoff_tree.shape import Shape, shape_of
@@ -56,12 +57,14 @@ class BackoffTreeTopics(TopicEstimator):
     Parameters
     ----------
     n_topics : int, default=972
-        Minimum number of leaves of the tree. Ignored if `branching` gives the children or the paths.
-    branching : {"wide", "tall"}, sequence of int, or sequence of str, default="wide"
+        Minimum number of leaves of the tree. Ignored if `branching` gives the children or the paths, or is "learned".
+    branching : {"wide", "tall", "learned"}, sequence of int, or sequence of str, default="wide"
         Shape of the tree: a name, the children at each level, or the path of each leaf. "wide": few levels, with up to
         12 or more children; "tall": many levels, with 2 or 3 children. (Both are from the paper.) Numbers are the
         children of a node at each level from the root down. Paths such as "science/physics/optics" make a tree of any
-        shape, whose nodes have these names.
+        shape, whose nodes have these names. "learned": `TopicModel` finds the leaves, the joins of its topics are the
+        first tree, and moves change its shape between passes (docs/math (T17), (T18)). Its nodes are named by their
+        most relevant words.
     alpha : float or sequence of float, default=0.9
         Sum of the discounts of documents along a path, shared equally by its levels. A sequence gives one discount for
         each level from the root down. If alpha is learned, these are the initial values.
@@ -194,7 +197,7 @@ class BackoffTreeTopics(TopicEstimator):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **TopicEstimator._parameter_constraints,
         "n_topics": [whole(1)],
-        "branching": [one_of(("wide", "tall")), list, tuple, np.ndarray],
+        "branching": [one_of(("wide", "tall", "learned")), list, tuple, np.ndarray],
         "alpha": [Real, "array-like"],
         "eta": [Real, "array-like"],
         "smoothing_share": [None, between(LEAST_SHARE, MOST_SHARE)],
@@ -264,9 +267,9 @@ class BackoffTreeTopics(TopicEstimator):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        check_parameters(self)
         if self.seeds is not None:
             leaves_of(tuple(self.seeds or ()), tree_settings(self).shape)  # refuses what has no leaf
-        check_parameters(self)
 
     @all_or_nothing
     def expand(self, X: Any, k: int, *, n_laps: int, callback: Callback | None = None) -> Self:
@@ -305,8 +308,10 @@ class BackoffTreeTopics(TopicEstimator):
 
     def _laps(self, documents: Corpus, seed: int, engine: Engine) -> TreeLaps:
         leaves, settings = leaves_in(scratch_folder(self.scratch, engine.workers)), tree_settings(self)
-        known = self._known(documents, settings.shape)
-        return TreeLaps(DocumentBlocks(documents, engine, leaves), settings, seed, engine, known)
+        blocks = DocumentBlocks(documents, engine, leaves)
+        if settings.learned:
+            return LearnedTreeLaps(documents, blocks, settings, seed, engine)
+        return TreeLaps(blocks, settings, seed, engine, self._known(documents, settings.shape))
 
     def _settled(self, documents: Corpus) -> dict[str, Any]:
         """Return the stages: those of a short fit are fewer, and a longer one does not go on from it."""
@@ -676,6 +681,9 @@ class BackoffTreeTopics(TopicEstimator):
         self.branching_, self.smoothing_share_ = sampler.shape.as_values, sampler.smoothing_share
         self._take_seeds(sampler.known, sampler.shape)
         self._model = self._build()
+        if laps.settings.learned:
+            self.branching_ = paths_of_words(self._model, self.vocabulary_)
+            self._model = self._build()
 
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state that no fit can have left."""

@@ -35,6 +35,7 @@ class TreeSettings:
     learn_every: int = 5
     at_once: bool = False
     smoothing_share: float | None = None  # None: C is solved
+    learned: bool = False  # whether `shape` only stands for one that is learned
 
 
 class TreeLaps:
@@ -92,6 +93,7 @@ class TreeLaps:
             if sampler.n_passes % settings.learn_every == 0:
                 for name in settings.learn:
                     self._likelihood[name] = learn(sampler, name, self._engine, search=sampler.settled)
+                moved |= self._reshape()
             objective = sampler.sweep(self._engine)
             columns = {"n_leaves": float(sampler.shape.n_leaves)}
             for name, delta in (("alpha", sampler.delta_doc), ("eta", sampler.delta_word)):
@@ -111,6 +113,10 @@ class TreeLaps:
             sampler.expand(shape, float(settings.delta_doc[h]), float(settings.delta_word[h]), MOST)
             grown = True
         return grown
+
+    def _reshape(self) -> bool:
+        """Change the shape of the tree, which is learned; return whether it has changed."""
+        return False
 
     def snapshot(self) -> Packed:
         """Return arrays and plain values that all further passes depend on."""

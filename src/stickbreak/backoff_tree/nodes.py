@@ -269,3 +269,26 @@ class TopicNode(Node):
 def tree_of(model: TreeModel, vocabulary: tuple[str, ...]) -> TopicNode:
     """Return the root of the tree of a model; the vocabulary has a name for each word."""
     return TopicNode(_TreeData(model, vocabulary), 0, 0)
+
+
+def paths_of_words(model: TreeModel, vocabulary: tuple[str, ...], n_words: int = 3) -> list[str]:
+    """Return the paths of the leaves of a taxonomy, its nodes named by their most relevant words.
+
+    Nodes without tokens keep their names; of siblings with the same words the later ones get a number.
+    """
+    shape, names = model.shape, dict[tuple[int, int], str]()
+    for node in tree_of(model, vocabulary).walk():
+        names[node.level, node.index] = ", ".join(node.top_words(n_words)).replace("/", " ")
+    paths, siblings = [], dict[str, dict[str, int]]()  # below each path: whose each name is
+    for z in range(shape.n_leaves):
+        path = ""
+        for h in range(1, int(shape.leaf_levels(np.array(z))) + 1):
+            a = int(shape.node_of(np.array(z), h))
+            name = wanted = names.get((h, a)) or shape.name_of(h, a) or str(a)
+            taken, again = siblings.setdefault(path, {}), 1
+            while taken.setdefault(name, a) != a:
+                again += 1
+                name = f"{wanted} ({again})"
+            path = f"{path}/{name}" if path else name
+        paths.append(path)
+    return paths

@@ -89,6 +89,10 @@ class TreeSampler:
         self.backoff = solve_backoff(n_tokens, n_words, self.of_words(), self.shape, self.smoothing_share)
         return self.backoff
 
+    def marginal(self, engine: Engine) -> Float:
+        """Return P* of the leaves as they are; 0 where no token is.                                  docs/math (T8)"""
+        return np.where(self.counts(engine)[1].n_tokens > 0, self.solve(engine).prob, 0.0)
+
     def of_documents(self) -> Discounts:
         """Return the discounts of documents as they are."""
         return Discounts.of(self.delta_doc, self.shape)
@@ -139,6 +143,12 @@ class TreeSampler:
             for delta in (np.append(self.delta_doc, delta_doc), np.append(self.delta_word, delta_word))
         )
 
+    def reshape(self, shape: Shape, to: Int32, delta_doc: Float, delta_word: Float) -> None:
+        """Take a tree with the same leaves, where leaf z is leaf to[z], and its discounts."""
+        self.shape, self.delta_doc, self.delta_word = shape, delta_doc, delta_word
+        self.blocks.put(to[z] for z in self.blocks.leaves)
+        self.recount()
+
     def n_used(self, engine: Engine) -> int:
         """Return the number of leaves with tokens."""
         return int(np.count_nonzero(self.counts(engine)[1].n_tokens))
@@ -156,30 +166,30 @@ def learn(sampler: TreeSampler, name: str, engine: Engine, *, search: bool = Tru
     key = key_of(sampler.seed, sampler.n_passes, f"learn {name}")
     rng, shape = np.random.Generator(np.random.Philox(key=int(key))), sampler.shape
     if name == "alpha":
-        likelihood = document_likelihood(*_of_documents(sampler.blocks, rng), key, shape)
+        likelihood = document_likelihood(*leaves_of_documents(sampler.blocks, SAMPLE, rng), key, shape)
         if not search:
             return likelihood(sampler.delta_doc)
         sampler.delta_doc, value = beam_search(likelihood, sampler.delta_doc)
         return value
     counts, totals = sampler.counts(engine)
-    entries = LeafEntries.of(*_of_words(counts, totals, rng), shape)
-    likelihood = word_likelihood(entries, np.where(totals.n_tokens > 0, sampler.solve(engine).prob, 0.0), shape)
+    entries = LeafEntries.of(*leaves_of_words(counts, totals, SAMPLE, rng), shape)
+    likelihood = word_likelihood(entries, sampler.marginal(engine), shape)
     if not search:
         return likelihood(sampler.delta_word)
     sampler.delta_word, value = beam_search(likelihood, sampler.delta_word)
     return value
 
 
-def _of_documents(blocks: DocumentBlocks, rng: np.random.Generator) -> tuple[Int, Int32]:
-    """Return where the tokens of some documents begin, and the leaf of each."""
-    chosen, lengths = sample_of_groups(blocks.start, SAMPLE, rng), np.diff(blocks.start)
+def leaves_of_documents(blocks: DocumentBlocks, most: int, rng: np.random.Generator) -> tuple[Int, Int32]:
+    """Return where the tokens of some documents begin, and the leaf of each; about `most` tokens."""
+    chosen, lengths = sample_of_groups(blocks.start, most, rng), np.diff(blocks.start)
     chosen = chosen[lengths[chosen] > 0]
     return np.concatenate(([0], np.cumsum(lengths[chosen]))), np.concatenate(blocks.of_documents(chosen))
 
 
-def _of_words(counts: WordCounts, totals: Totals, rng: np.random.Generator) -> tuple[Int, Int32]:
-    """Return word, numbered again, and leaf of all tokens of some words."""
-    chosen = sample_of_groups(np.concatenate(([0], np.cumsum(totals.of_word))), SAMPLE, rng)
+def leaves_of_words(counts: WordCounts, totals: Totals, most: int, rng: np.random.Generator) -> tuple[Int, Int32]:
+    """Return word, numbered again, and leaf of all tokens of some words; about `most` tokens."""
+    chosen = sample_of_groups(np.concatenate(([0], np.cumsum(totals.of_word))), most, rng)
     chosen = chosen[totals.of_word[chosen] > 0]
     where = np.concatenate([np.arange(counts.start[w], counts.start[w + 1]) for w in chosen])
     leaf = np.repeat(counts.leaf[where], counts.n[where])

@@ -366,7 +366,8 @@ def shape_of(branching: str | Sequence[int] | Sequence[str] | NDArray, n_leaves:
     if branching == "tall":
         return TreeShape(_tall(int(n_leaves)))
     raise InputError(
-        f"branching is {branching!r}; give 'wide', 'tall', the children at each level, or the paths of leaves."
+        f"branching is {branching!r}; give 'wide', 'tall', 'learned', the children at each level, or the paths of "
+        "leaves."
     )
 
 
