@@ -153,7 +153,7 @@ STUDY = Study(
         Claim("30 to 50 % of the restarts are accepted", "Sec. 4.1", share_accepted,
               "Counted over all laps: in later ones documents have settled, and most of these fits start from topics "
               "that were found before. On planted documents from "
-              "random topics 78 % are in the first lap, and 27 % in all (below).",
+              "random topics 78 % are in the first lap, and 31 % in all (below).",
               parts=("moves", "moves-others")),
     ),
     draw,

@@ -144,10 +144,10 @@ STUDY = Study(
     keys, measure, rows,
     (
         Claim("On 1.8 million documents no merge and no delete is accepted", "Sec. 6.2", none_accepted,
-              "A twentieth of the documents, from the topics of random documents, to the end: 44 laps, 680 processor "
-              "seconds, and 8.7 GiB, since each lap writes a checkpoint. All ten merges are in laps 2 to 9."),
+              "A million documents, from the topics of random documents, to the end: 46 laps, 73 minutes of a thread, "
+              "12.6 GiB. All eleven merges are in laps 2 to 10, and the held-out score is at its end in lap 10."),
         Claim("On 1.8 million documents three in four restarts are accepted", "Sec. 6.2", partial(restarts, low=0.7),
-              "From lap 10 on documents have settled, and fewer than 3 % are accepted."),
+              "Above 70 % in the first three laps, 29 % in lap 10. Then documents have settled: 1 % and fewer."),
     ),
     draw,
 )  # fmt: skip
