@@ -171,6 +171,10 @@ def test_a_planted_shape_is_found_from_given_leaves():
         while search.move_nodes(rng):
             pass
         assert search.groups == groups
+    lowest = next(g for g in sorted(groups, key=len) if len(g) > 2 and not any(other < g for other in groups))
+    search.take(groups | {frozenset(sorted(lowest)[:2])})
+    search.cut_nodes(rng)
+    assert search.groups == groups
 
 
 LEARNED = {"branching": "learned", "n_laps": 7, "learn_every": 2, "random_state": 0}
@@ -189,8 +193,11 @@ def fitted(corpus):
 
 def test_nodes_are_named_by_their_words(fitted):
     for node in fitted.tree_.walk():
+        assert node.shown_name is None
         if node.level:
-            assert node.name.startswith(", ".join(node.top_words(3)).replace("/", " "))
+            shared = node.parent.top_words()
+            words = [word for word in node.top_words() if word not in shared] or node.top_words()
+            assert node.name.split(" (")[0] == ", ".join(words[:3]).replace("/", " ")
     assert len(set(fitted.branching_)) == fitted.n_leaves_ >= 2
     again = BackoffTreeTopics(branching=fitted.branching_)
     assert again.branching == fitted.branching_

@@ -107,8 +107,8 @@ class LearnedTreeLaps(TreeLaps):
 
         Nodes of a level that is new are judged again by the discounts that are learned with them.
         """
-        sampler = self.sampler
-        if not sampler.settled:
+        sampler, search_number = self.sampler, self.sampler.n_passes // self.settings.learn_every
+        if not sampler.settled or search_number & (search_number - 1):  # ever more seldom: 0, 1, 2, 4, 8, ...
             return False
         rng = stream_at(sampler.seed, "moves of the shape", sampler.n_passes)
         before = sampler.shape.branching

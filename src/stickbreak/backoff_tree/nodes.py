@@ -271,14 +271,14 @@ def tree_of(model: TreeModel, vocabulary: tuple[str, ...]) -> TopicNode:
     return TopicNode(_TreeData(model, vocabulary), 0, 0)
 
 
-def paths_of_words(model: TreeModel, vocabulary: tuple[str, ...], n_words: int = 3) -> list[str]:
-    """Return the paths of the leaves of a taxonomy, its nodes named by their most relevant words.
+def paths_of_words(model: TreeModel, vocabulary: tuple[str, ...]) -> list[str]:
+    """Return the paths of the leaves of a taxonomy, its nodes named by their words.
 
     Nodes without tokens keep their names; of siblings with the same words the later ones get a number.
     """
     shape, names = model.shape, dict[tuple[int, int], str]()
     for node in tree_of(model, vocabulary).walk():
-        names[node.level, node.index] = ", ".join(node.top_words(n_words)).replace("/", " ")
+        names[node.level, node.index] = node.name_by_words()
     paths, siblings = [], dict[str, dict[str, int]]()  # below each path: whose each name is
     for z in range(shape.n_leaves):
         path = ""

@@ -693,7 +693,8 @@ def _tree(
         }
     )
     values = {"n_topics": root.n_topics, "branching": list(root.branching) or None}
-    return with_notes(table, values=values, picture=_picture(table, root.n_tokens))
+    names = [one.shown_name for one, _ in nodes]
+    return with_notes(table, values=values, picture=_picture(table.assign(name=names), root.n_tokens))
 
 
 def _below(node: Any, depth: int, most: int) -> Iterator[tuple[Any, Sequence[Any]]]:

@@ -283,7 +283,9 @@ def _how_many(result: FitResult) -> str:
 def _is_given(result: FitResult) -> bool:
     """Tell whether the number of topics was set before the fit."""
     given = result.job.method == DEFAULT and result.model.n_topics is not None
-    return given or METHODS[result.job.method].given_number
+    branching = getattr(result.model, "branching", None)
+    learned = isinstance(branching, str) and branching == "learned"
+    return given or (METHODS[result.job.method].given_number and not learned)
 
 
 def _notes(result: FitResult) -> Iterator[str]:

@@ -10,6 +10,8 @@ from stickbreak.fitting.checks import check_whole
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.prediction.words import words_to_show
 
+NAME_WORDS = 3
+
 
 class Node(ABC):
     """A place in a tree, from which one goes up to the parent and down to the children."""
@@ -34,6 +36,23 @@ class Node(ABC):
     @abstractmethod
     def _best(self, n: int) -> tuple[Int, Float]:
         """Return the words that say most, by their columns, with their probabilities."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str | None:
+        """The name of the node; None if it has none."""
+
+    @property
+    def shown_name(self) -> str | None:
+        """The name, unless it is made of the words that are shown beside it."""
+        return None if self.name is not None and self.name.startswith(self.name_by_words()) else self.name
+
+    def name_by_words(self) -> str:
+        """Return a name: the most relevant words that are not among those of the parent."""
+        words = self.top_words()
+        shared = () if self.parent is None else self.parent.top_words()
+        own = [word for word in words if word not in shared] or words
+        return ", ".join(own[:NAME_WORDS]).replace("/", " ")
 
     @property
     def siblings(self) -> tuple[Self, ...]:

@@ -269,7 +269,7 @@ def describe_tree(model: Any, most_nodes: int = MOST_NODES) -> TreeReport | None
         TreeNode(
             parent=parent,
             child=node.path[-1] if node.level else 0,
-            name=node.name,
+            name=node.shown_name,
             topic=node.topic,
             n_own=_own_tokens(node),
             n_tokens=node.n_tokens,
