@@ -40,6 +40,9 @@ FAMILIES: dict[str, dict[str, Command]] = {
     "Default": {
         "default": Command("topics.default", "the default on many kinds of collections: topics, scores, seconds"),
         "bursts": Command("topics.bursts", "the default with words that come again, beside without: scores, seconds"),
+        "power-laws": Command(
+            "topics.power_laws", "Pitman-Yor priors of words and of topics beside Dirichlet ones: completion"
+        ),
         "layouts": Command("topics.layouts", "layouts of the map of documents: seconds, neighbours kept"),
     },
     "Variational": {
