@@ -14,6 +14,7 @@ from stickbreak.backoff_tree.moves import (
     LeafSequences,
     ShapeSearch,
     groups_of,
+    levels_of,
     shape_of_groups,
 )
 from stickbreak.backoff_tree.sampler import learn, leaves_of_documents, leaves_of_words
@@ -105,24 +106,32 @@ class LearnedTreeLaps(TreeLaps):
     def _reshape(self) -> bool:
         """Make moves of the shape that raise the likelihood of the leaves.                           docs/math (T18)
 
-        Nodes of a level that is new are judged again by the discounts that are learned with them.
+        A level more is kept if they are more likely with it, by the discounts that are learned for it.
         """
         sampler, search_number = self.sampler, self.sampler.n_passes // self.settings.learn_every
         if not sampler.settled or search_number & (search_number - 1):  # ever more seldom: 0, 1, 2, 4, 8, ...
             return False
         rng = stream_at(sampler.seed, "moves of the shape", sampler.n_passes)
-        before = sampler.shape.branching
-        depth = sampler.shape.depth
-        deltas = with_a_level_more(sampler.delta_doc), with_a_level_more(sampler.delta_word)
-        search = self._search(*deltas, rng)
+        before, former = sampler.shape.branching, (sampler.delta_doc, sampler.delta_word)
+        search = self._search(*former, rng)
         search.move_nodes(rng)
-        self._take_shape(search.groups, *deltas)
-        if sampler.shape.depth > depth:
-            for name in self.settings.learn:
-                self._likelihood[name] = learn(sampler, name, self._engine)
-            search = self._search(sampler.delta_doc, sampler.delta_word, rng)
-            search.cut_nodes(rng)
-            self._take_shape(search.groups, sampler.delta_doc, sampler.delta_word)
+        more = [with_a_level_more(delta) for delta in former]
+        deeper = search.with_discounts(search.groups, *more)
+        deeper.move_nodes(rng)
+        if max(levels_of(deeper.groups).values(), default=0) < sampler.shape.depth:
+            self._take_shape(search.groups, *former)
+            return sampler.shape.branching != before
+        to = self._take_shape(deeper.groups, *more)
+        for name in self.settings.learn:
+            self._likelihood[name] = learn(sampler, name, self._engine)
+        trial = self._search(sampler.delta_doc, sampler.delta_word, rng)
+        trial.cut_nodes(rng)
+        shallow = frozenset(frozenset(to[list(group)].tolist()) for group in search.groups)
+        search = trial.with_discounts(shallow, *former)
+        if search.objective < trial.objective:
+            self._take_shape(trial.groups, sampler.delta_doc, sampler.delta_word)
+        else:
+            self._take_shape(search.groups, *former)
         return sampler.shape.branching != before
 
     def _search(self, delta_doc: Float, delta_word: Float, rng: np.random.Generator) -> ShapeSearch:
@@ -135,13 +144,11 @@ class LearnedTreeLaps(TreeLaps):
         words = LeafSequences.of(start_of_word, leaf_of_word, sampler.marginal(engine), delta_word, rng)
         return ShapeSearch(groups_of(sampler.shape), (documents, words))
 
-    def _take_shape(self, groups: Groups, delta_doc: Float, delta_word: Float) -> None:
-        """Take a shape; discounts of a level that it lacks go, and those of a level that both have stay."""
-        sampler = self.sampler
-        shape, to = shape_of_groups(groups, sampler.shape.n_leaves)
-        if shape.depth <= sampler.shape.depth:
-            delta_doc, delta_word = sampler.delta_doc, sampler.delta_word
-        sampler.reshape(shape, to, delta_doc[: shape.depth].copy(), delta_word[: shape.depth].copy())
+    def _take_shape(self, groups: Groups, delta_doc: Float, delta_word: Float) -> Int32:
+        """Take a shape, and the discounts of its levels; return the leaf there of each leaf before, (L,)."""
+        shape, to = shape_of_groups(groups, self.sampler.shape.n_leaves)
+        self.sampler.reshape(shape, to, delta_doc[: shape.depth].copy(), delta_word[: shape.depth].copy())
+        return to
 
 
 def with_a_level_more(delta: Float) -> Float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -96,6 +96,11 @@ class ShapeSearch:
     def objective(self) -> float:
         """The log likelihood of the leaves in this shape, less the price of its inner nodes."""
         return float(sum(values.sum() for values in self._values)) - self.price * len(self.groups)
+
+    def with_discounts(self, groups: Groups, *deltas: Float) -> ShapeSearch:
+        """Return another shape, judged by other discounts of the documents and the words."""
+        sequences = [replace(one, delta=delta) for one, delta in zip(self.sequences, deltas, strict=True)]
+        return ShapeSearch(groups, sequences)
 
     def gain(self, other: Groups) -> float:
         """Return what another shape would add; minus infinity if it has too many levels.
