@@ -75,6 +75,7 @@ FAMILIES: dict[str, dict[str, Command]] = {
     },
     "Questions": {
         "effects": Command("questions.effects", "coverage of the intervals of `effects` on planted effects"),
+        "prevalence": Command("questions.prevalence", "coverage of the intervals of `prevalence` on planted effects"),
     },
     "Vectors": {
         "vectors": Command("vectors.scores", "held-out score of image patches"),

@@ -41,6 +41,9 @@ LONG = (  # left to `make test-long`; patterns of paths below tests/
     *(
         "questions/test_changed_words_noise.py",
         "questions/test_regression_coverage.py",
+        "topics/test_columns.py",
+        "topics/test_columns_coverage.py",
+        "topics/test_prevalence.py",
         "fuzz/*",
         "contract/test_scikit_learn_checks.py",
         "contract/test_what_is_given.py",
@@ -52,6 +55,7 @@ LONG = (  # left to `make test-long`; patterns of paths below tests/
     *("test_typing.py", "test_contributing.py"),  # mypy and pip
     *(
         "cli/test_methods.py",
+        "cli/test_prevalence.py",
         "numerics/test_compiling.py",
         "numerics/test_borrowed_arrays.py",
     ),  # compiling

@@ -651,6 +651,20 @@ def _effects(table: "pd.DataFrame") -> "pd.DataFrame":
     return with_notes(table, closing=told, values=table.attrs)
 
 
+@question("prevalence", "topics.prevalence.prevalence_effects")
+def _prevalence(table: "pd.DataFrame") -> "pd.DataFrame":
+    """Print what the columns of --set prevalence do to each topic, as the fit learned it.
+
+    One unit of a term multiplies the prior weight of the topic in a document by
+    "factor"; 1 leaves it as it is. "factor_low" and "factor_high" are the ends of
+    the 95 % interval. p is adjusted for the number of topics. Dates count in years.
+    """
+    import numpy as np
+
+    factors = {"estimate": "factor", "low": "factor_low", "high": "factor_high"}
+    return table.assign(**np.exp(table[list(factors)])).rename(columns=factors)
+
+
 # Trees.
 
 

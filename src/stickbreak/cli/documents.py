@@ -241,6 +241,7 @@ class Documents:
         refuse_settings(reading, FOR_VECTORS, "vectors", "words")
         if reading.get("vectors") is not None and not model.takes_vectors:
             raise InputError("--vectors is for models of --method vectors, but this is a model of words; leave it out")
+        keep = "all" if getattr(model, "prevalence", None) is not None else keep
         settings, record = known_settings(model, path, reading), dict(model._reading or {})
         words = model.vocabulary_
         if not _source(path, settings).holds_texts:

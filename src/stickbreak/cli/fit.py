@@ -215,7 +215,8 @@ def fit(
         job.check()
     columns = o.kept_fields(keep)
     if columns != "all":
-        columns = list(dict.fromkeys([*(columns or []), *filter(None, (labels, dates))])) or None
+        asked = [*filter(None, (labels, dates)), *_columns_of(parameters.get("prevalence"))]
+        columns = list(dict.fromkeys([*(columns or []), *asked])) or None
     words = issubclass(kind, Documents)
     if not words and (counting or any(_is_given(ctx, name) for name in _TEXT)):
         raise InputError(
@@ -294,6 +295,15 @@ def _number_of_topics(method: str, number: int | None) -> dict[str, int]:
         advice = f"its size is {sizes[0]}" if sizes else "leave it out"
         raise InputError(f"--topics is not for --method {method}; {advice}")
     return {name: number}
+
+
+def _columns_of(prevalence: Any) -> list[str]:
+    """Return the columns that a formula names."""
+    if not isinstance(prevalence, str):
+        return []
+    from stickbreak.questions.formulas import variables_of
+
+    return variables_of(prevalence, "prevalence")
 
 
 def _takes(method: str, name: str) -> bool:

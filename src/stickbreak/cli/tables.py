@@ -35,6 +35,7 @@ _FORMATS = {
     **dict.fromkeys(_SHARES.split(), ".2%"),
     **{"npmi": ".3f", "c_v": ".3f", "umass": ".1f", "exclusivity": ".2f", "coherence": ".3f", "p": ".2g"},
     **{"observed": ".1f", "expected": ".1f", "lift": ".1f", "relevance": ".2f", "distance": ".3f", "similarity": ".2f"},
+    **dict.fromkeys(("factor", "factor_low", "factor_high"), ".3g"),
 }
 _HEADS = {
     "npmi": "NPMI",

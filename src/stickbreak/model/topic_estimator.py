@@ -6,7 +6,6 @@ import copy
 import zlib
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import wraps
 from typing import Any, ClassVar, Literal, Self, TypeVar, cast, overload
 
@@ -227,9 +226,13 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         self._given_labels, self._document_labels = column_named(X, labels), None
         self.text_column_ = None
         if text is not None or options is not None:
-            X = count_for_fit(X, text, options)
+            X = self._counted_for_fit(X, text, options)
             self.text_column_ = None if text is None else str(text)
         return self._fit(X, callback, checkpoint, resume=resume)
+
+    def _counted_for_fit(self, X: Any, text: Hashable | None, options: TextOptions | None) -> Corpus:
+        """Count the texts that a fit is given with a column of a data frame, or options, of their own."""
+        return count_for_fit(X, text, options)
 
     @property
     def _finds_topics(self) -> bool:
@@ -304,9 +307,14 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
             Rows sum to one.
         """
         check_is_fitted(self)
+        corpus = self._corpus(X)
         with threads_and_workers(self.n_jobs) as engine:
-            topics, prior = self._words_in_topics(), self._document_prior()
-            return weights_and_rest(self._corpus(X), topics, prior, engine, strength=self._strength)
+            topics, prior = self._words_in_topics(), self._prior_of_documents(corpus)
+            return weights_and_rest(corpus, topics, prior, engine, strength=self._strength)
+
+    def _prior_of_documents(self, corpus: Corpus) -> Float:
+        """Return `_document_prior`, or that of each document, (D, K + 1)."""
+        return self._document_prior()
 
     def _words_in_topics(self) -> Float | WordRows:
         """Return the word distributions of the topics, (K, W), or what returns them for some words, (n, K)."""
@@ -348,7 +356,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         dtype, least = checked_dtype(dtype), checked_least(least)
         if not sparse and dtype == np.float64:
             return self.active_weights(X)
-        documents = replace(self._corpus(X), names=None, metadata=None)
+        documents = self._bare_documents(self._corpus(X))
         return table_of_weights(
             self.active_weights, documents, self.n_columns_, sparse=sparse, dtype=dtype, least=least
         )

@@ -44,8 +44,8 @@ def collapsed_weights(
     topic_word : ndarray of shape (K, W), or callable
         Positive word distributions, or what returns them for some words, (n, K). Of few documents only their words are
         looked at.
-    prior : ndarray of shape (K,)
-        Positive concentrations, alpha beta_k.
+    prior : ndarray of shape (K,) or (D, K)
+        Positive concentrations, alpha beta_k, or those of each document.
     engine : Engine
     strength : float, default=inf
         Of the topics against the words that a document has; infinite without bursts.
@@ -64,12 +64,13 @@ def collapsed_weights(
     indptr, count = counts.indptr.astype(np.int64), counts.data.astype(np.float64)
     words, word = _words_of(counts)
     topics = np.ascontiguousarray(topic_word(words) if callable(topic_word) else topic_word[:, words].T)
-    out = np.empty((corpus.n_documents, prior.size))
+    out, priors = np.empty((corpus.n_documents, prior.shape[-1])), np.ascontiguousarray(np.atleast_2d(prior))
 
     def run(rows: tuple[int, int]) -> None:
         first, last = rows
+        own = priors if prior.ndim == 1 else priors[first:last]
         weight_kernels.document_weights(
-            indptr[first : last + 1], word, count, topics, prior, strength, tolerance, max_sweeps, out[first:last]
+            indptr[first : last + 1], word, count, topics, own, strength, tolerance, max_sweeps, out[first:last]
         )
 
     engine.map(run, shards(np.diff(indptr), _SHARD_COUNTS))
@@ -138,10 +139,11 @@ def weights_and_rest(
 ) -> Float:
     """Return the weights of documents with those of the inactive topics last, which take no tokens.    docs/math (D1)
 
-    (N_dk + a_k) / (N_d + a), (D, K + 1): as `collapsed_weights`, with the concentrations of `prior_and_rest`, (K + 1,).
+    (N_dk + a_k) / (N_d + a), (D, K + 1): as `collapsed_weights`, with the concentrations of `prior_and_rest`, (K + 1,),
+    or of each document, (D, K + 1).
     """
     options: dict[str, Any] = {"strength": strength, "tolerance": tolerance, "max_sweeps": max_sweeps}
-    active = collapsed_weights(corpus, topic_word, prior[:-1], engine, **options)
+    active = collapsed_weights(corpus, topic_word, prior[..., :-1], engine, **options)
     lengths = np.asarray(corpus.document_lengths, dtype=np.float64)
-    rest = prior[-1] / (lengths + prior.sum())
+    rest = prior[..., -1] / (lengths + prior.sum(axis=-1))
     return np.column_stack([active * (1.0 - rest)[:, None], rest])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -183,6 +183,10 @@ class FlatTopics:
     @abstractmethod
     def transform(self, X: Any) -> Any:
         """Return the weights of the topics in documents, (D, `n_columns_`), dense or sparse."""
+
+    def _bare_documents(self, corpus: Corpus) -> Corpus:
+        """Return documents with no more than their weights depend on."""
+        return replace(corpus, names=None, metadata=None)
 
     def active_weights(self, X: Any) -> Any:
         """Return what `transform` does, as an array, dense or sparse, whatever scikit-learn's `set_output` says."""

@@ -6,7 +6,6 @@ and statistical inference, 1927): a long document with 90 % of a topic stands ab
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -161,7 +160,7 @@ def topics_of(model: FlatTopics, X: Any, n: int = 5) -> pd.DataFrame:
 
     corpus = model._corpus(X)
     check_whole("n", n, 1)
-    names, bare = corpus.names_in_tables, replace(corpus, names=None, metadata=None)
+    names, bare = corpus.names_in_tables, model._bare_documents(corpus)
     with_tokens = np.flatnonzero(np.asarray(corpus.document_lengths) > 0)
     parts: list[tuple[Int, Int, Float]] = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
     for block in whole_blocks(model, bare):
@@ -209,7 +208,7 @@ def similar_documents(model: FlatTopics, X: Any, document: int | str, n: int = 1
     corpus = model._corpus(X)
     row = row_of(corpus, document)
     check_whole("n", n, 1)
-    lengths, bare = np.asarray(corpus.document_lengths), replace(corpus, names=None, metadata=None)
+    lengths, bare = np.asarray(corpus.document_lengths), model._bare_documents(corpus)
     if lengths[row] <= 0:
         raise InputError(f"document {row} has no word of the model; give another document.")
     root = np.sqrt(model.active_weights(bare[row : row + 1]))

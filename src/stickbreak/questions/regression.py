@@ -9,8 +9,7 @@ White (1985), HC3.
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,10 +24,10 @@ from stickbreak.numerics.streams import stream_at
 from stickbreak.prediction.topics import FlatTopics
 from stickbreak.prediction.words import document_blocks
 from stickbreak.questions.by_category import adjusted
-from stickbreak.questions.columns import columns_of_dates, days_of
+from stickbreak.questions.formulas import design_of
 from stickbreak.questions.intervals import LEVEL
-from stickbreak.questions.labels import labelled_topics
-from stickbreak.questions.weights import documents_with, warn_of_gaps
+from stickbreak.questions.labels import LabelledTopics, labelled_topics
+from stickbreak.questions.weights import documents_with
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,10 +35,7 @@ if TYPE_CHECKING:
 DRAWS = 25
 _FIRST_SWEEPS, _BETWEEN = 20, 2  # sweeps before the first draw, and between two that are kept
 _LEAST_PRIOR = 0.01  # of the mean share of a topic: what the formula leaves at least to each document
-_DAYS_OF_A_YEAR = 365.25
 _AT_ONCE, _WIDE = 1 << 20, 512  # numbers of a block of tokens, and of a document in a block of these
-_NAME = re.compile(r"`([^`]+)`|([^\W\d][\w.]*)")
-_DEPENDENT = 1e-9  # a direction of the columns, made equally long, that is shorter is none
 
 
 def effects(
@@ -88,12 +84,10 @@ def effects(
         If the formula cannot be read or names no column, its terms depend on each other, the counts are not whole
         numbers, or the weights of the model have no prior, as those of a tree.
     """
-    import pandas as pd
-
     n_draws = check_whole("n_draws", n_draws, 2)
     asked, corpus = labelled_topics(model, topic), documents_with(model, X, None)
     prior = prior_of(model)
-    terms, design, rows = design_of(corpus, formula, date_format)
+    terms, design, rows, _ = design_of(corpus, formula, date_format)
     corpus = replace(corpus[rows], names=None, metadata=None)
     if (corpus.counts.data % 1 != 0).any():
         raise InputError("effects draws the topic of each token, but the counts are not whole numbers; give counts.")
@@ -104,13 +98,23 @@ def effects(
     )
     for theta in draws:
         pooled.add(theta[:, asked.numbers])
-    estimate, error, freedom = pooled.result()
+    table = table_of_effects(asked, terms, *pooled.result())
+    table.attrs = {"formula": formula, "documents": int(rows.size), "draws": n_draws}
+    return table
+
+
+def table_of_effects(
+    asked: LabelledTopics, terms: Sequence[str], estimate: Float, error: Float, freedom: Float
+) -> pd.DataFrame:
+    """Return the table of the effects of terms on topics, of which estimates, errors and so on are (p, n)."""
+    import pandas as pd
+
     reach = stats.t.ppf((1 + LEVEL) / 2, freedom) * error
     with np.errstate(divide="ignore", invalid="ignore"):
         p = np.where(error > 0, 2 * stats.t.sf(np.abs(estimate) / error, freedom), np.where(estimate == 0, 1.0, 0.0))
     intercept = np.array([name == "Intercept" for name in terms])
     p[intercept] = np.nan
-    table = pd.DataFrame(
+    return pd.DataFrame(
         {
             "topic": np.repeat(asked.numbers, len(terms)),
             "label": np.repeat(np.array(asked.labels, dtype=object), len(terms)),
@@ -121,8 +125,6 @@ def effects(
             "p": np.array([adjusted(of_term) for of_term in p]).T.ravel(),
         }
     )
-    table.attrs = {"formula": formula, "documents": int(rows.size), "draws": n_draws}
-    return table
 
 
 def prior_of(model: FlatTopics) -> Float:
@@ -135,72 +137,6 @@ def prior_of(model: FlatTopics) -> Float:
             "give a TopicModel, VariationalHDP, HybridHDP or GibbsHDP."
         ) from None
     return with_rest()[:-1]
-
-
-def design_of(corpus: Corpus, formula: str, date_format: str | None = None) -> tuple[list[str], Float, np.ndarray]:
-    """Return the names of the terms of a formula, their values (n, p), and the rows of the n documents they are of."""
-    try:
-        from formulaic import Formula
-        from formulaic.errors import FormulaicError
-    except ImportError:
-        raise InputError('effects needs the package formulaic; pip install "stickbreak[effects]".') from None
-    try:
-        read = Formula(formula)
-        asked = {str(name) for name in read.required_variables}  # not of all functions: not of bs(year)
-    except (FormulaicError, SyntaxError, TypeError) as error:
-        raise InputError(
-            f"formula is {formula!r}, which cannot be read ({_plain(error)}); give one as 'year + source', with a name "
-            "that has a blank in backticks: `first name`."
-        ) from None
-    if hasattr(read, "lhs"):
-        raise InputError(f"formula is {formula!r}; give its right side only, as 'year + source': the left are topics.")
-    there = [] if corpus.metadata is None else list(corpus.metadata.column_names)
-    if lacking := sorted(asked - set(there)):
-        has = f"have the columns {', '.join(map(repr, there))}" if there else "have no columns"
-        raise InputError(f"formula names {lacking[0]!r}, but the documents {has}; keep the column when they are read.")
-    written = {quoted or plain for quoted, plain in _NAME.findall(formula)}
-    named = [name for name in there if name in asked | written]
-    if not named:
-        raise InputError(f"formula is {formula!r}, which names no column; give one as 'year + source'.")
-    assert corpus.metadata is not None
-    table = corpus.metadata.select(named)
-    frame = table.to_pandas(date_as_object=False)
-    for name in columns_of_dates(table, date_format):
-        days = days_of(corpus, name, date_format)
-        years = np.where(np.isnat(days), np.nan, days.astype(np.int64) / _DAYS_OF_A_YEAR)
-        frame[name] = years - np.nanmean(years)
-    lacking_value = frame.isna().any(axis=1).to_numpy()
-    warn_of_gaps(lacking_value, "value of the formula")
-    rows = np.flatnonzero(~lacking_value & (np.asarray(corpus.document_lengths) > 0))
-    try:
-        matrix = read.get_model_matrix(frame.iloc[rows].reset_index(drop=True), na_action="raise", context={})
-    except (FormulaicError, ValueError, TypeError, NameError, KeyError, SyntaxError, AttributeError) as error:
-        raise InputError(
-            f"formula is {formula!r}, which the columns do not allow ({_plain(error)}); give another."
-        ) from None
-    try:
-        design, terms = np.asarray(matrix, dtype=np.float64), [str(name) for name in matrix.columns]
-    except (ValueError, TypeError, AttributeError):  # several parts, or no numbers
-        raise InputError(
-            f"formula is {formula!r}, whose terms are not numbers in each document; give another."
-        ) from None
-    if not np.isfinite(design).all():
-        raise InputError(f"formula is {formula!r}, which is infinite or no number for some documents; give another.")
-    if len(rows) <= 2 * len(terms):
-        raise InputError(
-            f"formula has {len(terms)} terms, but only {len(rows)} documents have words and values; give fewer terms."
-        )
-    lengths = np.linalg.norm(design, axis=0)
-    if not lengths.all() or np.linalg.svd(design / lengths, compute_uv=False)[-1] < _DEPENDENT:
-        raise InputError(
-            f"formula is {formula!r}, whose terms follow from each other in these documents; leave one out."
-        )
-    return terms, design, rows
-
-
-def _plain(error: Exception) -> str:
-    """Return what an error says, without the colours of a terminal and the marks of a place in the formula."""
-    return re.sub(r"\x1b\[[0-9;]*m|[⧛⧚]", "", str(error))
 
 
 class Regression:

@@ -41,7 +41,7 @@ def weight_blocks(
     topics: FlatTopics, corpus: Corpus, numbers: Int, rows: Int | None = None
 ) -> Iterator[tuple[Int, Float]]:
     """Yield rows and their weights of some topics, (b, n), in blocks that need little memory; all rows by default."""
-    bare = replace(corpus, names=None, metadata=None)
+    bare = topics._bare_documents(corpus)
     n_documents = len(corpus) if rows is None else rows.size
     n_columns = numbers.size if _is_sparse(topics, corpus) else topics.n_columns_  # that are in memory at a time
     for block in document_blocks(n_documents, n_columns):

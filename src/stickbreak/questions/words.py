@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from difflib import get_close_matches
 from fnmatch import translate
 from re import compile as pattern_of
@@ -183,7 +182,7 @@ def joint_of_documents(topics: FlatTopics, corpus: Corpus, known: Any = None) ->
 
     `known` are the weights of all topics, (D, K), if they are there already.
     """
-    bare, indptr = replace(corpus, names=None, metadata=None), corpus.counts.indptr
+    bare, indptr = topics._bare_documents(corpus), corpus.counts.indptr
     phi: Float | None = None
     for block in whole_blocks(topics, bare):
         weights = topics.active_weights(bare[block]) if known is None else known[block]

@@ -28,7 +28,7 @@ from stickbreak.numerics.ranges import are_sums, within
 from stickbreak.numerics.streams import key_of
 from stickbreak.sparse_gibbs.kernels import lists as list_kernels
 from stickbreak.sparse_gibbs.kernels import sweeps as sweep_kernels
-from stickbreak.sparse_gibbs.kernels.sweeps import REPEAT, Cell, Labels, Prior
+from stickbreak.sparse_gibbs.kernels.sweeps import REPEAT, Cell, Columns, Labels, Prior
 from stickbreak.sparse_gibbs.priors import (
     EVERY,
     STEPS,
@@ -57,11 +57,15 @@ class SweepState(NamedTuple):
 
     n: Int  # (K,)  tokens of each topic
     bits: np.uint64
-    a: Float  # (K,)
+    a: Any  # (G, K)  of doubles for one group, else of singles
     of_words: tuple[NDArray[np.float32], Int, Int, Float, Float]  # of `prior_of_words`
     strength: float
     key: np.uint64
     labels: Labels | None
+    columns: Columns  # with the row of each document
+
+
+NO_COLUMNS = Columns(np.zeros(0, np.uint32), np.zeros(0, np.int64), np.zeros((0, 0)), np.zeros((0, 0)))
 
 
 class CellJob(NamedTuple):
@@ -97,10 +101,12 @@ def sweep_cell(sweep: SweepState, job: CellJob) -> tuple[Any, Any, Int, float]:
     )
     prior = Prior(sweep.a, eta[a:b], known[a : b + 1], topic, pseudo, total, sweep.strength)
     state = z, lists, sweep.bits, n, prior, sweep.key, offset
-    if sweep.labels is None:
-        log_total = sweep_kernels.sweep(cell, *state)
-    else:
+    columns, document = sweep.columns, np.zeros(0, np.uint32)
+    if sweep.labels is not None or columns.row.size:
         document = job.first + number_of(job.heads, lists.size)[cell.where]
+    if sweep.labels is None:
+        log_total = sweep_kernels.sweep(cell, columns._replace(row=columns.row[document]), *state)
+    else:
         log_total = sweep_kernels.sweep_labelled(cell, document, sweep.labels, *state)
     list_kernels.sort(job.heads, lists)
     return job.z.save(z), job.lists.save(lists), n, float(log_total)
@@ -240,8 +246,18 @@ class Chain:
             mean = self._with_sample(self._own_mean()) if self._n_samples else self.last()
             self._mean, self._is_shared, self._n_samples = mean, False, self._n_samples + 1
         lengths = tokens.lengths[tokens.lengths > 0]
-        others = float((lengths * np.log(lengths - 1 + (priors.strength if priors.bursts else priors.alpha))).sum())
+        alpha = priors.strength if priors.bursts else self._concentrations(priors)
+        alpha = np.broadcast_to(alpha, tokens.lengths.shape)[tokens.lengths > 0]
+        others = float((lengths * np.log(lengths - 1 + alpha)).sum())
         return (log_total - others) / tokens.n_tokens
+
+    def _concentrations(self, priors: Priors) -> Float:
+        """Return alpha, or that of each document, (D,)."""
+        return np.array(priors.alpha)
+
+    def columns_of(self, priors: Priors) -> tuple[Any, Columns]:
+        """Return a of the groups of documents, (G, K), and what sweeps must know of columns."""
+        return priors.a[None], NO_COLUMNS
 
     def _labels_of(self, priors: Priors) -> Labels | None:
         """Return what sweeps must know of labels."""
@@ -251,8 +267,9 @@ class Chain:
         """Draw a topic for each token; return the sum of the logarithms of the totals.              docs/math (L11)"""
         tokens, n_parts, log_total = self.tokens, self.tokens.n_parts, 0.0
         of_words = prior_of_words(priors.eta, priors.pseudo, tokens.n_words, self.n_topics)
+        a, columns = self.columns_of(priors)
         for step in range(n_parts):
-            sweep = SweepState(self._n, tokens.bits, priors.a, of_words, priors.strength, key, labels)
+            sweep = SweepState(self._n, tokens.bits, a, of_words, priors.strength, key, labels, columns)
             jobs = [self._job(part, (part + step) % n_parts) for part in range(n_parts)]
             found = (
                 self._engine.run(sweep_cell, jobs, sweep) if n_parts > 1 else [sweep_cell(sweep, job) for job in jobs]
@@ -301,6 +318,14 @@ class Chain:
             before = np.append(0, np.cumsum(n))
             of_parts.append(np.diff(before[start]))
         return np.concatenate(of_parts)
+
+    def mean_weights(self, priors: Priors) -> Float:
+        """Return the mean of a over the documents, (K,)."""
+        return priors.a
+
+    def weights_of_documents(self, priors: Priors, rows: Int) -> Float:
+        """Return a of some documents, (n, K), or of all alike, (K,)."""
+        return priors.a
 
     def scale(self, priors: Priors) -> Float:
         """Return how often a_k counts in each document, (D,)."""

@@ -17,7 +17,7 @@ from stickbreak.fitting.checkpoint import is_table, require
 from stickbreak.fitting.hyperparameters import LARGE, PRIOR
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.pseudo_counts import Eta, by_word, total_of
-from stickbreak.numerics.ranges import ETA_LIMITS, LARGEST, SMALLEST, is_concentration
+from stickbreak.numerics.ranges import ETA_LIMITS, LARGEST, SMALLEST, are_sums, is_concentration
 
 SUM_TOLERANCE = 1e-9  # of the sum of the priors of the topics
 FIRST_LAP = 10  # that learns: random topics ask for a large alpha, which keeps them alike
@@ -28,13 +28,14 @@ STRENGTH = 100.0  # of the topics where bursts begin, and the mean of its prior:
 
 @dataclass(frozen=True, slots=True)
 class Priors:
-    """theta_d ~ Dir(a), phi_k ~ Dir(eta + b_k), the topics with b_k first.             docs/math (L1), (L9), (L22)"""
+    """theta_d ~ Dir(a_d), phi_k ~ Dir(eta + b_k), the topics with b_k first. docs/math (L1), (L9), (L22), (L27)"""
 
-    a: Float  # (K,)  a_k = alpha m_k
+    a: Float  # (K,)  a_k = alpha m_k, of a document at the mean of all columns
     alpha: float  # their sum, the concentration of a document
     eta: Eta  # a number, or (W,)
     pseudo: sparse.csr_array | None = None  # (W, n_kept)  b_k: not zero
     strength: float = math.inf  # of the topics against the words that a document has; infinite without bursts
+    effects: Float | None = None  # (K, p)  of the columns on log a_k
 
     @classmethod
     def even(cls, n_topics: int, alpha: float, eta: Eta, pseudo: sparse.csr_array | None = None) -> Priors:
@@ -63,6 +64,27 @@ class Priors:
         a = np.clip(a, SMALLEST, LARGEST / a.size)
         return replace(self, a=a, alpha=float(a.sum()))
 
+    def merged(self, part_of: Int) -> Priors:
+        """Return the priors where topic k is part of topic part_of[k], or of none: -1.               docs/math (L15)"""
+        some = part_of >= 0
+        merged = self.with_weights(np.bincount(part_of[some], self.a[some]).astype(np.float64))
+        if self.effects is None:
+            return merged
+        sums = np.zeros((merged.a.size, self.effects.shape[1]))
+        np.add.at(sums, part_of[some], self.a[some, None] * self.effects[some])
+        return replace(merged, effects=sums / merged.a[:, None])
+
+    def halved(self, split: Int) -> Priors:
+        """Return the priors where some topics are in two halves, of which the second ones come last. docs/math (L20)"""
+        a, effects = self.a.copy(), self.effects
+        a[split] /= 2.0
+        halves = self.with_weights(np.append(a, a[split]))
+        return halves if effects is None else replace(halves, effects=np.vstack([effects, effects[split]]))
+
+    def arrays(self) -> dict[str, Float]:
+        """Return those that a saved state holds as arrays."""
+        return {"a": self.a} if self.effects is None else {"a": self.a, "effects": self.effects}
+
     def row(self) -> dict[str, float]:
         """Return those that are numbers: eta by word, which is not learned, stays what it was."""
         numbers = {"alpha": self.alpha}
@@ -70,13 +92,20 @@ class Priors:
             numbers["strength"] = self.strength
         return numbers if isinstance(self.eta, np.ndarray) else {**numbers, "eta": self.eta}
 
-    def restored(self, a: NDArray, values: Mapping[str, Any]) -> Priors:
+    def restored(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any]) -> Priors:
         """Return the priors that were saved; raise a ValueError for what cannot be. What is not learned is as here."""
+        a, effects = arrays["a"], arrays.get("effects")
+        require(effects is None or are_effects(effects, a.size), "its effects are not those of its topics")
         require(is_table(a, self.a.size) and float(a.min()) > 0.0, "its priors are not those of its topics")
         saved = {name: values[name] for name in self.row()}
         require(all(map(is_concentration, saved.values())), "its alpha, eta or strength is out of its range")
         require(math.isclose(float(a.sum()), saved["alpha"], rel_tol=SUM_TOLERANCE), "its priors do not sum to alpha")
-        return replace(self, a=np.array(a), **saved)
+        return replace(self, a=np.array(a), effects=None if effects is None else np.array(effects), **saved)
+
+
+def are_effects(effects: NDArray, n_topics: int) -> bool:
+    """Whether an array can be the effects of columns on topics."""
+    return is_table(effects, n_topics, effects.shape[-1] if effects.ndim else 0) and are_sums(effects, signed=True)
 
 
 def prior_of_words(

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from stickbreak.corpus import Corpus
+from stickbreak.corpus import Corpus, TextOptions
 from stickbreak.corpus.alignment import in_columns, only_numbered
+from stickbreak.corpus.text_columns import columns_of, is_frame, kept_columns
 from stickbreak.corpus.tokens import refuse_fractions
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.checkpoint import check_learned, is_table, require, seed_of_fit, whole_number
 from stickbreak.fitting.checks import check_bytes, check_memory, check_names, check_start, check_tokens
 from stickbreak.fitting.constraints import CONCENTRATION, TOLERANCES, TOPIC_PRIORS, whole
-from stickbreak.fitting.engine import Engine, workers_now
+from stickbreak.fitting.engine import Engine, threads_and_workers, workers_now
 from stickbreak.fitting.hyperparameters import PRIOR
-from stickbreak.fitting.loop import Callback
-from stickbreak.fitting.run import at_work
+from stickbreak.fitting.loop import Callback, logger
+from stickbreak.fitting.run import Identity, at_work
 from stickbreak.model.document_labels import column_named, given_labels, label_probabilities, predict_labels
 from stickbreak.model.estimator import all_or_nothing, cached
 from stickbreak.model.input_documents import counted, counted_with_new
@@ -32,11 +36,14 @@ from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.pseudo_counts import Eta, widened
 from stickbreak.numerics.ranges import MOST_TOPICS, are_sums, is_concentration
 from stickbreak.path.joining_topics import pooled
+from stickbreak.prediction.document_weights import weights_and_rest
 from stickbreak.sparse_gibbs.chain import EarlierDocuments
+from stickbreak.sparse_gibbs.columns import log_weights, weights_of
 from stickbreak.sparse_gibbs.priors import STRENGTH, SUM_TOLERANCE, Priors
 from stickbreak.storage.checksums import checksum
 from stickbreak.storage.places import PathLike, place_of
 from stickbreak.topics.laps import TopicLaps, TopicSettings, n_starting_topics
+from stickbreak.topics.prevalence import Prevalence, are_effects_of, columns_in, prevalence_effects
 
 LEARNABLE = ("alpha", "eta")
 
@@ -78,8 +85,11 @@ class DirichletTopics(TopicEstimator):
             self.alpha_ = float(self.topic_prior_.sum())
         self._forget_labels()
 
-    def _take_topics(self, S: Float, priors: Priors) -> None:
-        """Copy counts (W, K) and priors into the fitted attributes: topics that are known, then the largest first."""
+    def _take_topics(self, S: Float, priors: Priors) -> Int:
+        """Copy counts (W, K) and priors into the fitted attributes: topics that are known, then the largest first.
+
+        Return this order, (K,).
+        """
         n_kept, sizes = priors.n_kept, S.sum(axis=0)
         order = np.append(np.arange(n_kept), n_kept + np.argsort(-sizes[n_kept:], kind="stable"))
         self.components_ = np.ascontiguousarray(S[:, order].T) + priors.eta
@@ -87,6 +97,7 @@ class DirichletTopics(TopicEstimator):
             self.components_[:n_kept] += priors.pseudo.T.toarray()
         self.alpha_, self.eta_, self._pseudo = priors.alpha, priors.eta, priors.pseudo
         self.topic_prior_ = priors.a[order]
+        return order
 
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state that no fit can have left."""
@@ -106,6 +117,7 @@ MOST_FOUND = 1000  # topics at the start, unless max_topics says otherwise
 TABLES = 4.0  # of words and topics: those of a pass, the mean before and after it, and the topics that are shown
 TOKEN_BYTES = 40.0  # of a token: its topic, its list, an entry of a list, its places in a round of merges (33 measured)
 FILE_BYTES = 15.0  # of a token where most of that is in files (12 measured)
+TERM_BYTES = 40.0  # of a topic and two terms of prevalence: five tables while effects are drawn
 LABEL_BYTES = 64.0  # of a token of documents with labels, while it is found which topics it may have
 
 
@@ -148,6 +160,12 @@ class TopicModel(DirichletTopics):
         Whether a token may repeat its document: a word that a document has then comes again more easily, and topics
         count the tokens that do not repeat (docs/math (L22)). How much topics weigh is learned; documents whose words
         come again predict better. Fewer topics are found.
+    prevalence : str, optional
+        What the topics of a document depend on: the right side of a formula over columns beside the documents, such as
+        "year + source", as `effects` takes it. The columns are those of a data frame that is fitted, or of
+        `Corpus.metadata`. Then a_k of a document is exp(x^T lambda_k), with x the terms of the formula and lambda_k
+        learned (docs/math (L27)). New documents get their weights by their columns; without these by the mean prior.
+        It needs the package formulaic: ``pip install "stickbreak[effects]"``.
     n_laps : int, default=1000
         Maximum number of passes over the data. A pass ("lap" in names) visits every token once.
     tolerance : float or None, default=1e-4
@@ -174,7 +192,14 @@ class TopicModel(DirichletTopics):
     topic_weights_ : ndarray of shape (n_topics_,)
         Expected weights a_k / alpha of the topics in a document.
     topic_prior_ : ndarray of shape (n_topics_,)
-        a_k, the Dirichlet parameter of each topic in the prior of a document.
+        a_k, the Dirichlet parameter of each topic in the prior of a document; with `prevalence` the mean over the
+        documents of the fit.
+    prevalence_ : ndarray of shape (n_topics_, 1 + n_terms)
+        lambda_k: log a_k at the mean of all terms, then what each term adds, in units of its standard deviation (a term
+        of only 0 and 1: of 1). Without `prevalence` it has no column.
+    effects_ : ndarray of shape (3, n_topics_, n_terms)
+        Estimates, errors and degrees of freedom of the effects in these units, from which `prevalence_effects` makes
+        intervals.
     components_ : ndarray of shape (n_topics_, W)
         Expected tokens of each word in each topic, plus eta and the pseudo-tokens of seeds. With bursts those that
         repeat their document do not count.
@@ -247,6 +272,7 @@ class TopicModel(DirichletTopics):
     (500, 10)
     """
 
+    _fitted_arrays: ClassVar[tuple[str, ...]] = (*DirichletTopics._fitted_arrays, "prevalence_", "effects_")
     _fitted_values: ClassVar[tuple[str, ...]] = (
         *DirichletTopics._fitted_values,
         "label_names_",
@@ -263,6 +289,7 @@ class TopicModel(DirichletTopics):
         "alpha": CONCENTRATION,
         **TOPIC_PRIORS,
         "learn": [list, tuple],
+        "prevalence": [None, str],
         "tolerance": [None, *TOLERANCES],
         "bursts": ["boolean"],
         "scratch": [None, str, os.PathLike],
@@ -272,6 +299,9 @@ class TopicModel(DirichletTopics):
 
     started_: int
     strength_: float | None
+    prevalence_: Float
+    effects_: Float
+    _prevalence: Prevalence | None = None
     _digamma_gain: float  # what the documents say of alpha beside the tables, for updates
     _factor: float  # alpha_ divided by the alpha of the last pass
 
@@ -286,6 +316,7 @@ class TopicModel(DirichletTopics):
         seeds: Seeds | None = None,
         seed_tokens: float = 100.0,
         bursts: bool = False,
+        prevalence: str | None = None,
         n_laps: int = 1000,
         tolerance: float | None = 1e-4,
         scratch: PathLike | None = None,
@@ -301,6 +332,7 @@ class TopicModel(DirichletTopics):
         self.seeds = plain_seeds(seeds)
         self.seed_tokens = seed_tokens
         self.bursts = bursts
+        self.prevalence = prevalence
         self.n_laps = n_laps
         self.tolerance = tolerance
         self.scratch = scratch
@@ -339,6 +371,80 @@ class TopicModel(DirichletTopics):
 
     label_probabilities = label_probabilities
     predict_labels = predict_labels
+    prevalence_effects = prevalence_effects
+
+    # Documents with columns.
+
+    def _corpus(self, X: Any, *, reset: bool = False) -> Corpus:
+        return self._with_columns(super()._corpus(X, reset=reset), X)
+
+    def _counted_for_fit(self, X: Any, text: Hashable | None, options: TextOptions | None) -> Corpus:
+        self.text_column_ = None if text is None else str(text)
+        return self._with_columns(super()._counted_for_fit(X, text, options), X)
+
+    def _with_columns(self, corpus: Corpus, X: Any) -> Corpus:
+        """Return documents with the columns that `prevalence` names, if they were given as a data frame."""
+        if self.prevalence is None or self.text_column_ is None or not is_frame(X):
+            return corpus
+        names = columns_in(self.prevalence, columns_of(X), self.text_column_)
+        return replace(corpus, metadata=kept_columns(X, names, self.text_column_)) if names else corpus
+
+    def _bare_documents(self, corpus: Corpus) -> Corpus:
+        bare = super()._bare_documents(corpus)
+        if self._prevalence is None or corpus.metadata is None:
+            return bare
+        names = columns_in(self._prevalence.memory["formula"], list(corpus.metadata.column_names), None)
+        return replace(bare, metadata=corpus.metadata.select(names) if names else None)
+
+    def expected_weights(self, X: Any) -> Float:
+        """Return the expected topic weights of documents with the inactive rest last, as other families do.
+
+        With `prevalence`, the prior of a document depends on its columns (docs/math (L27)).
+
+        Parameters
+        ----------
+        X : texts, data frame, Corpus, sparse matrix or array of shape (D, W)
+
+        Returns
+        -------
+        ndarray of shape (D, K + 1)
+            Rows sum to one.
+        """
+        check_is_fitted(self)
+        if self._prevalence is None:
+            return super().expected_weights(X)
+        corpus = self._corpus(X)  # which workers would not see with its columns
+        with threads_and_workers(self.n_jobs) as engine:
+            return weights_and_rest(corpus, self._words_in_topics(), self._prior_of_documents(corpus), engine)
+
+    def _prior_of_documents(self, corpus: Corpus) -> Float:
+        """Return a and 0 for further topics, (K + 1,); with columns those of each document, (D, K + 1)."""
+        if self._prevalence is None or not len(corpus):
+            return self._document_prior()
+        x = self._prevalence.of_documents(corpus)
+        if x is None:
+            logger.warning("the documents lack a column of prevalence: they get the mean prior of the fit")
+            return self._document_prior()
+        a = weights_of(np.column_stack([np.ones(len(x)), x]), self.prevalence_)
+        return np.column_stack([a, np.zeros(len(a))])
+
+    def _identity(self, documents: Corpus, seed: int) -> Identity:
+        identity = super()._identity(documents, seed)
+        if self.prevalence is not None:
+            design = Prevalence.of(documents, self.prevalence)[1]
+            identity["columns"] = [checksum(design.x, design.row)]
+        return identity
+
+    def _description(self, arrays: dict[str, NDArray]) -> dict[str, Any]:
+        described = super()._description(arrays)
+        return described if self._prevalence is None else {**described, "prevalence": self._prevalence.plain()}
+
+    @classmethod
+    def _from_description(cls, parameters: dict[str, Any], arrays: dict[str, NDArray], meta: dict[str, Any]) -> Self:
+        model = super()._from_description(parameters, arrays, meta)
+        if "prevalence" in meta:
+            model._prevalence = Prevalence.from_plain(meta["prevalence"])
+        return model
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -347,6 +453,11 @@ class TopicModel(DirichletTopics):
             raise InputError(
                 f"max_topics is {self.max_topics} and n_topics is {self.n_topics}, but with n_topics the number stays; "
                 "give one of them."
+            )
+        if self.prevalence is not None and "alpha" not in self.learn:
+            raise InputError(
+                f"prevalence is {self.prevalence!r}, which is learned with alpha, but learn is {list(self.learn)!r}; "
+                "add 'alpha' to learn."
             )
 
     def _check_documents(self, documents: Corpus) -> None:
@@ -359,6 +470,12 @@ class TopicModel(DirichletTopics):
     def _check_fit(self, documents: Corpus, n_kept: int) -> None:
         """Refuse counts that are not whole, too little room for known topics, and what the memory cannot carry."""
         refuse_fractions(documents)
+        if self.prevalence is not None and self._document_labels is not None:
+            raise InputError(
+                "labels say which topics a document has, and prevalence what its topics depend on; give one of them."
+            )
+        if self.prevalence is not None and self.bursts:
+            raise InputError("bursts and prevalence do not go together; give one of them.")
         room = self.n_topics or self.max_topics or MOST_TOPICS
         if self.bursts and room == MOST_TOPICS and self.n_topics is not None:
             raise InputError(
@@ -390,7 +507,13 @@ class TopicModel(DirichletTopics):
         prior = self._behind_labels(self._word_prior(documents.words), documents.n_words)
         strength = STRENGTH if self.bursts else math.inf
         priors = Priors(np.zeros(0), float(self.alpha), base_of(self.eta), prior.pseudo, strength)
-        return TopicLaps(documents, self._rules(priors, seed), engine, self._place())
+        self._prevalence, design = None, None
+        if self.prevalence is not None:
+            self._prevalence, design = Prevalence.of(documents, self.prevalence, warns=True)
+            n_topics, n_terms = self._n_at_start(documents, priors.n_kept), design.x.shape[1] - 1
+            what = f"prevalence has {n_terms} terms, which with {n_topics} topics"
+            check_bytes(what, TERM_BYTES * n_topics * n_terms**2, "give fewer terms or fewer topics")
+        return TopicLaps(documents, replace(self._rules(priors, seed), design=design), engine, self._place())
 
     def _place(self) -> Path | None:
         """Return where files for what belongs to tokens are made."""
@@ -409,16 +532,41 @@ class TopicModel(DirichletTopics):
     def _take_laps(self, laps: TopicLaps, n_documents: int) -> None:
         """Copy topics into the fitted attributes, and say how their number was found."""
         expected = 1.0 if laps.rules.past is None else self._factor
-        try:
-            self._factor = laps.predictive_factor(expected)
-        except KeyboardInterrupt:  # the fit is complete without this step
-            self._factor = expected
-        self._take_topics(laps.chain.mean(), laps.priors.with_weights(self._factor * laps.priors.a))
+        priors, self._factor, effects = laps.priors, expected, None
+        with suppress(KeyboardInterrupt):  # the fit is complete without these steps
+            if self._prevalence is not None:
+                priors, effects = laps.effects()
+            self._factor = laps.predictive_factor(priors, expected)
+        a = self._factor * laps.chain.mean_weights(priors)
+        order = self._take_topics(laps.chain.mean(), priors.with_weights(a))
+        self._take_effects(priors, effects, order)
         self.started_, self.n_documents_seen_ = laps.started, n_documents
         self.strength_ = laps.priors.strength if laps.priors.bursts else None
         self._digamma_gain = laps.chain.digamma_gain(laps.priors)
         if self.n_topics is None:
             self.stop_reason_ += f" It began with {laps.started} topics and ended with {self.n_topics_}."
+
+    def _take_effects(self, priors: Priors, effects: Float | None, order: Int) -> None:
+        """Copy what columns do to the topics, in the order of these, into the fitted attributes."""
+        if priors.effects is None:
+            self.prevalence_, self.effects_ = np.zeros((order.size, 0)), np.zeros((3, order.size, 0))
+            return
+        self.prevalence_ = log_weights(priors)[order]
+        self.prevalence_[:, 0] += math.log(self._factor)
+        self.effects_ = np.zeros((3, *priors.effects.shape)) if effects is None else effects[:, order]
+
+    def _join_topics(self, to: Int) -> None:
+        """Make topic k a part of topic to[k]: effects become their mean, by the weights of the topics."""
+        if self._prevalence is not None:
+            a, (_, error, freedom) = np.exp(self.prevalence_[:, :1]), self.effects_
+            joined = pooled(a, to)
+            mean = pooled(a * self.prevalence_[:, 1:], to) / joined
+            error = np.sqrt(pooled((a * error) ** 2, to)) / joined
+            freedom = np.full_like(mean, freedom.min())
+            self.prevalence_, self.effects_ = np.hstack([np.log(joined), mean]), np.stack([mean, error, freedom])
+        else:
+            self.prevalence_, self.effects_ = np.zeros((int(to.max()) + 1, 0)), np.zeros((3, int(to.max()) + 1, 0))
+        super()._join_topics(to)
 
     @all_or_nothing
     def update(
@@ -459,11 +607,16 @@ class TopicModel(DirichletTopics):
         Raises
         ------
         InputError
-            If the labels are not those of the model, or the checkpoint belongs to another update.
+            If the labels are not those of the model, the checkpoint belongs to another update, or the model has
+            `prevalence`: then fit all documents.
         InvalidCorpus
             If the documents hold no token.
         """
         check_is_fitted(self)
+        if self.prevalence is not None:
+            raise InputError(
+                "a model with prevalence cannot be updated; fit it to all documents, those of before and the new ones."
+            )
         fitted_with = self.strength_ is not None
         if self.bursts != fitted_with:
             raise InputError(
@@ -499,6 +652,10 @@ class TopicModel(DirichletTopics):
     def _check_fitted_state(self) -> None:
         super()._check_fitted_state()
         require(len(self.label_names_) <= len(self.components_), "its labels have no topics")
+        n_terms = 0 if self._prevalence is None else len(self._prevalence.terms)
+        n_columns = 0 if self._prevalence is None else 1 + n_terms
+        require(is_table(self.prevalence_, len(self.components_), n_columns), "its effects are not those of its topics")
+        require(are_effects_of(self.effects_, len(self.components_), n_terms), "its effects are not those of its terms")
         require(is_concentration(self._factor), "the factor of its alpha is out of its range")
         require(self.strength_ is None or is_concentration(self.strength_), "its strength_ is out of its range")
         require(

@@ -29,6 +29,7 @@ from stickbreak.numerics.streams import key_of, stream
 from stickbreak.prediction.completion import completion_log_likelihood
 from stickbreak.prediction.document_weights import collapsed_weights
 from stickbreak.sparse_gibbs.chain import Chain, EarlierDocuments, Topics, names_of
+from stickbreak.sparse_gibbs.columns import ColumnChain, Design, summary
 from stickbreak.sparse_gibbs.kernels.sweeps import Labels
 from stickbreak.sparse_gibbs.priors import EVERY, FIRST_LAP, STEPS, Priors, best_eta, is_due, tables_of
 from stickbreak.sparse_gibbs.tokens import seeds_of_tokens, typical
@@ -134,6 +135,8 @@ class TopicSettings:
         The pass after which topics become one for the first time.
     splits : bool
         Whether topics are tried in halves.
+    design : Design, optional
+        What the weights of the documents depend on.
     """
 
     n_topics: int | None
@@ -145,6 +148,7 @@ class TopicSettings:
     past: EarlierDocuments | None = None
     first_merges: int = FIRST_MERGES
     splits: bool = True
+    design: Design | None = None
 
 
 class TopicLaps:
@@ -187,6 +191,8 @@ class TopicLaps:
         if "alpha" not in rules.learn:
             a *= self.priors.alpha / a.sum()
         self.priors = self.priors.with_weights(a)
+        if rules.design is not None:
+            self.priors = replace(self.priors, effects=np.zeros((self.started, rules.design.x.shape[1] - 1)))
         self.chain = self._chain_of(self.started)
         self.chain.begin(self._first_topics(free))
 
@@ -226,6 +232,9 @@ class TopicLaps:
         if rules.labels is not None:
             labels = rules.labels if rows is None else rules.labels.sample(rows)
             return LabelledChain(corpus, n_topics, rules.seed, labels, **options)
+        if rules.design is not None:
+            design = rules.design if rows is None else rules.design.of_documents(rows)
+            return ColumnChain(corpus, n_topics, rules.seed, design, **options)
         return Chain(corpus, n_topics, rules.seed, **options)
 
     def laps(self, done: int) -> Iterator[Lap]:
@@ -264,14 +273,13 @@ class TopicLaps:
     def _merge(self, lap: int) -> bool:
         """Let pairs of topics become one; return whether merges have ended."""
         part_of = self._merger.round(self.chain, self.priors, lap)
-        n_topics, found = int(part_of.max()) + 1, part_of >= 0
-        self._quiet = 0 if n_topics < found.sum() else self._quiet + 1
+        n_topics = int(part_of.max()) + 1
+        self._quiet = 0 if n_topics < (part_of >= 0).sum() else self._quiet + 1
         if lap >= self._split_at + LAST_MERGES:
             self._quiet = QUIET
         if n_topics < part_of.size:
+            self.priors = self.priors.merged(part_of)
             self.chain = self.chain.merged(part_of)
-            a = np.bincount(part_of[found], self.priors.a[found], n_topics).astype(np.float64)
-            self.priors = self.priors.with_weights(a)
         return self._quiet >= QUIET
 
     def _split(self, lap: int) -> None:
@@ -284,12 +292,11 @@ class TopicLaps:
         if not self.rules.splits or room <= 0 or K <= GROWTH * self._whole:
             return
         split = n_kept + np.sort(np.argsort(-self.chain.sizes()[n_kept:], kind="stable")[:room])
-        self.chain, a = self.chain.halved(split, stream(self.seed, f"halves after lap {lap}")), self.priors.a.copy()
-        a[split] /= 2.0
-        self.priors = self.priors.with_weights(np.append(a, a[split]))
+        self.chain = self.chain.halved(split, stream(self.seed, f"halves after lap {lap}"))
+        self.priors = self.priors.halved(split)
         self._quiet, self._split_at, self._whole = 0, lap, K
 
-    def predictive_factor(self, expected: float) -> float:
+    def predictive_factor(self, priors: Priors, expected: float) -> float:
         """Return the factor of a with which documents that had no part in the topics are predicted best.
 
         A tenth of the documents is set apart. A chain of the others begins near the topics and forgets these documents
@@ -299,13 +306,30 @@ class TopicLaps:
         if "alpha" not in self.rules.learn or self.chain.n_topics == 1 or not apart.size:
             return expected
         chain = self._chain_of(self.chain.n_topics, np.setdiff1d(np.arange(self._corpus.n_documents), apart))
-        chain.begin(chain.near((self.chain.mean() + self.priors.of_words()).T))
+        chain.begin(chain.near((self.chain.mean() + priors.of_words()).T))
         for lap in range(1, FORGETTING + 1):  # with the random numbers of the first laps, whose state is long gone
-            chain.lap(lap, self.priors)
-        topics = (chain.mean() + self.priors.of_words()).T
+            chain.lap(lap, priors)
+        topics = (chain.mean() + priors.of_words()).T
         topics /= topics.sum(axis=1, keepdims=True)
-        a, strength = self.priors.a, self.priors.strength
+        a, strength = self.chain.weights_of_documents(priors, apart), priors.strength
         return best_factor(self._corpus[apart], topics, a, expected, self._engine, self.seed, strength)
+
+    def effects(self) -> tuple[Priors, Float]:
+        """Return priors with the mean of drawn weights, and what `summary` says of their effects.      docs/math (L29)
+
+        A chain begins at the topics of the tokens, and goes on.
+        """
+        chain, priors, draws = self._chain_of(self.chain.n_topics), self.priors, []
+        assert isinstance(chain, ColumnChain)
+        chain.take(z.copy() for z in self.chain.z)
+        for lap in range(1, FIRST_DRAWS + DRAWS + 1):  # with the random numbers of the first laps
+            chain.lap(lap, priors)
+            priors = chain.with_drawn_weights(priors, lap)
+            if lap > FIRST_DRAWS:
+                draws.append(priors)
+        found = summary(np.array([each.effects for each in draws]))
+        mean = self.priors.with_weights(np.mean([each.a for each in draws], axis=0))
+        return replace(mean, effects=found[0]), found
 
     @cached_property
     def _merger(self) -> Merger:
@@ -316,7 +340,7 @@ class TopicLaps:
         """Return all that the next laps depend on."""
         arrays, values = self.chain.snapshot()
         mine = {"started": self.started, "quiet": self._quiet, "split_at": self._split_at, "whole": self._whole}
-        return {**arrays, "a": self.priors.a}, {**values, **self.priors.row(), **mine}
+        return {**arrays, **self.priors.arrays()}, {**values, **self.priors.row(), **mine}
 
     def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], done: int) -> None:
         """Take up what `snapshot` returned."""
@@ -324,11 +348,17 @@ class TopicLaps:
         self._split_at, self._whole = (whole_number(name, values[name]) for name in ("split_at", "whole"))
         n_topics, most = int(np.asarray(arrays["a"]).size), max(self.started, self.rules.max_topics)
         require(self.priors.n_kept <= n_topics <= most, "its topics are more than there may be")
-        self.priors = replace(self.priors, a=np.ones(n_topics)).restored(arrays["a"], values)
+        self.priors = replace(self.priors, a=np.ones(n_topics)).restored(arrays, values)
+        n_columns = None if self.rules.design is None else self.rules.design.x.shape[1] - 1
+        effects = self.priors.effects
+        require(
+            (None if effects is None else effects.shape[1]) == n_columns, "its effects are not those of its columns"
+        )
         self.chain = self._chain_of(n_topics)
         self.chain.restore(arrays, values)
 
 
+FIRST_DRAWS, DRAWS = 20, 100  # passes after the fit: that are forgotten, and that say how certain effects are
 SET_APART, MOST_SET_APART = 0.1, 1 << 14  # share of the documents, and their tokens at most
 FORGETTING = 10  # passes in which topics forget these documents
 LARGEST_LOG, PRECISION = math.log(16.0), 0.1  # of the logarithm of the factor of alpha
@@ -359,7 +389,7 @@ def best_factor(
         Documents that the topics do not know.
     topics : ndarray of shape (K, W)
         Positive word distributions.
-    a : ndarray of shape (K,)
+    a : ndarray of shape (K,), or (D, K) with a row for each document
     expected : float
         The factor that is kept where the documents say nothing.
     engine : Engine
@@ -431,14 +461,17 @@ class Merger:
         place[used] = np.arange(K)
         a, eta = priors.a[used], np.full(n_words, priors.eta, dtype=np.float64)
         counts, sizes = chain.words(used), chain.sizes()[used].astype(np.float64)
-        pairs = self._near(self._plain(chain, counts, sizes, a, eta, place), sizes, used)
+        mean = chain.mean_weights(priors)[used]
+        pairs = self._near(self._plain(chain, counts, sizes, mean, eta, place), sizes, used)
         prior, total = np.zeros((n_words, 0)), np.full(K, total_of(priors.eta, n_words))
         if priors.pseudo is not None:
             prior = priors.pseudo.toarray()
             prior = prior if self.are_counts else np.minimum(prior, 1.0)
             total[: priors.n_kept] += prior.sum(axis=0)
         tokens = TokensOfTopics.of(chain, place, chain.sizes()[used])
-        known = kernels.MergePriors(a, chain.scale(priors), eta, prior, total)
+        row, _, x, effects = chain.columns_of(priors)[1]
+        effects = effects[used] if row.size else effects
+        known = kernels.MergePriors(a, chain.scale(priors), eta, prior, total, row, x, effects)
         key, gains = key_of(self.seed, number, "sides of merges"), np.empty(len(pairs))
 
         def look(first: int) -> None:

@@ -311,10 +311,10 @@ class LDA(DirichletTopics):
         super()._join_topics(to)
         self._mean_log = np.zeros(0)
 
-    def _take_topics(self, S: Float, priors: Priors) -> None:
-        """Copy counts (W, K) and priors into the fitted attributes."""
-        super()._take_topics(S, priors)
+    def _take_topics(self, S: Float, priors: Priors) -> Int:
+        """Copy counts (W, K) and priors into the fitted attributes; return the order of the topics."""
         self._mean_log = np.zeros(0)
+        return super()._take_topics(S, priors)
 
     def _check_fitted_state(self) -> None:
         """Refuse a loaded state that no fit can have left."""

@@ -56,5 +56,5 @@ class LDALaps:
 
     def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], done: int) -> None:
         """Take up what `snapshot` returned."""
-        self.priors = self.priors.restored(arrays["a"], values)
+        self.priors = self.priors.restored(arrays, values)
         self.inference.restore(arrays, values)

@@ -101,15 +101,17 @@ def _extrapolate(first, second, third, out):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def document_weights(indptr, word, count, topics, prior, strength, tolerance, max_sweeps, out):
+def document_weights(indptr, word, count, topics, priors, strength, tolerance, max_sweeps, out):
     """Write the weights of documents under fixed topics.                               docs/math (D1), (D2), (L25)
 
         N_dk = sum_w n_dw r_dwk,   r_dwk ∝ phi_kw (N_dk + prior_k),   out[d, k] ∝ N_dk + prior_k
 
-    `topics` is phi by word (W, K). Every third sweep of a document begins at an extrapolation of the two before, unless
-    that has a lower value than they. A document ends when no N_dk changes by `tolerance`.
+    `topics` is phi by word (W, K); `priors` has a row for each document, or one for all.
+
+    Every third sweep of a document begins at an extrapolation of the two before, unless that has a lower value than
+    they. A document ends when no N_dk changes by `tolerance`.
     """
-    K = prior.size
+    K = priors.shape[1]
     widest = 0
     for d in range(indptr.size - 1):
         widest = max(widest, indptr[d + 1] - indptr[d])
@@ -117,7 +119,7 @@ def document_weights(indptr, word, count, topics, prior, strength, tolerance, ma
     theta, new = np.empty(K), np.empty(K)
     first, second, third = np.empty(K), np.empty(K), np.empty(K)  # N_dk of sweeps since the last extrapolation
     for d in range(indptr.size - 1):
-        begin, size = indptr[d], indptr[d + 1] - indptr[d]
+        begin, size, prior = indptr[d], indptr[d + 1] - indptr[d], priors[d if len(priors) > 1 else 0]
         counts, z = count[begin : begin + size], z_all[:size]
         for i in range(size):
             w = word[begin + i]

@@ -14,10 +14,13 @@ from numpy.typing import NDArray
 
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import open_stream, uniform
+from stickbreak.numerics.ranges import LARGEST, SMALLEST
 from stickbreak.sparse_gibbs.kernels.lists import EIGHT, draw, enter, leave, place_of, tokens_of
 
 REPEAT = (1 << 16) - 1  # stands for the topic of a token that repeats its document
 LEAST = 1e-60  # what rounding leaves of the sum of a_k phi_k at the least
+LOG_SMALLEST, LOG_LARGEST = math.log(SMALLEST), math.log(LARGEST)  # of the weight of a topic in a document
+MOST_TRIES = 30.0  # of a topic of a group, before all weights of the document are computed
 LEAST_PRODUCT, MOST_PRODUCT = 1e-200, 1e200  # of totals, whose logarithm is taken once for many
 _ONE, _THREE, _FIVE, _SEVEN, _EIGHT, _BLOCK = (np.uint64(n) for n in (1, 3, 5, 7, EIGHT, 32))
 _WHOLE = np.float32(1.0)
@@ -35,13 +38,22 @@ class Cell(NamedTuple):
 class Prior(NamedTuple):
     """The Dirichlet priors of K topics of W words."""
 
-    a: NDArray[np.float64]  # (K,)
+    a: NDArray[np.floating]  # (G, K)  of G groups of documents: one, or those of `Columns`
     eta: NDArray[np.float32]  # (W,)
     known: NDArray[np.int64]  # (W + 1,)  word w has the pseudo-counts pseudo[known[w]] to pseudo[known[w + 1]] ...
     topic: NDArray[np.int64]  # ... in these topics, beside eta
     pseudo: NDArray[np.float64]
     total: NDArray[np.float64]  # (K,)  sum of eta and the pseudo-counts of each topic
     strength: float  # theta: how much topics weigh beside the words that a document has; infinite without bursts
+
+
+class Columns(NamedTuple):
+    """What the weights of topics in documents depend on, in U rows that differ.                      docs/math (L27)"""
+
+    row: NDArray[np.uint32]  # (n,)  of the document of each token that is drawn
+    group: NDArray[np.int64]  # (U,)  in which no weight is above that of the `Prior`
+    x: NDArray[np.float64]  # (U, p)
+    effects: NDArray[np.float64]  # (K, p)
 
 
 class Labels(NamedTuple):
@@ -103,6 +115,54 @@ def begin_word(begin, end, z, inverse, a, prior, n_w, phi, sums):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
+def add_up(a, phi, sums):
+    """Write the sums of a_k phi_k, each of a block of topics, total last."""
+    last, total = np.uint64(sums.size) - _ONE, 0.0
+    for c in range(last):
+        of_block = np.float32(0.0)
+        for k in range(c << _FIVE, min((c + _ONE) << _FIVE, np.uint64(a.size))):
+            of_block += np.float32(a[k]) * phi[k]
+        sums[c] = of_block
+        total += np.float64(of_block)
+    sums[last] = total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def log_weight(x, effects):
+    """Return the logarithm of the weight of a topic in a document, x^T lambda_k, within its range.   docs/math (L27)"""
+    found = 0.0
+    for j in range(x.size):
+        found += x[j] * effects[j]
+    return min(max(found, LOG_SMALLEST), LOG_LARGEST)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def largest_of_groups(x, effects, group, largest):
+    """Raise largest[g, k] to the logarithm of the weight of topic k in each row of group g."""
+    for r in range(group.size):
+        for k in range(len(effects)):
+            largest[group[r], k] = max(largest[group[r], k], log_weight(x[r], effects[k]))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def draw_tables(start, topic, n, row, x, effects, key, first, tables):
+    """Draw the tables t_dk of documents; add t_dk x_d to tables[k].
+
+    Document d has row[d] in x, and entries start[d] to start[d + 1] of topics and n_dk. It has the stream of number
+    first + d.                                                                                          docs/math (L28)
+    """
+    rng = np.empty(1, np.uint64)
+    for d in range(row.size):
+        open_stream(rng, key, first + d)
+        for i in range(start[d], start[d + 1]):
+            a, t = math.exp(log_weight(x[row[d]], effects[topic[i]])), 1
+            for j in range(1, n[i]):
+                t += (a + j) * uniform(rng) < a
+            for c in range(x.shape[1]):
+                tables[topic[i], c] += t * x[row[d], c]
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def weigh(lists, first, blocks, bits, own, less, phi, value, part):
     """value[s] = n_dk phi_k of the topics of a document, without the token of topic `own`; part[c] sums each eight."""
     mask = (_ONE << bits) - _ONE
@@ -148,17 +208,35 @@ def tokens_ahead(where, j, most):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def sweep(cell, z, lists, bits, n, prior_of, key, offset):
+def draw_of_own(u, own, less, of_document, x, effects, phi, none):
+    """Return a topic in proportion to a_dk phi_k of a document, or `none` for the topics that it has already."""
+    K = np.uint64(effects.shape[0])
+    upto, total = np.empty(K), of_document
+    for k in range(K):
+        total += math.exp(log_weight(x, effects[k])) * np.float64(less if k == own else phi[k])
+        upto[k] = total
+    u *= total
+    return none if u < of_document else min(np.uint64(np.searchsorted(upto, u, side="right")), K - _ONE)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def sweep(cell, columns, z, lists, bits, n, prior_of, key, offset):
     """Draw topics of the tokens of a `Cell` given all others; return the sum of log of the totals.
 
-    docs/math (L2), (L9), (L11), (L23)
+    docs/math (L2), (L9), (L11), (L23), (L27)
 
     z (N,), the topics of all tokens of the words, `lists`, and n (K,), the tokens of each topic, are changed in place.
     A topic has `bits` in an entry of the lists; K has a number, too, that of entries of no count. prior_of is a
     `Prior`. Word w has the stream of number offset + w. With bursts a token may have REPEAT for a topic.
+
+    `columns` are `Columns`, empty where all documents have one a. Elsewhere a group has the largest a_dk of its
+    documents, and a topic that is drawn by it is kept in proportion to its own: an exact draw. After t tries, log of
+    the total is that of the group less 1 + 1/2 + .. + 1/(t - 1), on average.
     """
     start, first, end, where = cell
-    a, eta, known, topic, pseudo, total, strength = prior_of
+    rows, eta, known, topic, pseudo, total, strength = prior_of
+    row, group, x, effects = columns
+    a, current, varied = rows[0], 0, row.size > 0
     K, none, j = n.size, np.uint64(n.size), np.uint64(0)
     inverse, phi, n_w = np.zeros(K + 1, np.float32), np.zeros(K + 1, np.float32), np.zeros(K, np.int64)
     value, part = np.zeros(K + 2 * EIGHT, np.float32), np.zeros(K // EIGHT + 2, np.float32)
@@ -177,6 +255,10 @@ def sweep(cell, z, lists, bits, n, prior_of, key, offset):
         begin_word(np.uint64(start[w]), np.uint64(start[w + _ONE]), z, inverse, a, prior, n_w, phi, sums)
         for i in range(np.uint64(first[w]), np.uint64(end[w])):
             old, head = np.uint64(z[i]), np.uint64(where[j])
+            if varied and group[row[j]] != current:
+                current = group[row[j]]
+                a = rows[current]
+                add_up(a, phi, sums)
             j += _ONE
             size = np.uint64(lists[head])
             blocks, own, less, change = (size + _SEVEN) >> _THREE, none, np.float32(0.0), 0.0
@@ -199,19 +281,29 @@ def sweep(cell, z, lists, bits, n, prior_of, key, offset):
                 product *= of_all
             if not LEAST_PRODUCT < product < MOST_PRODUCT:
                 log_p, product = log_p + math.log(product), 1.0
-            u = uniform(rng) * (of_all + before * share)
-            if u < of_document:
+            u, tries, new = uniform(rng) * (of_all + before * share), 1.0, none  # none: a topic that the document has
+            if u >= of_document:
+                new = (
+                    draw_of_all(u - of_document, own, less, change, a, phi, sums)
+                    if u < of_all or before == 0
+                    else repeat
+                )
+            while (
+                varied and new < none and uniform(rng) * a[new] > math.exp(log_weight(x[row[j - _ONE]], effects[new]))
+            ):
+                log_p -= 1.0 / tries
+                if tries == MOST_TRIES:
+                    new = draw_of_own(uniform(rng), own, less, of_document, x[row[j - _ONE]], effects, phi, none)
+                    break
+                u, tries = uniform(rng) * of_all, tries + 1.0
+                new = draw_of_all(u - of_document, own, less, change, a, phi, sums) if u >= of_document else none
+            if new == none and u < of_all:
+                if u >= of_document:
+                    u = uniform(rng) * of_document
                 s = draw(u, size, blocks, value, part)
                 new = np.uint64(lists[head + _ONE + s]) & mask
-                if new == old:
-                    continue
-            elif u < of_all or before == 0:
-                new = draw_of_all(u - of_document, own, less, change, a, phi, sums)
-                if new == old:
-                    continue
+            elif new < none and new != old:
                 s = place_of(lists, head + _ONE, size, mask, new)
-            else:
-                new = repeat
             if new == old:
                 continue
             gain = 0.0
@@ -291,7 +383,8 @@ def sweep_labelled(cell, document, labels, z, lists, bits, n, prior_of, key, off
     """
     start, first, end, where = cell
     begin, label, n_labels, own, scale = labels
-    a, eta, known, topic, pseudo, total, strength = prior_of
+    rows, eta, known, topic, pseudo, total, strength = prior_of
+    a = rows[0]
     K, none, L, place = n.size, np.uint64(n.size), np.uint64(n_labels), np.uint64(0)
     inverse, phi, n_w = np.zeros(K + 1, np.float32), np.zeros(K + 1, np.float32), np.zeros(K, np.int64)
     value, part = np.zeros(K + 2 * EIGHT, np.float32), np.zeros(K // EIGHT + 2, np.float32)

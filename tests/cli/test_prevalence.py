@@ -1,0 +1,25 @@
+"""A fit with --set prevalence reads the columns of its formula; so do the commands that ask its model."""
+
+import json
+
+import numpy as np
+import pandas as pd
+
+
+def test_the_command_line_keeps_the_columns_of_the_formula(run, tmp_path):
+    rng = np.random.default_rng(0)
+    words = ["bread oven flour", "ship sea sail"]
+    rows = [(f"{' '.join(rng.choice(words[d % 2].split(), 12))}", 2000 + d % 2 * 10 + d % 5) for d in range(60)]
+    pd.DataFrame(rows, columns=["text", "year"]).to_csv(tmp_path / "d.csv", index=False)
+    given = ("--set", "prevalence=year", "--topics", "2", "--laps", "12", "--min-df", "1", "--max-df", "1.0")
+    out = tmp_path / "m"
+    run("fit", tmp_path / "d.csv", "--text", "text", *given, "--out", out, "--no-report", "--no-path", "--quiet")
+    told = json.loads(run("ask", out, "prevalence", "--json").stdout)["rows"]
+    assert [row["term"] for row in told] == ["year", "year"]
+    pd.DataFrame({"text": ["bread ship", "bread ship"], "year": [2000, 2014]}).to_csv(tmp_path / "new.csv", index=False)
+    weights = tmp_path / "w.csv"
+    run("transform", out, tmp_path / "new.csv", "--text", "text", "--out", weights, "--quiet")
+    found = pd.read_csv(weights).select_dtypes("number").to_numpy()
+    assert np.abs(found[0] - found[1]).max() > 0.1
+    pd.DataFrame({"text": ["bread oven"]}).to_csv(tmp_path / "plain.csv", index=False)
+    run("transform", out, tmp_path / "plain.csv", "--text", "text", "--out", tmp_path / "p.csv", "--quiet")

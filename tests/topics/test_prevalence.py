@@ -1,0 +1,190 @@
+"""What a model with prevalence says of documents: effects, prediction by columns, files, and what it refuses."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import stickbreak
+from stickbreak import TopicModel
+from stickbreak.corpus import Corpus, TextOptions
+from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak.topics import laps
+
+TERMS = ["year", "source[T.b]", "source[T.c]"]
+EFFECTS = np.array([[0.8, 0.0, 0.9], [-0.7, 0.8, 0.0], [0.0, -0.9, 0.0], [0.0, 0.0, -0.8], [0.0, 0.0, 0.0]])
+SHORT: dict[str, Any] = {"n_topics": 5, "n_laps": 40, "random_state": 0}
+
+
+def planted(n_documents: int, seed: int, n_tokens: int = 60) -> Corpus:
+    """Return documents of five topics, with effects of a year (in units of its deviation) and of a source."""
+    rng = np.random.default_rng(seed)
+    phi = np.random.default_rng(0).dirichlet(np.full(40, 0.1), size=5)
+    year, source = 2010 + rng.normal(0, 3.0, n_documents), rng.integers(3, size=n_documents)
+    x = np.column_stack([(year - 2010) / 3.0, source == 1, source == 2])
+    theta = np.array([rng.dirichlet(row) for row in 0.4 * np.exp(x @ EFFECTS.T)])
+    counts = np.array([rng.multinomial(n_tokens, row) for row in theta @ phi])
+    return Corpus.from_counts(counts, metadata={"year": year, "source": np.array(list("abc"))[source]})
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    return planted(400, 1)
+
+
+@pytest.fixture(scope="module")
+def model(corpus: Corpus) -> TopicModel:
+    return TopicModel(prevalence="year + source", **SHORT).fit(corpus)
+
+
+def planted_numbers(model: TopicModel) -> list[int]:
+    phi = np.random.default_rng(0).dirichlet(np.full(40, 0.1), size=5)
+    return [int(np.abs(model.topic_word_ - row).sum(axis=1).argmin()) for row in phi]
+
+
+def test_planted_effects_are_found(model: TopicModel, corpus: Corpus) -> None:
+    table, places = model.prevalence_effects(), planted_numbers(model)
+    assert sorted(places) == list(range(5))
+    assert table["term"].unique().tolist() == TERMS
+    deviation = np.std(corpus.metadata["year"].to_numpy())
+    true = EFFECTS / [3.0, 1.0, 1.0]
+    rows = [table[table["topic"] == k].set_index("term").loc[TERMS] for k in places]
+    inside = [((row["low"] < own) & (own < row["high"])).to_numpy() for row, own in zip(rows, true, strict=True)]
+    assert np.mean(inside) >= 0.8
+    estimates = np.array([row["estimate"] for row in rows])
+    assert np.abs((estimates - true) * [deviation, 1.0, 1.0]).max() < 0.6
+    assert np.corrcoef(estimates[:, 0], true[:, 0])[0, 1] > 0.95
+    assert model.prevalence_effects(topic=places[0])["term"].tolist() == TERMS
+
+
+def test_columns_predict_words_where_they_matter_and_not_where_they_are_shuffled(
+    model: TopicModel, corpus: Corpus
+) -> None:
+    new = planted(300, 2, n_tokens=8)
+    plain = TopicModel(**SHORT).fit(corpus).score(new)
+    assert model.score(new) > plain + 0.01
+    order = np.random.default_rng(0).permutation(len(corpus))
+    shuffled = Corpus.from_counts(corpus.counts, metadata=corpus.metadata.take(order))
+    other = TopicModel(prevalence="year + source", **SHORT).fit(shuffled)
+    assert other.score(new) == pytest.approx(plain, abs=0.01)
+    assert (other.prevalence_effects()["p"] < 0.01).sum() <= 1
+
+
+def test_documents_without_columns_or_values_get_the_mean_prior(model: TopicModel, corpus: Corpus, caplog: Any) -> None:
+    empty = Corpus.from_counts(np.zeros((3, 40), int))
+    np.testing.assert_allclose(model.transform(empty), np.tile(model.topic_weights_, (3, 1)))
+    assert "mean prior" in caplog.text
+    table = {"year": [2016.0, None, 2016.0], "source": ["a", "a", "new"]}
+    with_columns = Corpus.from_counts(np.zeros((3, 40), int), metadata=table)
+    found, k = model.transform(with_columns), planted_numbers(model)
+    assert found[0, k[0]] > 2 * found[1, k[0]]
+    np.testing.assert_allclose(found[1], found[2])
+    a = np.exp(model.prevalence_[:, 0])
+    np.testing.assert_allclose(found[1], a / a.sum())
+    few = model.transform(corpus, sparse=True, least=0.0).toarray()
+    np.testing.assert_allclose(few, model.transform(corpus))
+    assert model.topics_of(corpus[:5], n=1)["weight"].to_numpy() == pytest.approx(few[:5].max(axis=1))
+
+
+def test_threads_files_checkpoints_and_saved_models_change_no_bit(
+    model: TopicModel, corpus: Corpus, tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(laps, "PART", 1 << 13)
+
+    def fitted(n_laps: int, **options: Any) -> TopicModel:
+        given = {**SHORT, "n_laps": n_laps, "tolerance": None, **options.pop("parameters", {})}
+        return TopicModel(prevalence="year + source", **given).fit(corpus, **options)
+
+    one = fitted(14)
+    for n_laps in (11, 14):
+        resumed = fitted(n_laps, checkpoint=tmp_path / "c", resume=True)
+    fitted(11).save(tmp_path / "short")
+    continued = stickbreak.load(tmp_path / "short").continue_fit(corpus, n_laps=3)
+    threads = fitted(14, parameters={"n_jobs": 2, "scratch": tmp_path})
+    for other in (resumed, continued, threads):
+        for name in ("components_", "topic_prior_", "prevalence_", "effects_"):
+            np.testing.assert_array_equal(getattr(other, name), getattr(one, name))
+    order = np.arange(len(corpus))[::-1]
+    other = Corpus.from_counts(corpus.counts, metadata=corpus.metadata.take(order))
+    with pytest.raises(InputError, match="columns"):
+        one.continue_fit(other, n_laps=1)
+    model.save(tmp_path / "m")
+    loaded = stickbreak.load(tmp_path / "m")
+    np.testing.assert_array_equal(loaded.transform(corpus), model.transform(corpus))
+    pd.testing.assert_frame_equal(loaded.prevalence_effects(), model.prevalence_effects())
+
+
+def test_curves_and_functions_of_columns_come_back_from_a_file(corpus: Corpus, tmp_path: Path) -> None:
+    formula = "bs(year, df=4) + C(source) + poly(year, 2)[0]"
+    with pytest.raises(InputError, match="holds code"):
+        TopicModel(prevalence=formula, **SHORT).fit(corpus)
+    formula = "bs(year, df=4) + C(source)"
+    model = TopicModel(prevalence=formula, n_topics=3, n_laps=11, random_state=0).fit(corpus)
+    model.save(tmp_path / "m")
+    loaded = stickbreak.load(tmp_path / "m")
+    np.testing.assert_array_equal(loaded.transform(corpus[:7]), model.transform(corpus)[:7])
+    model._prevalence.memory["formula"] = "print(year)"
+    model.save(tmp_path / "other")
+    with pytest.raises(ModelFormatError, match="calls print"):
+        stickbreak.load(tmp_path / "other")
+
+
+def test_data_frames_bring_their_columns_and_dates_are_years() -> None:
+    rng = np.random.default_rng(0)
+    dates = pd.date_range("2015-01-01", periods=80, freq="30D")
+    late = np.arange(80) >= 40
+    texts = [" ".join(rng.choice(["bread oven flour", "ship sea sail"][int(own)].split(), 12)) for own in late]
+    frame = pd.DataFrame({"text": texts, "date": dates, "other": 1})
+    options = TextOptions(min_df=1, max_df=1.0)
+    model = TopicModel(n_topics=2, n_laps=30, random_state=0, prevalence="date")
+    model.fit(frame, text="text", options=options)
+    assert model.prevalence_effects()["estimate"].max() > 0.3
+    blank = pd.DataFrame({"text": ["", ""], "date": [dates[0], dates[-1]]})
+    weights = model.transform(blank)
+    assert np.abs(weights[0] - weights[1]).max() > 0.3
+    continued = model.continue_fit(frame, n_laps=1)
+    assert continued.n_laps_ > 1
+
+
+def test_joined_topics_have_the_mean_effects_of_their_parts(model: TopicModel, corpus: Corpus) -> None:
+    joined = model.joined([[0, 1]])
+    assert len(joined.prevalence_effects()) == 4 * 3
+    a = np.exp(model.prevalence_[:2, 0])
+    k = int(np.abs(joined.topic_word_ - a @ model.topic_word_[:2] / a.sum()).sum(axis=1).argmin())
+    assert np.exp(joined.prevalence_[k, 0]) == pytest.approx(a.sum())
+    np.testing.assert_allclose(joined.prevalence_[k, 1:], a @ model.prevalence_[:2, 1:] / a.sum())
+    assert joined.transform(corpus[:3]).shape == (3, 4)
+
+
+def test_their_number_is_found_with_columns_too() -> None:
+    documents = planted(500, 3)
+    model = TopicModel(prevalence="year + source", random_state=0).fit(documents)
+    assert 5 <= model.n_topics_ <= 7
+    assert sorted(planted_numbers(model)) == sorted(set(planted_numbers(model)))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"prevalence": "year + month"}, "prevalence names 'month', but the documents have the columns"),
+        ({"prevalence": "year +"}, "cannot be read"),
+        ({"prevalence": "1"}, "names no column"),
+        ({"prevalence": "year", "learn": ["eta"]}, "learned with alpha"),
+        ({"prevalence": "year + I(2 * year)"}, "follow from each other"),
+        ({"prevalence": "__import__(year)"}, "which calls __import__"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(corpus: Corpus, given: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        TopicModel(**{**SHORT, **given}).fit(corpus)
+
+
+def test_labels_and_updates_are_refused(model: TopicModel, corpus: Corpus) -> None:
+    with pytest.raises(InputError, match="give one of them"):
+        TopicModel(prevalence="year", **SHORT).fit(corpus, labels="source")
+    with pytest.raises(InputError, match="cannot be updated"):
+        model.update(corpus)
+    with pytest.raises(InputError, match="fitted without prevalence"):
+        TopicModel(n_topics=2, n_laps=1).fit(corpus).prevalence_effects()
