@@ -76,6 +76,9 @@ FAMILIES: dict[str, dict[str, Command]] = {
     "Questions": {
         "effects": Command("questions.effects", "coverage of the intervals of `effects` on planted effects"),
         "prevalence": Command("questions.prevalence", "coverage of the intervals of `prevalence` on planted effects"),
+        "prevalence-gain": Command(
+            "questions.prevalence_gain", "what columns gain in prediction, beside tomotopy's DMR"
+        ),
     },
     "Vectors": {
         "vectors": Command("vectors.scores", "held-out score of image patches"),

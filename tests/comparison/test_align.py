@@ -33,6 +33,9 @@ class Permuted:
         shown = self.model.shown_topics(n_words, most=most)
         return replace(shown, shares=shown.shares[self.order])
 
+    def _bare_documents(self, corpus):
+        return self.model._bare_documents(corpus)
+
     def active_weights(self, X):
         return np.asarray(self.model.active_weights(X))[:, self.order]
 
