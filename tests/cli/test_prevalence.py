@@ -13,7 +13,8 @@ def test_the_command_line_keeps_the_columns_of_the_formula(run, tmp_path):
     pd.DataFrame(rows, columns=["text", "year"]).to_csv(tmp_path / "d.csv", index=False)
     given = ("--set", "prevalence=year", "--topics", "2", "--laps", "12", "--min-df", "1", "--max-df", "1.0")
     out = tmp_path / "m"
-    run("fit", tmp_path / "d.csv", "--text", "text", *given, "--out", out, "--no-report", "--no-path", "--quiet")
+    fit = run("fit", tmp_path / "d.csv", "--text", "text", *given, "--out", out, "--no-report", "--no-path", "--quiet")
+    assert f"stickbreak ask {out} prevalence" in fit.stdout
     told = json.loads(run("ask", out, "prevalence", "--json").stdout)["rows"]
     assert [row["term"] for row in told] == ["year", "year"]
     pd.DataFrame({"text": ["bread ship", "bread ship"], "year": [2000, 2014]}).to_csv(tmp_path / "new.csv", index=False)

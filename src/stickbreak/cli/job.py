@@ -330,6 +330,8 @@ def _next(result: FitResult) -> Iterator[tuple[str, list[str]]]:
         if material.dated:
             asked = ["stickbreak", "ask", out, "trends", path, *again(only=("metadata", *_READ_AGAIN))]
             yield "see which topics grow", asked
+    if getattr(result.model, "prevalence", None) is not None:
+        yield "see how columns change the topics", ["stickbreak", "ask", out, "prevalence"]
     yield from _other_numbers(result)
     yield from _another_seed(result)
 
