@@ -36,7 +36,7 @@ SCRIPTS = {
         "hughes_fig7",
     ),
     "burkhardt": ("burkhardt_fig1", "burkhardt_fig2", "burkhardt_fig3", "burkhardt_growth"),
-    "downey": ("downey_fig3", "downey_small", "downey_table4", "downey_fig4"),
+    "downey": ("downey_fig3", "downey_small", "downey_table4", "downey_large", "downey_fig4"),
     "wang": ("wang_fig4", "wang_fig5", "wang_fig8"),
 }
 
