@@ -5,6 +5,8 @@ import json
 import numpy as np
 import pandas as pd
 
+from stickbreak.cli.settings import values_set
+
 
 def test_the_command_line_keeps_the_columns_of_the_formula(run, tmp_path):
     rng = np.random.default_rng(0)
@@ -24,3 +26,8 @@ def test_the_command_line_keeps_the_columns_of_the_formula(run, tmp_path):
     assert np.abs(found[0] - found[1]).max() > 0.1
     pd.DataFrame({"text": ["bread oven"]}).to_csv(tmp_path / "plain.csv", index=False)
     run("transform", out, tmp_path / "plain.csv", "--text", "text", "--out", tmp_path / "p.csv", "--quiet")
+
+
+def test_a_formula_keeps_its_commas():
+    for text in ("poly(year, degree=2) + b", '"poly(year, degree=2) + b"'):
+        assert values_set([f"prevalence={text}"]) == {"prevalence": "poly(year, degree=2) + b"}

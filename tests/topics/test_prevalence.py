@@ -1,5 +1,6 @@
 """What a model with prevalence says of documents: effects, prediction by columns, files, and what it refuses."""
 
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -186,5 +187,7 @@ def test_labels_and_updates_are_refused(model: TopicModel, corpus: Corpus) -> No
         TopicModel(prevalence="year", **SHORT).fit(corpus, labels="source")
     with pytest.raises(InputError, match="cannot be updated"):
         model.update(corpus)
+    with pytest.raises(InputError, match="cannot be updated"):
+        deepcopy(model).set_params(prevalence=None).update(corpus)
     with pytest.raises(InputError, match="fitted without prevalence"):
         TopicModel(n_topics=2, n_laps=1).fit(corpus).prevalence_effects()

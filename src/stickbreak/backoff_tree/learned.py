@@ -121,7 +121,7 @@ class LearnedTreeLaps(TreeLaps):
         if max(levels_of(deeper.groups).values(), default=0) < sampler.shape.depth:
             self._take_shape(search.groups, *former)
             return sampler.shape.branching != before
-        to = self._take_shape(deeper.groups, *more)
+        to, likelihood = self._take_shape(deeper.groups, *more), dict(self._likelihood)
         for name in self.settings.learn:
             self._likelihood[name] = learn(sampler, name, self._engine)
         trial = self._search(sampler.delta_doc, sampler.delta_word, rng)
@@ -132,6 +132,7 @@ class LearnedTreeLaps(TreeLaps):
             self._take_shape(trial.groups, sampler.delta_doc, sampler.delta_word)
         else:
             self._take_shape(search.groups, *former)
+            self._likelihood = likelihood
         return sampler.shape.branching != before
 
     def _search(self, delta_doc: Float, delta_word: Float, rng: np.random.Generator) -> ShapeSearch:

@@ -41,9 +41,12 @@ def joined(words: Sequence[str], last: str) -> str:
     return f"{', '.join(several)} {last} {end}" if several else end
 
 
+_PLAIN = ("prevalence",)  # formulas, whose commas are their own
+
+
 def values_set(texts: Iterable[str]) -> dict[str, Any]:
     """Return what NAME=VALUE texts set. A value is as in Python; words need no quotes, @FILE is the lines of a file."""
-    values = {}
+    values: dict[str, Any] = {}
     for text in texts:
         name, equals, value = text.partition("=")
         name = name.strip().lstrip("-").replace("-", "_")
@@ -51,7 +54,10 @@ def values_set(texts: Iterable[str]) -> dict[str, Any]:
             raise InputError(f"--set is {text!r:.60}; give NAME=VALUE, such as --set alpha=0.5")
         if name in _NAMED:
             raise InputError(f"--set {name} has an option of its own: {_NAMED[name]}")
-        values[name] = _lines_of(name, value[1:]) if value.startswith("@") else _value(value.strip())
+        if name in _PLAIN:
+            values[name] = value.strip().strip("\"'")
+        else:
+            values[name] = _lines_of(name, value[1:]) if value.startswith("@") else _value(value.strip())
     return values
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import warnings
 from collections.abc import Mapping
@@ -21,7 +22,11 @@ if TYPE_CHECKING:
 _DAYS_OF_A_YEAR = 365.25
 _NAME = re.compile(r"`([^`]+)`|([^\W\d][\w.]*)")
 _FUNCTIONS = set("C I bs cr cs cc poly center scale log log2 log10 exp exp2 exp10".split())
-_CALL, _CODE = re.compile(r"([\w.]+)\s*\("), re.compile(r"[{}\[\]\"'@;\\\n]|__")
+_HARMLESS = (
+    ast.Expression, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Name, ast.Constant, ast.Call, ast.keyword, ast.Attribute,
+    ast.operator, ast.unaryop, ast.cmpop, ast.expr_context,
+)  # fmt: skip
+_CURVE = re.compile(r"\w+\(\s*(?:`([^`]+)`|([^\W\d][\w.]*))")
 _DEPENDENT = 1e-9  # a direction of the columns, made equally long, that is shorter is none
 
 
@@ -78,6 +83,8 @@ def design_of(
     rows = np.flatnonzero(~lacking_value & (np.asarray(corpus.document_lengths) > 0))
     if not remembered:
         warn_of_gaps(lacking_value, "value of the formula")
+    if lists := [name for name in named if frame[name].map(lambda value: isinstance(value, np.ndarray)).any()]:
+        raise InputError(f"{parameter} names {lists[0]!r}, which holds lists; give a column of single values.")
     if alike := [name for name in named if rows.size and frame[name].iloc[rows].nunique() == 1]:
         raise InputError(
             f"{parameter} is {formula!r}, but {alike[0]!r} has one value in all documents; leave this column out."
@@ -104,9 +111,10 @@ def design_of(
 
 
 def values_of_terms(corpus: Corpus, memory: Mapping[str, Any], parameter: str) -> Float | None:
-    """Return the terms of other documents, (D, p), with NaN where a document lacks a value, or has a new category.
+    """Return the terms of other documents, (D, p).
 
-    None where the documents lack a column.
+    NaN where a document lacks a value, has a new category, or a value outside the range of a curve. None where the
+    documents lack a column.
     """
     from formulaic import ModelSpec
     from formulaic.parser.types import Factor
@@ -116,11 +124,20 @@ def values_of_terms(corpus: Corpus, memory: Mapping[str, Any], parameter: str) -
     if corpus.metadata is None or not set(named) <= set(corpus.metadata.column_names):
         return None
     frame, _ = _frame_of(corpus, named, memory["dates"], None)
+    for name in named:
+        if memory["kinds"].get(name, memory["kinds"].get(f"`{name}`")) == "numerical":
+            frame[name] = _numbers(frame[name])
     categories, known = _unpacked(memory["categories"]), frame.notna().all(axis=1).to_numpy(copy=True)
     for factor, levels in categories.items():
         name = _category_of(factor)
         if levels is not None and name in frame:
             known &= frame[name].isin(levels).to_numpy()
+    transforms = _unpacked(memory["transforms"])
+    for term, bounds in transforms.items():
+        curve = _CURVE.match(term)
+        if isinstance(bounds, Mapping) and "lower_bound" in bounds and curve is not None:
+            values = _numbers(frame[curve[1] or curve[2]])
+            known &= values.between(bounds["lower_bound"], bounds["upper_bound"]).to_numpy()
     found = np.full((len(corpus), len(memory["terms"])), np.nan)
     if known.any():
         states = {
@@ -128,7 +145,7 @@ def values_of_terms(corpus: Corpus, memory: Mapping[str, Any], parameter: str) -
             for factor, levels in categories.items()
         }
         read = _read(formula, parameter)
-        spec = ModelSpec(formula=read, transform_state=_unpacked(memory["transforms"]), encoder_state=states)
+        spec = ModelSpec(formula=read, transform_state=transforms, encoder_state=states)
         _, terms, found[known] = _matrix_of(spec, frame[known], formula, parameter)
         if terms != memory["terms"]:
             raise InputError(f"{parameter} is {formula!r}, whose terms are others in these documents than in the fit.")
@@ -154,21 +171,38 @@ def columns_named(corpus: Corpus, formula: str, parameter: str) -> list[str]:
 
 def check_harmless(formula: str, parameter: str) -> None:
     """Refuse a formula that may be more than columns and some functions of them."""
-    plain = re.sub(r"`[^`]*`", "x", formula)
-    called = {name for name in _CALL.findall(plain) if name not in _FUNCTIONS}
-    if called or _CODE.search(plain):
+    _names(formula, parameter)
+
+
+def _names(formula: str, parameter: str) -> list[str]:
+    """Return the names of a formula that are not those of functions; refuse what is not harmless.
+
+    It is read as Python reads it, with + in place of : and a name in place of each one in backticks.
+    """
+    quoted = re.findall(r"`([^`]*)`", formula)
+    places = iter(range(len(quoted)))
+    plain = re.sub(r"`[^`]*`", lambda _: f"quoted_{next(places)}", formula).replace(":", "+")
+    advice = f"give columns and functions of them, without quotes: {', '.join(sorted(_FUNCTIONS))}."
+    try:
+        nodes = list(ast.walk(ast.parse(plain.strip(), mode="eval")))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise InputError(f"{parameter} is {formula!r}, which cannot be read; {advice}") from None
+    calls = [node.func for node in nodes if isinstance(node, ast.Call)]
+    called = [ast.unparse(name) for name in calls if not (isinstance(name, ast.Name) and name.id in _FUNCTIONS)]
+    texts = [node for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)]
+    if called or texts or "__" in plain or not all(isinstance(node, _HARMLESS) for node in nodes):
         what = f"calls {min(called)}" if called else "holds code"
-        raise InputError(
-            f"{parameter} is {formula!r}, which {what}; give columns and functions of them: "
-            f"{', '.join(sorted(_FUNCTIONS))}."
-        )
+        raise InputError(f"{parameter} is {formula!r}, which {what}; {advice}")
+    inner = [node.value for node in nodes if isinstance(node, ast.Attribute)]
+    found = [node for node in nodes if isinstance(node, ast.Name | ast.Attribute) and node not in [*calls, *inner]]
+    names = [ast.unparse(node) for node in found]
+    known = {f"quoted_{i}": name for i, name in enumerate(quoted)}
+    return [known.get(name, name) for name in dict.fromkeys(names) if not name.startswith("contr.")]
 
 
 def variables_of(formula: str, parameter: str) -> list[str]:
     """Return the columns that a formula needs, whatever columns there are."""
-    check_harmless(formula, parameter)
-    values = re.sub(r"[\w.]+\s*(?=[(=])", " ", formula)  # but for functions and names of their options
-    return list(dict.fromkeys(quoted or plain for quoted, plain in _NAME.findall(values)))
+    return _names(formula, parameter)
 
 
 def names_in_formula(formula: str) -> set[str]:
@@ -205,12 +239,32 @@ def _frame_of(
     """Return columns with dates as years from their mean, which is given or that of these documents; and the means."""
     assert corpus.metadata is not None
     frame, means = corpus.metadata.select(named).to_pandas(date_as_object=False), {}
+    for name in named:
+        if frame[name].dtype == bool or _are_flags(frame[name]):
+            frame[name] = frame[name].astype(object).map({True: 1.0, False: 0.0}).astype(np.float64)
     for name, mean in dates.items():
+        if mean is not None and frame[name].isna().all():
+            frame[name] = np.full(len(frame), np.nan)
+            means[name] = mean
+            continue
         days = days_of(corpus, name, date_format)
         years = np.where(np.isnat(days), np.nan, days.astype(np.int64) / _DAYS_OF_A_YEAR)
         means[name] = float(np.nanmean(years)) if mean is None else mean
         frame[name] = years - means[name]
     return frame, means
+
+
+def _are_flags(values: pd.Series) -> bool:
+    """Tell whether a column holds True and False, and perhaps gaps."""
+    known = values.dropna()
+    return bool(len(known)) and known.map(lambda value: isinstance(value, bool)).all()
+
+
+def _numbers(values: pd.Series) -> pd.Series:
+    """Return a column as numbers; what is none is missing."""
+    import pandas as pd
+
+    return pd.to_numeric(values, errors="coerce").astype(np.float64)
 
 
 def _matrix_of(read: Any, frame: pd.DataFrame, formula: str, parameter: str) -> tuple[Any, list[str], Float]:
@@ -249,7 +303,7 @@ def _matrix_of(read: Any, frame: pd.DataFrame, formula: str, parameter: str) -> 
 
 def _category_of(factor: str) -> str:
     """Return the column of a factor that is a category: source of source, and of C(source, ...)."""
-    found = re.match(r"C\(\s*([^\s,)]+)", factor)
+    found = re.match(r"C\(\s*(`[^`]+`|[^\s,)]+)", factor)
     return (found.group(1) if found else factor).strip("`")
 
 

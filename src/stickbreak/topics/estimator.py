@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Hashable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -164,7 +163,8 @@ class TopicModel(DirichletTopics):
         What the topics of a document depend on: the right side of a formula over columns beside the documents, such as
         "year + source", as `effects` takes it. The columns are those of a data frame that is fitted, or of
         `Corpus.metadata`. Then a_k of a document is exp(x^T lambda_k), with x the terms of the formula and lambda_k
-        learned (docs/math (L27)). New documents get their weights by their columns; without these by the mean prior.
+        learned (docs/math (L27)); after the passes of the fit, 120 more draw these. New documents get their weights by
+        their columns; without these by the mean prior.
         It needs the package formulaic: ``pip install "stickbreak[effects]"``.
     n_laps : int, default=1000
         Maximum number of passes over the data. A pass ("lap" in names) visits every token once.
@@ -376,17 +376,18 @@ class TopicModel(DirichletTopics):
     # Documents with columns.
 
     def _corpus(self, X: Any, *, reset: bool = False) -> Corpus:
-        return self._with_columns(super()._corpus(X, reset=reset), X)
+        fitted = None if self._prevalence is None else self._prevalence.memory["formula"]
+        return self._with_columns(super()._corpus(X, reset=reset), X, self.prevalence if reset else fitted)
 
     def _counted_for_fit(self, X: Any, text: Hashable | None, options: TextOptions | None) -> Corpus:
         self.text_column_ = None if text is None else str(text)
-        return self._with_columns(super()._counted_for_fit(X, text, options), X)
+        return self._with_columns(super()._counted_for_fit(X, text, options), X, self.prevalence)
 
-    def _with_columns(self, corpus: Corpus, X: Any) -> Corpus:
-        """Return documents with the columns that `prevalence` names, if they were given as a data frame."""
-        if self.prevalence is None or self.text_column_ is None or not is_frame(X):
+    def _with_columns(self, corpus: Corpus, X: Any, formula: str | None) -> Corpus:
+        """Return documents with the columns that a formula names, if they were given as a data frame."""
+        if formula is None or self.text_column_ is None or not is_frame(X):
             return corpus
-        names = columns_in(self.prevalence, columns_of(X), self.text_column_)
+        names = columns_in(formula, columns_of(X), self.text_column_)
         return replace(corpus, metadata=kept_columns(X, names, self.text_column_)) if names else corpus
 
     def _bare_documents(self, corpus: Corpus) -> Corpus:
@@ -533,10 +534,13 @@ class TopicModel(DirichletTopics):
         """Copy topics into the fitted attributes, and say how their number was found."""
         expected = 1.0 if laps.rules.past is None else self._factor
         priors, self._factor, effects = laps.priors, expected, None
-        with suppress(KeyboardInterrupt):  # the fit is complete without these steps
-            if self._prevalence is not None:
+        try:
+            if self._prevalence is not None and not self.stop_reason_.startswith("interrupted"):
                 priors, effects = laps.effects()
             self._factor = laps.predictive_factor(priors, expected)
+        except KeyboardInterrupt:  # the fit is complete without these steps
+            if self._prevalence is not None and effects is None:
+                self.stop_reason_ += " Its effects were not drawn, as it was interrupted."
         a = self._factor * laps.chain.mean_weights(priors)
         order = self._take_topics(laps.chain.mean(), priors.with_weights(a))
         self._take_effects(priors, effects, order)
@@ -613,7 +617,7 @@ class TopicModel(DirichletTopics):
             If the documents hold no token.
         """
         check_is_fitted(self)
-        if self.prevalence is not None:
+        if self._prevalence is not None or self.prevalence is not None:
             raise InputError(
                 "a model with prevalence cannot be updated; fit it to all documents, those of before and the new ones."
             )
