@@ -57,8 +57,9 @@ def rows(records: list[Record]) -> list[Record]:
 
 
 def gains(eta: float) -> dict[str, float]:
-    """Return what split-merge gains at the end on each corpus, of the runs of Fig. 5 that are kept."""
-    kept = json.loads((RESULTS / "wang_fig5.json").read_text(encoding="utf-8"))["rows"]
+    """Return what split-merge gains at the end on each corpus, of the runs of Fig. 5 that are kept, if any are."""
+    path = RESULTS / "wang_fig5.json"
+    kept = json.loads(path.read_text(encoding="utf-8"))["rows"] if path.exists() else []
     return {row["corpus"]: number(row["gain in mode, the end"]) for row in kept if row["eta"] == eta}
 
 
