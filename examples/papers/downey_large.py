@@ -66,6 +66,7 @@ def models(key: Record, train: Corpus, scratch: Path) -> Any:
         yield TopicModel(n_topics=key["topics"][0], tolerance=None, **shared).fit(train)
         return
     SAVED.mkdir(parents=True, exist_ok=True)
+    model: Any = None
     before = 0
     for K in key["topics"]:
         place = SAVED / f"{key['scale']}-{key['passes']}-{K}"
