@@ -30,6 +30,8 @@ def documents(**columns: Any) -> Corpus:
         "bs(*year)",
         "ｐrint(year)",
         "I(year := 1)",
+        "I(9**9**9)",
+        "I(1 << 9**9)",
     ],
 )
 def test_a_formula_that_may_run_code_is_refused(formula):

@@ -82,7 +82,7 @@ def test_documents_without_columns_or_values_get_the_mean_prior(model: TopicMode
     found, k = model.transform(with_columns), planted_numbers(model)
     assert found[0, k[0]] > 2 * found[1, k[0]]
     np.testing.assert_allclose(found[1], found[2])
-    a = np.exp(model.prevalence_[:, 0])
+    a = np.exp(model.prevalence_weights_[:, 0])
     np.testing.assert_allclose(found[1], a / a.sum())
     few = model.transform(corpus, sparse=True, least=0.0).toarray()
     np.testing.assert_allclose(few, model.transform(corpus))
@@ -105,7 +105,7 @@ def test_threads_files_checkpoints_and_saved_models_change_no_bit(
     continued = stickbreak.load(tmp_path / "short").continue_fit(corpus, n_laps=3)
     threads = fitted(14, parameters={"n_jobs": 2, "scratch": tmp_path})
     for other in (resumed, continued, threads):
-        for name in ("components_", "topic_prior_", "prevalence_", "effects_"):
+        for name in ("components_", "topic_prior_", "prevalence_weights_", "effects_"):
             np.testing.assert_array_equal(getattr(other, name), getattr(one, name))
     order = np.arange(len(corpus))[::-1]
     other = Corpus.from_counts(corpus.counts, metadata=corpus.metadata.take(order))
@@ -152,10 +152,10 @@ def test_data_frames_bring_their_columns_and_dates_are_years() -> None:
 def test_joined_topics_have_the_mean_effects_of_their_parts(model: TopicModel, corpus: Corpus) -> None:
     joined = model.joined([[0, 1]])
     assert len(joined.prevalence_effects()) == 4 * 3
-    a = np.exp(model.prevalence_[:2, 0])
+    a = np.exp(model.prevalence_weights_[:2, 0])
     k = int(np.abs(joined.topic_word_ - a @ model.topic_word_[:2] / a.sum()).sum(axis=1).argmin())
-    assert np.exp(joined.prevalence_[k, 0]) == pytest.approx(a.sum())
-    np.testing.assert_allclose(joined.prevalence_[k, 1:], a @ model.prevalence_[:2, 1:] / a.sum())
+    assert np.exp(joined.prevalence_weights_[k, 0]) == pytest.approx(a.sum())
+    np.testing.assert_allclose(joined.prevalence_weights_[k, 1:], a @ model.prevalence_weights_[:2, 1:] / a.sum())
     assert joined.transform(corpus[:3]).shape == (3, 4)
 
 

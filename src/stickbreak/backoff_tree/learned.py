@@ -27,7 +27,7 @@ from stickbreak.numerics.arrays import Float, Int32
 from stickbreak.numerics.streams import stream, stream_at
 from stickbreak.topics.estimator import TopicModel
 
-CHEAPER = 10.0  # a join is a node of its own if it costs so many times less than that of the node above
+CHEAPER = 10.0  # a join becomes a node if it costs at most a tenth of what the node above it costs
 SAMPLE = 100_000  # tokens of documents, and of words, that judge shapes, about
 DRAWN = 1 << 22  # weights of topics in tokens that are held at once
 

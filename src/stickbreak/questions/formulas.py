@@ -24,13 +24,14 @@ _NAME = re.compile(r"`([^`]+)`|([^\W\d][\w.]*)")
 _FUNCTIONS = set("C I bs cr cs cc poly center scale log log2 log10 exp exp2 exp10".split())
 _HARMLESS = (
     ast.Expression, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Name, ast.Constant, ast.Call, ast.keyword, ast.Attribute,
-    ast.operator, ast.unaryop, ast.cmpop, ast.expr_context,
+    ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Mod, ast.Pow, ast.BitXor, ast.BitOr, ast.unaryop, ast.cmpop,
+    ast.expr_context,
 )  # fmt: skip
 _CURVE = re.compile(r"\w+\(\s*(?:`([^`]+)`|([^\W\d][\w.]*))")
 _DEPENDENT = 1e-9  # a direction of the columns, made equally long, that is shorter is none
 
 
-class Design(NamedTuple):
+class Terms(NamedTuple):
     """The terms of a formula in documents.
 
     Attributes
@@ -57,7 +58,7 @@ def design_of(
     *,
     parameter: str = "formula",
     remembered: bool = False,
-) -> Design:
+) -> Terms:
     """Return the terms of a formula in documents.
 
     Parameters
@@ -101,13 +102,13 @@ def design_of(
             f"{parameter} is {formula!r}, whose terms follow from each other in these documents; leave one out."
         )
     if not remembered:
-        return Design(terms, design, rows, {})
+        return Terms(terms, design, rows, {})
     spec = matrix.model_spec
     categories = {name: state.get("categories") for name, (_, state) in spec.encoder_state.items()}
     kinds = {name: kind.value for name, (kind, _) in spec.encoder_state.items()}
     state = {"transforms": _packed(spec.transform_state), "categories": _packed(categories), "kinds": kinds}
     memory = {"formula": formula, "columns": named, "dates": means, "terms": terms, **state}
-    return Design(terms, design, rows, memory)
+    return Terms(terms, design, rows, memory)
 
 
 def values_of_terms(corpus: Corpus, memory: Mapping[str, Any], parameter: str) -> Float | None:
@@ -190,7 +191,13 @@ def _names(formula: str, parameter: str) -> list[str]:
     calls = [node.func for node in nodes if isinstance(node, ast.Call)]
     called = [ast.unparse(name) for name in calls if not (isinstance(name, ast.Name) and name.id in _FUNCTIONS)]
     texts = [node for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)]
-    if called or texts or "__" in plain or not all(isinstance(node, _HARMLESS) for node in nodes):
+    endless = any(
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.Pow)
+        and not any(isinstance(below, ast.Name) for below in ast.walk(node.left))
+        for node in nodes
+    )  # of numbers alone, which grow without end
+    if called or texts or endless or "__" in plain or not all(isinstance(node, _HARMLESS) for node in nodes):
         what = f"calls {min(called)}" if called else "holds code"
         raise InputError(f"{parameter} is {formula!r}, which {what}; {advice}")
     inner = [node.value for node in nodes if isinstance(node, ast.Attribute)]

@@ -194,7 +194,7 @@ class TopicModel(DirichletTopics):
     topic_prior_ : ndarray of shape (n_topics_,)
         a_k, the Dirichlet parameter of each topic in the prior of a document; with `prevalence` the mean over the
         documents of the fit.
-    prevalence_ : ndarray of shape (n_topics_, 1 + n_terms)
+    prevalence_weights_ : ndarray of shape (n_topics_, 1 + n_terms)
         lambda_k: log a_k at the mean of all terms, then what each term adds, in units of its standard deviation (a term
         of only 0 and 1: of 1). Without `prevalence` it has no column.
     effects_ : ndarray of shape (3, n_topics_, n_terms)
@@ -272,7 +272,7 @@ class TopicModel(DirichletTopics):
     (500, 10)
     """
 
-    _fitted_arrays: ClassVar[tuple[str, ...]] = (*DirichletTopics._fitted_arrays, "prevalence_", "effects_")
+    _fitted_arrays: ClassVar[tuple[str, ...]] = (*DirichletTopics._fitted_arrays, "prevalence_weights_", "effects_")
     _fitted_values: ClassVar[tuple[str, ...]] = (
         *DirichletTopics._fitted_values,
         "label_names_",
@@ -299,7 +299,7 @@ class TopicModel(DirichletTopics):
 
     started_: int
     strength_: float | None
-    prevalence_: Float
+    prevalence_weights_: Float
     effects_: Float
     _prevalence: Prevalence | None = None
     _digamma_gain: float  # what the documents say of alpha beside the tables, for updates
@@ -426,7 +426,7 @@ class TopicModel(DirichletTopics):
         if x is None:
             logger.warning("the documents lack a column of prevalence: they get the mean prior of the fit")
             return self._document_prior()
-        a = weights_of(np.column_stack([np.ones(len(x)), x]), self.prevalence_)
+        a = weights_of(np.column_stack([np.ones(len(x)), x]), self.prevalence_weights_)
         return np.column_stack([a, np.zeros(len(a))])
 
     def _identity(self, documents: Corpus, seed: int) -> Identity:
@@ -553,23 +553,29 @@ class TopicModel(DirichletTopics):
     def _take_effects(self, priors: Priors, effects: Float | None, order: Int) -> None:
         """Copy what columns do to the topics, in the order of these, into the fitted attributes."""
         if priors.effects is None:
-            self.prevalence_, self.effects_ = np.zeros((order.size, 0)), np.zeros((3, order.size, 0))
+            self.prevalence_weights_, self.effects_ = np.zeros((order.size, 0)), np.zeros((3, order.size, 0))
             return
-        self.prevalence_ = log_weights(priors)[order]
-        self.prevalence_[:, 0] += math.log(self._factor)
+        self.prevalence_weights_ = log_weights(priors)[order]
+        self.prevalence_weights_[:, 0] += math.log(self._factor)
         self.effects_ = np.zeros((3, *priors.effects.shape)) if effects is None else effects[:, order]
 
     def _join_topics(self, to: Int) -> None:
         """Make topic k a part of topic to[k]: effects become their mean, by the weights of the topics."""
         if self._prevalence is not None:
-            a, (_, error, freedom) = np.exp(self.prevalence_[:, :1]), self.effects_
+            a, (_, error, freedom) = np.exp(self.prevalence_weights_[:, :1]), self.effects_
             joined = pooled(a, to)
-            mean = pooled(a * self.prevalence_[:, 1:], to) / joined
+            mean = pooled(a * self.prevalence_weights_[:, 1:], to) / joined
             error = np.sqrt(pooled((a * error) ** 2, to)) / joined
             freedom = np.full_like(mean, freedom.min())
-            self.prevalence_, self.effects_ = np.hstack([np.log(joined), mean]), np.stack([mean, error, freedom])
+            self.prevalence_weights_, self.effects_ = (
+                np.hstack([np.log(joined), mean]),
+                np.stack([mean, error, freedom]),
+            )
         else:
-            self.prevalence_, self.effects_ = np.zeros((int(to.max()) + 1, 0)), np.zeros((3, int(to.max()) + 1, 0))
+            self.prevalence_weights_, self.effects_ = (
+                np.zeros((int(to.max()) + 1, 0)),
+                np.zeros((3, int(to.max()) + 1, 0)),
+            )
         super()._join_topics(to)
 
     @all_or_nothing
@@ -658,7 +664,10 @@ class TopicModel(DirichletTopics):
         require(len(self.label_names_) <= len(self.components_), "its labels have no topics")
         n_terms = 0 if self._prevalence is None else len(self._prevalence.terms)
         n_columns = 0 if self._prevalence is None else 1 + n_terms
-        require(is_table(self.prevalence_, len(self.components_), n_columns), "its effects are not those of its topics")
+        require(
+            is_table(self.prevalence_weights_, len(self.components_), n_columns),
+            "its effects are not those of its topics",
+        )
         require(are_effects_of(self.effects_, len(self.components_), n_terms), "its effects are not those of its terms")
         require(is_concentration(self._factor), "the factor of its alpha is out of its range")
         require(self.strength_ is None or is_concentration(self.strength_), "its strength_ is out of its range")
