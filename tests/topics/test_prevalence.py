@@ -98,7 +98,9 @@ def test_threads_files_checkpoints_and_saved_models_change_no_bit(
         given = {**SHORT, "n_laps": n_laps, "tolerance": None, **options.pop("parameters", {})}
         return TopicModel(prevalence="year + source", **given).fit(corpus, **options)
 
-    one = fitted(14)
+    events: list[dict[str, Any]] = []
+    one = fitted(14, callback=events.append)
+    assert [(event["done"], event["total"]) for event in events[14:]] == [(n, 120) for n in range(1, 121)]
     for n_laps in (11, 14):
         resumed = fitted(n_laps, checkpoint=tmp_path / "c", resume=True)
     fitted(11).save(tmp_path / "short")

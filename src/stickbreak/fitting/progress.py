@@ -23,6 +23,7 @@ _STAGES = {
     "judge": "lists",
     "report": "documents",
     "draw": "draws, sweeps",
+    "effects": "effects, passes",
 }
 
 
@@ -101,8 +102,8 @@ class FitProgress(StageProgress):
         Parameters
         ----------
         event : mapping
-            For the start: "stage" "init", "done", "total". For a pass: "lap" (its number), "n_laps",
-            "objective" (nats per token, or per "unit"), "n_topics", and the numbers of moves "..._tried" and
+            For the start, and for what follows the passes: "stage", "done", "total". For a pass: "lap" (its number),
+            "n_laps", "objective" (nats per token, or per "unit"), "n_topics", and the numbers of moves "..._tried" and
             "..._accepted".
         """
         if "stage" in event:

@@ -202,8 +202,9 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         options : TextOptions, optional
             How texts become counts. Default: `TextOptions()`, which is for English.
         callback : callable, optional
-            Called with a dict after each sweep of the start ({"stage": "init", "done", "total"}) and after each pass
-            (its row of `trace_`, with the limit as "n_laps").
+            Called with a dict after each sweep of the start ({"stage": "init", "done", "total"}), after each pass
+            (its row of `trace_`, with the limit as "n_laps"), and with `prevalence` after each pass that draws its
+            effects ({"stage": "effects", "done", "total"}).
         checkpoint : path-like, optional
             A folder to which the state of the fit is written after every pass, in place of the one before.
         resume : bool, default=False

@@ -25,7 +25,7 @@ from stickbreak.fitting.constraints import CONCENTRATION, TOLERANCES, TOPIC_PRIO
 from stickbreak.fitting.engine import Engine, threads_and_workers, workers_now
 from stickbreak.fitting.hyperparameters import PRIOR
 from stickbreak.fitting.loop import Callback, logger
-from stickbreak.fitting.run import Identity, at_work
+from stickbreak.fitting.run import Identity, Run, at_work
 from stickbreak.model.document_labels import column_named, given_labels, label_probabilities, predict_labels
 from stickbreak.model.estimator import all_or_nothing, cached
 from stickbreak.model.input_documents import counted, counted_with_new
@@ -515,6 +515,10 @@ class TopicModel(DirichletTopics):
             what = f"prevalence has {n_terms} terms, which with {n_topics} topics"
             check_bytes(what, TERM_BYTES * n_topics * n_terms**2, "give fewer terms or fewer topics")
         return TopicLaps(documents, replace(self._rules(priors, seed), design=design), engine, self._place())
+
+    def _run(self, laps: Any, report: Callback, *arguments: Any, **options: Any) -> Run:
+        laps.report = report
+        return super()._run(laps, report, *arguments, **options)
 
     def _place(self) -> Path | None:
         """Return where files for what belongs to tokens are made."""

@@ -162,9 +162,15 @@ class TopicLaps:
     engine : Engine
     scratch : Path, optional
         Where files for what belongs to tokens are made. None: in memory, or where the workers of a cluster see them.
+
+    Attributes
+    ----------
+    report : callable, optional
+        What is told of the passes that draw effects.
     """
 
     window = Chain.window
+    report: Callback | None = None
 
     def __init__(self, corpus: Corpus, rules: TopicSettings, engine: Engine, scratch: Path | None = None) -> None:
         self._corpus, self.rules, self._engine, self._scratch = corpus, rules, engine, scratch
@@ -327,6 +333,8 @@ class TopicLaps:
             priors = chain.with_drawn_weights(priors, lap)
             if lap > FIRST_DRAWS:
                 draws.append(priors)
+            if self.report is not None:
+                self.report({"stage": "effects", "done": lap, "total": FIRST_DRAWS + DRAWS})
         found = summary(np.array([each.effects for each in draws]))
         mean = self.priors.with_weights(np.mean([each.a for each in draws], axis=0))
         return replace(mean, effects=found[0]), found
