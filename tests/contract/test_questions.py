@@ -183,6 +183,9 @@ def test_similar_documents_are_the_nearest_by_weights(model, corpus):
             model.similar_documents(corpus, wrong)
     with pytest.raises(InputError, match="has no word of the model"):
         model.similar_documents(corpus, len(corpus) - 1)
+    twice = Corpus.from_counts(corpus.counts, corpus.words, ["one", *["two"] * (len(corpus) - 1)])
+    with pytest.raises(InputError, match="have the name 'two', in rows 1, 2, 3, 4, 5 and more; give one of these rows"):
+        model.similar_documents(twice, "two")
 
 
 def test_table_of_topics_has_shares_words_and_examples(model, corpus):

@@ -239,15 +239,19 @@ def row_of(corpus: Corpus, document: int | str) -> int:
     """
     if isinstance(document, str):
         names = corpus.document_names
-        n_found = names.count(document)
-        if not n_found and document.isdecimal():
+        rows = [d for d, name in enumerate(names) if name == document]
+        if not rows and document.isdecimal():
             return row_of(corpus, int(document))
-        if n_found != 1:
-            has = "no document" if n_found == 0 else f"{n_found} documents"
+        if not rows:
             raise InputError(
-                f"{has} of the corpus has the name {document!r}; give a name, or the number of the row, from 0."
+                f"no document of the corpus has the name {document!r}; give a name, or the number of the row, from 0."
             )
-        return names.index(document)
+        if len(rows) > 1:
+            some = ", ".join(map(str, rows[:5])) + (" and more" if len(rows) > 5 else "")
+            raise InputError(
+                f"{len(rows)} documents have the name {document!r}, in rows {some}; give one of these rows."
+            )
+        return rows[0]
     row = check_whole("document", document, 0)
     if row >= len(corpus):
         raise InputError(f"document is {row}, but the corpus has {len(corpus)} documents; rows count from 0.")
