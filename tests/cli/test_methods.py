@@ -78,7 +78,7 @@ def test_tree_is_printed_and_its_weights_are_written_sparse(run, refuse, documen
     none = run("transform", tmp_path / "m", tmp_path / "new.jsonl", "--quiet").stdout.splitlines()
     assert none[0] == "document,topic,weight"
     assert {row.split(",")[0] for row in none[1:]} == {"1"}
-    assert "topics of a tree are rows" in refuse("transform", tmp_path / "m", documents, "--labels")
+    assert "topics of a tree are rows" in refuse("transform", tmp_path / "m", documents, "--label-columns")
     run("report", tmp_path / "m", documents, "--out", tmp_path / "r.html", "--quiet")
     assert f'"n_topics":{done["n_topics"]},"n_nodes":' in (tmp_path / "r.html").read_text(encoding="utf-8")
     assert json.loads(run("evaluate", tmp_path / "m", documents, "--json").stdout)

@@ -26,6 +26,18 @@ def test_the_command_line_keeps_the_columns_of_the_formula(run, tmp_path):
     assert np.abs(found[0] - found[1]).max() > 0.1
     pd.DataFrame({"text": ["bread oven"]}).to_csv(tmp_path / "plain.csv", index=False)
     run("transform", out, tmp_path / "plain.csv", "--text", "text", "--out", tmp_path / "p.csv", "--quiet")
+    pd.DataFrame({"text": ["bread ship", "bread ship"]}).to_csv(tmp_path / "bare.csv", index=False)
+    beside = ("--metadata", tmp_path / "new.csv")
+    run("transform", out, tmp_path / "bare.csv", "--text", "text", *beside, "--out", weights, "--quiet")
+    np.testing.assert_allclose(pd.read_csv(weights).select_dtypes("number").to_numpy(), found)
+
+
+def test_columns_are_refused_where_no_model_asks_for_them(run, refuse, documents, tmp_path):
+    run("fit", documents, "--out", tmp_path / "m", "--topics", "2", "--laps", "2", "--no-report", "--no-path")
+    for command in ("transform", "evaluate"):
+        assert "only a model fitted with prevalence" in refuse(
+            command, tmp_path / "m", documents, "--metadata", documents
+        )
 
 
 def test_a_formula_keeps_its_commas():

@@ -196,7 +196,7 @@ def test_a_model_of_vectors_has_no_words_to_ask_for(run, refuse, tmp_path):
         ("label", tmp_path / "m"),
         ("ask", tmp_path / "m", "trends", tmp_path / "vectors.npy"),
     ):
-        assert "a model of vectors; questions are for models of words" in refuse(*command)
+        assert "a model of vectors, but this is for models of words" in refuse(*command)
 
 
 def test_documents_of_some_days_keep_their_texts(run, model, dated, fitted, corpus):

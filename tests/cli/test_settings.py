@@ -81,7 +81,20 @@ def test_help_all_has_every_method_and_the_parameters_of_one(run):
     assert "max_features" in text
 
 
-def test_an_unknown_option_that_is_a_parameter_is_answered_with_set(refuse, documents, tmp_path):
-    assert "a parameter is given by --set burn_in=VALUE" in refuse(
-        "fit", documents, "--out", tmp_path / "m", "--burn-in", "3"
-    )
+@pytest.mark.parametrize(
+    ("option", "advice"),
+    [
+        ("--burn-in", "a parameter is given by --set burn_in=VALUE"),
+        ("--seed", "give --random-state"),
+        ("--n-jobs", "give --jobs"),
+        ("--keeps", "no parameter has this name"),
+    ],
+)
+def test_an_unknown_option_is_answered_with_what_takes_its_place(refuse, documents, tmp_path, option, advice):
+    assert advice in refuse("fit", documents, "--out", tmp_path / "m", option, "3")
+
+
+def test_a_pattern_of_words_keeps_its_commas():
+    for text in (r"\w{2,}", r'"\w{2,}"'):
+        assert values_set([f"token_pattern={text}"]) == {"token_pattern": r"\w{2,}"}
+    assert values_set(["token_pattern=none"]) == {"token_pattern": None}

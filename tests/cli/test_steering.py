@@ -61,7 +61,7 @@ def test_seeded_topics_are_printed_first_however_small(run, documents, tmp_path,
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("seeds.toml", "water = [", "no TOML or JSON file"),
+        ("seeds.toml", "water = [", "is not TOML"),
         ("seeds.json", "[1]", "give words by the name"),
         ("seeds.toml", 'water = "ship"\n', "give a list of words"),
         ("seeds.toml", 'water = ["xyz"]\n', "none of its words ('xyz')"),

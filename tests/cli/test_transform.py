@@ -37,11 +37,11 @@ def test_documents_of_unknown_or_no_words_are_kept(run, model, tmp_path):
     assert weights[1] is weights[2] is None
     assert sum(weights[0]) == pytest.approx(1)
     labels = stickbreak.load(model).labelled_topics().labels
-    (head, first, *empty) = csv.reader(run("transform", model, path, "--labels").stdout.splitlines())
+    (head, first, *empty) = csv.reader(run("transform", model, path, "--label-columns").stdout.splitlines())
     assert head == ["document", *labels]
     assert [float(weight) for weight in first[1:]] == weights[0]
     assert empty == [[name, *[""] * len(labels)] for name in "bc"]
-    run("transform", model, path, "--labels", "--out", tmp_path / "w.parquet")
+    run("transform", model, path, "--label-columns", "--out", tmp_path / "w.parquet")
     table = pd.read_parquet(tmp_path / "w.parquet")
     assert table.columns.tolist() == head
     assert table.iloc[1:, 1:].isna().all(axis=None)

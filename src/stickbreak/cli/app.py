@@ -14,6 +14,7 @@ from stickbreak.cli.demo import demo
 from stickbreak.cli.fit import FitCommand, fit
 from stickbreak.cli.models import compare, evaluate, label, reduce, report, topics, transform, update
 from stickbreak.cli.output import complain
+from stickbreak.cli.settings import advice_on
 from stickbreak.exceptions import StickbreakError
 
 _BAD_INPUT, _INTERRUPTED = 2, 130
@@ -49,8 +50,7 @@ class _Commands(TyperGroup):
             unknown = str(getattr(error, "option_name", ""))
             advice = f"see {command} --help"
             if command == "stickbreak fit" and unknown:
-                name = unknown.lstrip("-").replace("-", "_")
-                advice = f"a parameter is given by --set {name}=VALUE; see {command} --help-all"
+                advice = f"{advice_on(unknown)}; see {command} --help-all"
             complain(f"{error.format_message().rstrip('.')}; {advice}")
             sys.exit(_BAD_INPUT)
         if not standalone_mode:

@@ -65,18 +65,19 @@ _LEAST_NPMI, _LEAST_EXCLUSIVITY = 0.02, 0.1  # of a topic that says something
 _UNFOLDED = 100_000  # columns, where the output is no terminal: a node of a tree is one line
 
 OPTIONS: dict[str, Any] = {
-    "topic": Annotated[str | None, option("--topic", "TOPIC", "Only this topic, by number or label. Default: all.")],
-    "document": Annotated[
-        str | None, option("--document", "NAME", "Only this document, by name or by its number from 0.")
-    ],
-    "n": Annotated[int | None, option("-n", "NUMBER", "How many.", min=1)],
+    "topic": Annotated[str | None, option("--topic", "TOPIC", "This topic alone, by number or label.")],
+    "document": Annotated[str | None, option("--document", "NAME", "Document, by its name or its number from 0.")],
+    "n": Annotated[int | None, option("-n", "NUMBER", "Most words, documents or topics of each.", min=1)],
     "n_words": Annotated[int, option("--words -n", "NUMBER", "Top words of each topic or node.", min=1)],
     "words": Annotated[list[str], typer.Argument(metavar="WORD...", help="Words; * stands for any characters.")],
     "relevance": Annotated[
         float, option("--relevance", "NUMBER", "0: words of this topic alone. 1: frequent words.", min=0.0, max=1.0)
     ],
     "by": Annotated[
-        str | None, option("--by", "PERIOD", "day, week, month, quarter or year. Default: as suits the dates.")
+        str | None,
+        option(
+            "--by", "PERIOD", "day, week, month, quarter or year. Default: the shortest that gives 60 periods or fewer."
+        ),
     ],
     "category": Annotated[str, option("--column", "NAME", "Column of the categories.")],
     "level": Annotated[
@@ -90,7 +91,9 @@ OPTIONS: dict[str, Any] = {
         str | None, option("--sort", "COLUMN", "Order by npmi, umass, c_v or exclusivity, the worst first.")
     ],
     "window": Annotated[int, option("--window", "NUMBER", "Words in a window of c_v.", min=2)],
-    "n_resamples": Annotated[int, option("--resamples", "NUMBER", "Of the documents, for the intervals.", min=2)],
+    "n_resamples": Annotated[
+        int, option("--resamples", "NUMBER", "How often documents are drawn again, for the intervals.", min=2)
+    ],
     "score": Annotated[
         list[Path] | None,
         option("--score", "FILE", "CSV or JSON file with a column answer to score; may be given again."),
@@ -145,7 +148,7 @@ class _Questions(TyperGroup):
         return typer.main.get_command(app)
 
 
-ask = typer.Typer(cls=_Questions, help="Ask a model about its topics, words and documents.", no_args_is_help=True)
+ask = typer.Typer(cls=_Questions, no_args_is_help=True)
 
 
 @ask.callback()
@@ -272,7 +275,7 @@ def topic_number(model: Any, text: str) -> int:
             f"--topic is {text!r}, the label of topics {joined(list(map(str, alike)), 'and')}; give one number"
         )
     near = get_close_matches(text, list(labels.values()), 1)
-    advice = f"did you mean {near[0]!r}?" if near else "stickbreak topics prints numbers and labels"
+    advice = f"did you mean {near[0]!r}?" if near else "stickbreak topics MODEL --csv prints numbers and labels"
     raise InputError(f"--topic is {text!r}, but no topic has this label; {advice}")
 
 

@@ -31,7 +31,10 @@ def count(
     min_df: o.MinDf = "5",
     max_df: o.MaxDf = "0.5",
     strip: o.Strip = None,
-    set_: o.Set = None,
+    set_: Annotated[
+        list[str] | None,
+        o.option("--set", "NAME=VALUE", "max_features, ngram_range, token_pattern, lowercase, strip_accents, phrases."),
+    ] = None,
     jobs: o.Jobs = None,
     workers: o.Workers = None,
     force: Annotated[bool, o.option("--force", None, "Replace an existing corpus folder.")] = False,
@@ -44,14 +47,15 @@ def count(
     lines, CSV, TSV or Parquet stands for its files; in any other folder each file
     is a document. The work is cut into jobs of about 8 MB. What is done stays in
     the folder OUT.parts until all is: after a kill the same command goes on. With
-    --workers ADDRESS all machines must see the input and the folder of --out. A --tokenizer
-    of your own has one thread, unless --jobs gives it more. --set sets how words are counted:
-    max_features, ngram_range, token_pattern, lowercase, strip_accents.
+    --workers ADDRESS all machines must see the input and the folder of --out. A
+    --tokenizer of your own has one thread, unless --jobs gives it more.
     """
     on_workers = o.workers_of(workers, None, copies=False)
     settings = Settings.of(values_set(set_ or ()), None)
     reading = {**settings.reading, **o.given_options(reading)}
     refuse_settings(reading, FOR_VECTORS, "vectors", "words")
+    if "vectors" in reading:
+        raise InputError("--vectors is given, but count keeps no vectors; give it to fit, with the texts themselves")
     if "copies" in reading:
         raise InputError(
             "count keeps all documents, as it sees few at a time; leave copies out in the fit: --set copies=drop"

@@ -19,11 +19,11 @@ _FORMAT = "demo"  # how what a model remembers says that it came from here
 
 
 def demo(
-    out: Annotated[Path, option("--out -o", None, "Folder to write the model and the report to.")] = Path(
+    out: Annotated[Path, option("--out -o", "FOLDER", "Folder to write the model and the report to.")] = Path(
         "stickbreak-demo"
     ),
-    topics: Annotated[int | None, option("--topics", None, "Topics to start with (default: one).", min=1)] = None,
-    laps: Annotated[int, option("--laps", None, "Most passes over the documents.", min=1)] = 300,
+    topics: Annotated[int | None, option("--topics", "NUMBER", "Number of topics. Default: found.", min=1)] = None,
+    laps: Annotated[int, option("--laps", "NUMBER", "Most passes over the documents.", min=1)] = 300,
     random_state: RandomState = 0,
     write_sample: Annotated[
         Path | None,

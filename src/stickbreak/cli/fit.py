@@ -71,7 +71,10 @@ def _show_all(ctx: typer.Context, asked: bool) -> None:
     typer.echo(ctx.get_help())
     method = ctx.params.get("method") or DEFAULT
     known = (f"{name}={one.default!r}" for name, one in parameters_of(method).items())
-    groups = {f"Parameters of --method {method}, for --set": known, "Of counting words": sorted(counting_names())}
+    groups = {
+        f"Parameters of --method {method}, for --set": known,
+        "Of counting words": [*sorted(counting_names()), "copies"],
+    }
     for title, names in groups.items():
         typer.echo(textwrap.fill(f"{title}: {', '.join(names)}", 80, subsequent_indent="  ", break_on_hyphens=False))
     for group, title in GROUPS_OF_METHODS.items():
@@ -105,7 +108,7 @@ def fit(
         ),
     ] = DEFAULT,
     topics: Annotated[
-        int | None, o.option("--topics", "NUMBER", "Their number. Default: found.", panel=_SETTING, min=1)
+        int | None, o.option("--topics", "NUMBER", "Number of topics. Default: found.", panel=_SETTING, min=1)
     ] = None,
     laps: Annotated[
         int | None, o.option("--laps", "NUMBER", "Most passes over the data.", panel=_SETTING, min=1)
@@ -125,9 +128,11 @@ def fit(
     phrases: Annotated[bool, o.option("--phrases", None, "Count phrases, such as new york, as words.")] = False,
     keep: Annotated[str | None, o.option("--keep", "NAMES", "Columns for the report: date,category; or all.")] = None,
     metadata: o.Metadata = None,
-    dates: o.Dates = None,
+    dates: Annotated[str | None, o.option("--dates", "COLUMN", "Column of dates, for shares over time.")] = None,
     date_format: o.DateFormat = None,
-    held_out: Annotated[float | None, o.option("--held-out", "NUMBER", "Hold out and score: number or share.")] = None,
+    held_out: Annotated[
+        float | None, o.option("--held-out", "NUMBER", "Documents to score on: a number (500) or a share (0.1).")
+    ] = None,
     report: Annotated[
         Path | None, o.option("--report", "FILE", "The HTML report. Default: in the model's folder.", panel=_OUTPUT)
     ] = None,
@@ -147,7 +152,7 @@ def fit(
     workers: o.Workers = None,
     scratch: o.Scratch = None,
     checkpoint: Annotated[
-        Path | None, o.option("--checkpoint", "FOLDER", "Folder to save the state to in each pass.", panel=_WHERE)
+        Path | None, o.option("--checkpoint", "FOLDER", "Folder to save the state to after each pass.", panel=_WHERE)
     ] = None,
     resume: Annotated[bool, o.option("--resume", None, "Continue from the checkpoint.", panel=_WHERE)] = False,
     force: o.Force = False,
@@ -291,7 +296,11 @@ def _number_of_topics(method: str, number: int | None) -> dict[str, int]:
     name = "n_topics" if issubclass(kind_of(METHODS[method]), Documents) else "n_components"
     known = parameters_of(method)
     if name not in known:
-        sizes = [f"--set {one}={known[one].default}" for one in ("branching", "n_levels", "n_super") if one in known]
+        sizes = [
+            f"--set {one}={known[one].default}"
+            for one in ("branching", "n_levels", "n_super", "n_states")
+            if one in known
+        ]
         advice = f"its size is {sizes[0]}" if sizes else "leave it out"
         raise InputError(f"--topics is not for --method {method}; {advice}")
     return {name: number}
@@ -311,20 +320,23 @@ def _takes(method: str, name: str) -> bool:
     return name in inspect.signature(METHODS[method].load()).parameters
 
 
+_TOML_SEEDS = 'lines such as space = ["orbit", "launch"], or name a JSON file .json'
+
+
 def _seeds(method: str, path: Path | None) -> dict[str, Any]:
     """Return the parameter `seeds` that a file holds; nothing without a file."""
     if path is None:
         return {}
     if not _takes(method, "seeds"):
         raise InputError(f"--seeds is for methods of words, but --method is {method}; leave it out")
+    is_json = path.suffix.lower() == ".json"
     try:
-        seeds = read_json(path) if path.suffix.lower() == ".json" else read_toml(path)
+        seeds = read_json(path) if is_json else read_toml(path)
     except OSError as error:
         raise ReadError(f"--seeds: {path} cannot be read ({error.strerror}); give a TOML or JSON file") from error
-    except ValueError as error:  # not TOML or JSON, or not UTF-8
-        raise ReadError(
-            f'--seeds: {path} is no TOML or JSON file ({error}); write lines such as: space = ["orbit", "launch"]'
-        ) from error
+    except ValueError as error:  # not of this format, or not UTF-8
+        name, form = ("JSON", 'one object, {"space": ["orbit", "launch"]}') if is_json else ("TOML", _TOML_SEEDS)
+        raise ReadError(f"--seeds: {path} is not {name} ({error}); write {form}") from error
     from stickbreak.model.seeds import check_seeds
 
     check_seeds(seeds)
@@ -336,8 +348,6 @@ def _scratch(method: str, workers: str | None, scratch: Path | None) -> dict[str
     if scratch is not None and _takes(method, "scratch"):
         return {"scratch": scratch}
     if scratch is not None and workers is None:
-        raise InputError(
-            "--scratch needs --method topics, variational, tree or a model of vectors, or --workers ADDRESS: other "
-            "methods fit in memory"
-        )
+        able = joined([name for name in METHODS if _takes(name, "scratch")], "or")
+        raise InputError(f"--scratch is for --method {able}, or for --workers ADDRESS; leave it out")
     return {}

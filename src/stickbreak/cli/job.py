@@ -321,16 +321,20 @@ def _next(result: FitResult) -> Iterator[tuple[str, list[str]]]:
     if getattr(result.model, "tree_", None) is not None:
         yield "look at the tree", ["stickbreak", "ask", out, "tree"]
         return
+    columns = getattr(result.model, "prevalence", None) is not None
     if job.repeat is None:
         yield "see more words of each topic", ["stickbreak", "topics", out, "--words", "20"]
     else:
-        path, again = str(job.input), job.repeat
+        path, again, beside = str(job.input), job.repeat, ("metadata", *_READ_AGAIN)
         transform = ["stickbreak", "transform", out, path, "--out", "weights.csv"]
-        yield f"see the {material.topic}s of each {material.row}", [*transform, *again(only=_READ_AGAIN)]
+        yield (
+            f"see the {material.topic}s of each {material.row}",
+            [*transform, *again(only=beside if columns else _READ_AGAIN)],
+        )
         if material.dated:
-            asked = ["stickbreak", "ask", out, "trends", path, *again(only=("metadata", *_READ_AGAIN))]
+            asked = ["stickbreak", "ask", out, "trends", path, *again(only=beside)]
             yield "see which topics grow", asked
-    if getattr(result.model, "prevalence", None) is not None:
+    if columns:
         yield "see how columns change the topics", ["stickbreak", "ask", out, "prevalence"]
     yield from _other_numbers(result)
     yield from _another_seed(result)

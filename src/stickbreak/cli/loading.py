@@ -45,8 +45,8 @@ def load_words_model(path: Path) -> Any:
     model, kind = load_model(path)
     if not issubclass(kind, Documents):
         raise InputError(
-            f"{path} holds a {type(model).__name__}, a model of vectors; questions are for models of words "
-            "(transform and report know both)"
+            f"{path} holds a {type(model).__name__}, a model of vectors, but this is for models of words; "
+            "vectors have topics, transform, evaluate and report (without --map)"
         )
     return model
 

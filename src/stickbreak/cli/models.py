@@ -53,7 +53,7 @@ _EXCERPTS = 3  # documents of a topic that a language model is shown
 def topics(
     model: o.ModelPath,
     words: Annotated[
-        int, o.option("--words -n", None, "Words of each topic; of vectors: coordinates of each mean.", min=1)
+        int, o.option("--words -n", "NUMBER", "Words of each topic; of vectors: coordinates of each mean.", min=1)
     ] = 10,
     topics_shown: o.TopicsShown = TOPICS_SHOWN,
     all_topics: Annotated[bool, o.option("--all", None, "Print all topics.")] = False,
@@ -104,12 +104,13 @@ def transform(
     reading: dict[str, Any],
     out: Annotated[
         Path | None,
-        o.option("--out -o", None, "File to write: .csv, .jsonl, .npz or .parquet; without it, CSV is printed."),
+        o.option("--out -o", "FILE", "File to write: .csv, .jsonl, .npz or .parquet; without it, CSV is printed."),
     ] = None,
-    labels: Annotated[
-        bool, o.option("--labels", None, "Name the columns of .csv and .parquet by the labels of the topics.")
+    label_columns: Annotated[
+        bool, o.option("--label-columns", None, "Name the columns of .csv and .parquet by the labels of the topics.")
     ] = False,
     workers: o.Workers = None,
+    metadata: o.Metadata = None,
     scratch: o.Scratch = None,
     quiet: o.Quiet = False,
     as_json: o.Json = False,
@@ -126,22 +127,23 @@ def transform(
     on_workers = o.workers_of(workers, scratch)
     check_input(documents)
     check_table_file(out, documents, formats=WEIGHT_FORMATS)
-    if labels and (as_json or (out is not None and out.suffix not in (".csv", ".parquet"))):
+    if label_columns and (as_json or (out is not None and out.suffix not in (".csv", ".parquet"))):
         raise InputError(
-            "--labels names columns, which only CSV and Parquet have; give --out FILE.csv, or leave it out"
+            "--label-columns names columns, which only CSV and Parquet have; give --out FILE.csv, or leave it out"
         )
     fitted, kind = load_model(model)
+    _check_columns(fitted, metadata)
     try:
-        read = kind.read_for(documents, fitted, o.given_options(reading))
+        read = kind.read_for(documents, fitted, o.given_options(reading), metadata=metadata)
     except NoDocuments:
         read = kind.nothing(fitted)
     if not quiet:
         say(read.summary)
     with on_workers:
         table = read.weights(fitted)
-    if labels:
+    if label_columns:
         if table.columns is None:
-            raise InputError("--labels names columns of topics, but the topics of a tree are rows; leave it out")
+            raise InputError("--label-columns names columns of topics, but the topics of a tree are rows; leave it out")
         table = replace(table, columns=load_words_model(model).labelled_topics().labels)
     if out is None:
         for line in table.jsonl() if as_json else table.csv():
@@ -172,6 +174,7 @@ def evaluate(
         ),
     ] = None,
     workers: o.Workers = None,
+    metadata: o.Metadata = None,
     scratch: o.Scratch = None,
     as_json: o.Json = False,
 ) -> None:
@@ -187,13 +190,22 @@ def evaluate(
     on_workers = o.workers_of(workers, scratch)
     check_input(documents)
     fitted, kind = load_model(model)
-    read = kind.read_for(documents, fitted, o.given_options(reading))
+    _check_columns(fitted, metadata)
+    read = kind.read_for(documents, fitted, o.given_options(reading), metadata=metadata)
     with on_workers:
         told = read.evaluate(fitted, random_state, left_to_right)
     if as_json:
         print_json(told.values)
     else:
         show("\n".join(told.lines))
+
+
+def _check_columns(fitted: Any, metadata: Path | None) -> None:
+    """Refuse columns of documents where the model does not ask for any."""
+    if metadata is not None and getattr(fitted, "prevalence", None) is None:
+        raise InputError(
+            "--metadata gives columns, which only a model fitted with prevalence uses for new documents; leave it out"
+        )
 
 
 @o.spread(days=o.DATES, reading=o.READING)
@@ -206,9 +218,14 @@ def report(
         Path | None,
         o.option("--out -o", "FILE", "HTML file to write. Default: report.html, or map.html, in the model's folder."),
     ] = None,
-    title: Annotated[str | None, o.option("--title", None, "Heading of the report.")] = None,
+    title: Annotated[str | None, o.option("--title", "TEXT", "Heading of the report.")] = None,
     by: Annotated[
-        str | None, o.option("--by", "PERIOD", "day, week, month, quarter or year. Default: one that makes 60 at most.")
+        str | None,
+        o.option(
+            "--by",
+            "PERIOD",
+            "day, week, month, quarter or year. Default: the shortest that gives 60 periods or fewer.",
+        ),
     ] = None,
     classes: Annotated[
         str | None,
@@ -579,8 +596,8 @@ def label(
         o.option(
             "--file",
             "FILE",
-            "CSV file with columns topic and label, such as topics --out FILE.csv writes. Labels made of "
-            "words stay so.",
+            "CSV file with the columns topic and label, as stickbreak topics MODEL --out FILE.csv writes it. A label "
+            "that you do not change is not saved.",
         ),
     ] = None,
     server: o.Server = None,
@@ -697,7 +714,9 @@ def _labels_in(path: Path, fitted: Any) -> dict[int, str | None]:
     """Return the labels that a CSV file gives to topics; labels that the model makes of words are left out."""
     rows = table_in(path, "--file")
     if not {"topic", "label"} <= set(rows.columns):
-        raise InputError(f"--file: {path} needs columns topic and label; stickbreak topics --out FILE.csv writes them")
+        raise InputError(
+            f"--file: {path} needs columns topic and label; stickbreak topics MODEL --out FILE.csv writes them"
+        )
     asked, known = fitted.labelled_topics(), fitted.labels_
     made = {str(k): label for k, label in zip(asked.numbers, asked.labels, strict=True) if int(k) not in known}
     pairs = [(topic.strip(), without_quote(label)) for topic, label in zip(rows["topic"], rows["label"], strict=True)]

@@ -90,13 +90,19 @@ Metadata = Annotated[
     ),
 ]
 Labels = _text("--labels", "COLUMN", "Column of known labels; each is a topic.", None)
-LabelSeparator = _text("--label-separator", "TEXT", "What stands between several labels of a document: ';'.", None)
+LabelSeparator = _text(
+    "--label-separator", "TEXT", "Between several labels in one cell, such as ';'. Default: one label.", None
+)
 StopWords = Annotated[
     str,
-    option("--stop-words", "WORDS", "Language, none, a file, english+FILE."),
+    option("--stop-words", "WORDS", "To leave out: a language, none, FILE, english+FILE."),
 ]
-MinDf = Annotated[str, option("--min-df", "NUMBER", "Drop words in fewer documents: 5.")]
-MaxDf = Annotated[str, option("--max-df", "NUMBER", "Drop words in more documents: 0.5.")]
+MinDf = Annotated[
+    str, option("--min-df", "NUMBER", "Leave out words in fewer documents (5), or in a smaller share (0.01).")
+]
+MaxDf = Annotated[
+    str, option("--max-df", "NUMBER", "Leave out words in a larger share of the documents (0.5), or in more (500).")
+]
 Strip = _text("--strip", "html,urls", "Leave out tags, addresses, or none. Default: what a tenth of texts have.", None)
 Dates = _text("--dates", "COLUMN", "Column of dates. Default: the only one.", None)
 DateFormat = _text(
@@ -120,7 +126,7 @@ READING: dict[str, Any] = {
     "delimiter": _text("--delimiter", "TEXT", "Between the fields of CSV and TSV, or tab. Default: recognized."),
     "header": Annotated[
         bool | None,
-        option("--header/--no-header", None, "Whether the first row names columns. Default: told by it.", _READING),
+        option("--header/--no-header", None, "Whether the first row names columns. Default: recognized.", _READING),
     ],
     "bad_rows": _text("--bad-rows", "fail|skip", "Leave out rows that cannot be read. Default: fail."),
     "encoding_errors": _text("--encoding-errors", "strict|replace", "Replace bytes of another encoding."),

@@ -13,7 +13,7 @@ __all__ = ["Score", "Told", "completion_score", "scores_of_words"]
 
 _LEAST_GAIN = 1.05  # times as well as frequencies: below it, topics are of little use
 _NO_BETTER = (
-    "the topics hardly help to guess the words of new documents. Add documents, start with fewer topics (--topics), or "
+    "the topics hardly help to guess the words of new documents. Add documents, fit fewer topics (--topics NUMBER), or "
     "drop words that are everywhere (--max-df, --stop-words)."
 )
 
@@ -102,7 +102,7 @@ def _lines(scores: "Evaluation", told_words: str, unigram: float | None) -> Iter
         yield f"gain           {_gain(_exp(done.active - unigram))}"
     yield f"unseen         {done.with_inactive:.4f} nats per token if topics not yet seen keep their share"
     yield f"perplexity     {done.perplexity:,.1f}: as uncertain as a choice among this many equally probable words"
-    yield f"coherence      {scores.mean_coherence:.1f}: whether the 10 top words of a topic occur together; 0 is best"
+    yield f"umass          {scores.mean_coherence:.1f}: whether the 10 top words of a topic occur together; 0 is best"
     yield f"npmi           {scores.mean_npmi:.3f}: the same from -1 to 1; 0 is chance"
     yield f"diversity      {scores.diversity:.2f}: share of different words among the 25 top words of all topics"
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from stickbreak.corpus import ReadLimits, TextOptions
 
 __all__ = [
-    "Settings", "counting_names", "joined", "limits_of", "named_tokenizer", "parameters_of", "stripped",
+    "Settings", "advice_on", "counting_names", "joined", "limits_of", "named_tokenizer", "parameters_of", "stripped",
     "text_options", "values_set",
 ]  # fmt: skip
 
@@ -41,7 +41,7 @@ def joined(words: Sequence[str], last: str) -> str:
     return f"{', '.join(several)} {last} {end}" if several else end
 
 
-_PLAIN = ("prevalence",)  # formulas, whose commas are their own
+_PLAIN = ("prevalence", "token_pattern")  # whose commas are their own
 
 
 def values_set(texts: Iterable[str]) -> dict[str, Any]:
@@ -55,7 +55,8 @@ def values_set(texts: Iterable[str]) -> dict[str, Any]:
         if name in _NAMED:
             raise InputError(f"--set {name} has an option of its own: {_NAMED[name]}")
         if name in _PLAIN:
-            values[name] = value.strip().strip("\"'")
+            plain = value.strip().strip("\"'")
+            values[name] = None if plain.lower() == "none" else plain
         else:
             values[name] = _lines_of(name, value[1:]) if value.startswith("@") else _value(value.strip())
     return values
@@ -127,6 +128,17 @@ def parameters_of(method: str) -> Mapping[str, inspect.Parameter]:
 def _as_sequence(default: Any, value: Any) -> Any:
     """Let one name stand for a sequence of it, where the default is a sequence."""
     return (value,) if isinstance(default, tuple) and isinstance(value, str) else value
+
+
+def advice_on(option: str) -> str:
+    """Say how what seems to be meant by an option that `fit` does not know is given."""
+    name = option.lstrip("-").replace("-", "_")
+    named = {"seed": "--random-state", **_NAMED}.get(name)
+    if named is not None:
+        return f"give {named}"
+    if name in counting_names() or any(name in parameters_of(method) for method in METHODS):
+        return f"a parameter is given by --set {name}=VALUE"
+    return "no parameter has this name"
 
 
 def _unknown(name: str, method: str | None, known: Sequence[str]) -> str:
