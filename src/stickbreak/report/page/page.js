@@ -51,8 +51,8 @@ const tables = {
 function csvOf(rows) {
   const cell = (value) => {
     const text = value === null || value === undefined ? "" : String(value);
-    const safe = typeof value === "string" && /^\s*[=+@-]|^[\t\r\n]/.test(text) ? `'${text}` : text;
-    return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+    const safe = typeof value === "string" && /^\s*[=+@＝＋＠－-]|^[\t\r\n]/.test(text) ? `'${text}` : text;
+    return /[",;\t\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };
   return `${rows.map((row) => row.map(cell).join(",")).join("\n")}\n`;
 }
