@@ -11,6 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 import stickbreak
 from stickbreak.cli.app import app
 from stickbreak.exceptions import InputError, ModelFormatError
+from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.methods import estimator_of, methods
 from stickbreak_sequences import Sequences, StickyHDPHMM, planted_states
 
@@ -114,6 +115,8 @@ def test_all_ways_to_give_sequences_are_the_same():
     arrays = [values[:12], values[12:12], values[12:]]
     frame = pd.DataFrame({"x": values[:, 0], "y": values[:, 1], "who": label, "when": np.tile(np.arange(30), 1)})
     shuffled = frame.sample(frac=1.0, random_state=0)
+    whole = sparse.coo_array(np.eye(3)[[0, 2, 2, 1]])
+    assert Sequences.of(whole, lengths=[3, 1]).lengths.tolist() == [3, 1]
     for given, options in ((arrays, {}), (values, {"lengths": lengths})):
         found = Sequences.of(given, **options)
         assert found.lengths.tolist() == lengths
@@ -137,6 +140,10 @@ def test_states_come_in_the_order_of_the_rows_of_a_frame():
     for path in ("viterbi", "marginal"):
         states = pd.Series(model.predict(shuffled, path=path, **columns), shuffled.index).sort_index()
         assert states.tolist() == model.predict(X, path=path).tolist()
+    of_frame = StickyHDPHMM(**SMALL).fit(shuffled, **columns)
+    longer = StickyHDPHMM(**{**SMALL, "n_laps": SMALL["n_laps"] + 2}).fit(shuffled, **columns)
+    of_frame.continue_fit(shuffled, n_laps=2, **columns)
+    np.testing.assert_array_equal(of_frame.statistics_, longer.statistics_)
     share = pd.DataFrame(model.transform(shuffled, **columns), shuffled.index).sort_index()
     np.testing.assert_allclose(share, model.transform(X), atol=1e-12)
 
@@ -186,6 +193,7 @@ def test_a_fit_begins_with_windows_of_all_batches():
         (pd.Series(["a", None]), ("a",), 2),
         ([["a", np.nan], ["b"]], ("a", "b"), 3),
         ([1, None, 10, 2], ("1", "2", "10"), 4),
+        ([np.array([True, False]), np.array([1, 0])], ("0", "1", "False", "True"), 4),
         (pd.DataFrame({"page": pd.array(["a", None, "b"], dtype="string")}), ("a", "b"), 3),
     ],
 )
@@ -227,6 +235,9 @@ def test_parameters_that_do_not_suit_the_steps_are_refused():
         ({"learn": ("scale",)}, symbols),
         ({"learn": ("kappa",), "kappa": 0}, symbols),
         ({"moves": ("split",)}, symbols),
+        ({"scratch": 5}, symbols),
+        ({"likelihood": DirichletMultinomial(0.1, 3)}, symbols),
+        ({"likelihood": DirichletMultinomial(np.full(2, 0.1), 2), "learn": ("eta",)}, symbols),
     ):
         with pytest.raises((InputError, ValueError)):
             StickyHDPHMM(**parameters).fit(X)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -134,7 +134,7 @@ class Sequences:
         if sequence is not None or order is not None:
             raise InputError(f"sequence and order name columns, but X is a {type(X).__name__}; give a DataFrame.")
         if lengths is not None:
-            whole: Any = X if sparse.issparse(X) else _array(X, 0)
+            whole: Any = sparse.csr_array(cast(Any, X)) if sparse.issparse(X) else _array(X, 0)
             sizes = _checked_lengths(lengths, whole.shape[0])
             cuts = np.concatenate(([0], np.cumsum(sizes)))
             X = [whole[a:b] for a, b in pairwise(cuts)]
@@ -237,7 +237,7 @@ def _symbols(flat: NDArray, offsets: NDArray[np.int64], names: tuple[str, ...]) 
     """Return a symbol at each step; a step without one (None, NaN, an empty text) has no observation."""
     missing = _are_missing(flat)
     kept = flat[~missing].tolist()
-    numbers = all(isinstance(x, int) for x in kept)
+    numbers = all(type(x) is int for x in kept)
     known = sorted(set(kept) if numbers else {str(x) for x in kept})
     place = {str(name): w for w, name in enumerate(known)}
     columns = np.array([place[str(x)] for x in kept], np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Hashable, Sequence
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -170,6 +171,7 @@ class StickyHDPHMM(Estimator):
         "tolerance": [*TOLERANCES],
         "n_batches": [None, whole(1)],
         "batches_at_once": [whole(1)],
+        "scratch": [None, str, os.PathLike],
     }
 
     statistics_: Float
@@ -264,6 +266,39 @@ class StickyHDPHMM(Estimator):
         """
         return self._fit(Sequences.of(X, lengths, sequence, order), callback, checkpoint, resume=resume)
 
+    @all_or_nothing
+    def continue_fit(
+        self,
+        X: Any,
+        *,
+        n_laps: int,
+        lengths: Any = None,
+        sequence: Hashable | None = None,
+        order: Hashable | None = None,
+        callback: Callback | None = None,
+    ) -> Self:
+        """Continue the fit of this model, which may have been saved and loaded, as if it were one longer fit.
+
+        Parameters
+        ----------
+        X, lengths, sequence, order
+            The sequences of the fit, given as in `fit`.
+        n_laps : int
+            Maximum number of further passes: `tolerance` may end them sooner.
+        callback : callable, optional
+            As in `fit`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If the sequences or parameters are not those of the fit, or the model has forgotten its state.
+        """
+        return self._go_on(self._checked(X, lengths, sequence, order), n_laps, callback)
+
     def _documents(self, X: Any, *, reset: bool = False) -> Sequences:
         if not reset:
             return self._checked(X)
@@ -299,6 +334,14 @@ class StickyHDPHMM(Estimator):
             raise InputError("no step has a symbol; give at least one.")
         if isinstance(given, VectorLikelihood) and given.dim != documents.steps.shape[1]:
             raise InputError(f"the likelihood has {given.dim} dimensions, not {documents.steps.shape[1]} as the steps.")
+        if isinstance(given, DirichletMultinomial) and given.n_rows != documents.steps.shape[1]:
+            raise InputError(
+                f"the likelihood has {given.n_rows} symbols, but the steps have {documents.steps.shape[1]}; give one "
+                "of as many."
+            )
+        if isinstance(given, Likelihood):
+            for name in {"eta", "scale"} & set(self.learn) - given.hyperparameters.keys():
+                raise InputError(f"learn names {name!r}, which the likelihood does not have as a number; leave it out.")
         wrong = "eta" if documents.symbols is None else "scale"
         if wrong in self.learn:
             raise InputError(f"learn names {wrong!r}, which these steps do not have; leave it out.")
@@ -374,7 +417,7 @@ class StickyHDPHMM(Estimator):
         of_data = {"shape": [documents.n_sequences, *steps.shape], "steps": checksum(*tables)}
         of_data |= {"offsets": checksum(documents.offsets), "symbols": documents.symbols and list(documents.symbols)}
         likelihood = name_of_likelihood(self.likelihood)
-        return identity_of(self, of_data, seed, free=(*FREE, "total_documents"), likelihood=likelihood)
+        return identity_of(self, of_data, seed, free=FREE, likelihood=likelihood)
 
     @property
     def n_states_(self) -> int:
@@ -563,7 +606,8 @@ class StickyHDPHMM(Estimator):
             raise ValueError("statistics_ holds a number out of its range")
         check_moves(self.moves_)
         check_end(self)
-        check_learned(self, ["alpha", "gamma", *(["kappa"] if self.kappa_ else [])])
+        others = ["kappa"] * (self.kappa_ != 0) + ["eta"] * (self.eta_ is not None)
+        check_learned(self, ["alpha", "gamma", *others])
         self._check_parameters()
 
 
