@@ -65,13 +65,14 @@ def test_topics_are_merged_and_dropped_by_number(run, refuse, model, documents, 
         assert message in refuse("reduce", named, *wrong, "--out", tmp_path / "x")
 
 
-def test_model_without_a_path_says_how_to_find_one(refuse, fitted, tmp_path):
+def test_model_without_a_path_says_how_to_get_fewer_topics(run, refuse, fitted, tmp_path):
     fitted._path = None
     fitted.save(tmp_path / "without")
-    assert "call find_path with the documents of its fit" in refuse(
-        "reduce", tmp_path / "without", "--out", tmp_path / "m"
-    )
+    told = refuse("reduce", tmp_path / "without", "--out", tmp_path / "m")
+    assert f"{tmp_path / 'without'} has no path of joined topics (it was fitted with --no-path" in told
+    assert told.endswith("fit again without --no-path, or name topics with --merge and --drop")
     assert not (tmp_path / "m").exists()
+    run("reduce", tmp_path / "without", "--merge", "0,1", "--out", tmp_path / "m")
 
 
 def test_fit_names_the_numbers_of_topics_and_a_command_that_runs(run, records, tmp_path):

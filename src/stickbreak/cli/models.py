@@ -537,6 +537,11 @@ def reduce(
         told = list(_changes(fitted, reduced, groups, place.tolist()))
         numbers = {"numbers": {str(old): None if new < 0 else new for old, new in enumerate(place.tolist())}}
     else:
+        if fitted.joins_topics and fitted._path is None:
+            raise InputError(
+                f"{model} has no path of joined topics (it was fitted with --no-path, updated, joined by hand, or "
+                "could not be joined); fit again without --no-path, or name topics with --merge and --drop"
+            )
         number = _number("overview" if topics is None else topics)
         n_asked = getattr(fitted.path_, number) if isinstance(number, str) else number
         if n_asked == fitted.n_topics_ and out is None:
