@@ -18,6 +18,18 @@ def test_stop_words_of_languages_join(run, refuse, tmp_path, fast):
     )
 
 
+def test_stop_words_are_always_utf8(run, refuse, tmp_path, fast):
+    path, words = tmp_path / "d.txt", tmp_path / "stop.txt"
+    path.write_text("brot für schiff\n" * 9, encoding="latin-1")
+    given = ["fit", path, "--out", tmp_path / "m", "--max-df", "1.0", "--encoding", "latin-1", "--stop-words", words]
+    for encoding, wrong in (("latin-1", "line 1 is not UTF-8 (byte 0xfc)"), ("utf-16-le", "without a byte order mark")):
+        words.write_text("für der die das", encoding=encoding)
+        assert refuse(*given).endswith(f"{wrong}; save this file as UTF-8")
+    words.write_text("für", encoding="utf-8")
+    run(*given, "--no-report", *fast)
+    assert stickbreak.load(tmp_path / "m").vocabulary_ == ("brot", "schiff")
+
+
 def test_tokenizer_is_named_again_for_new_texts(run, refuse, tmp_path, fast, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my_words.py").write_text("def cut(text):\n    return text.split('-')\n")

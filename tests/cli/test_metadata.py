@@ -25,6 +25,10 @@ def counts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     table.to_csv(folder / "table.tsv", index=False, sep="\t")
     table.assign(day=days.date).to_parquet(folder / "table.parquet")
     table[:80].to_csv(folder / "short.csv", index=False)
+    lines = (folder / "table.csv").read_text().splitlines()
+    (folder / "cut.csv").write_text("\n".join([lines[0], "2001-01-01", *lines[2:]]))
+    (folder / "latin.csv").write_text("\n".join([*lines[:-1], "2001-01-01,für"]), encoding="latin-1")
+    (folder / "table.foo").write_text("day and kind")
     (folder / "twice.csv").write_text("a,a\n" + "1,2\n" * 90)
     table.to_json(folder / "table.jsonl", orient="records", lines=True)
     return folder
@@ -70,8 +74,37 @@ def test_a_question_takes_the_table_in_each_form(run, model, counts, name):
         ("short.csv", "short.csv has 80 rows for 90 documents; give one row for each document"),
         ("twice.csv", "has several columns 'a'"),
         ("table.jsonl", "is of format 'jsonl'; give a table with a row for each document, as CSV or Parquet"),
+        (
+            "table.foo",
+            "is not clear from its name or content; give a table with a row for each document, as CSV or Par",
+        ),
+        ("cut.csv", "line 2 has 1 fields but the header names 2, with ',' between them; complete the row\n"),
+        (
+            "latin.csv",
+            "line 91 is not UTF-8 (byte 0xfc); name its encoding with --encoding (in Python: encoding), such",
+        ),
+        ("latin.csv", "if all that is read has it, or save this file as UTF-8\n"),
         ("none.csv", "none.csv"),
     ],
 )
 def test_a_table_that_does_not_fit_is_refused(refuse, model, counts, name, words):
-    assert words in refuse("ask", model[0], "trends", counts / "a.npz", "--metadata", counts / name)
+    assert words in refuse("ask", model[0], "trends", counts / "a.npz", "--metadata", counts / name) + "\n"
+
+
+def test_the_encoding_of_a_table_can_be_named(run, model, counts):
+    given = ["--metadata", counts / "latin.csv", "--encoding", "latin-1", "--column", "kind", "--csv"]
+    assert "für" in run("ask", model[0], "by", counts / "a.npz", *given).stdout
+
+
+def test_a_column_of_counts_is_in_a_table(refuse, model, counts, tmp_path):
+    for name, asked in (
+        ("day", ["ask", model[0], "trends", counts / "a.npz", "--dates", "day"]),
+        ("kind", ["ask", model[0], "by", counts / "a.npz", "--column", "kind"]),
+        ("kind", ["fit", counts / "a.npz", "--out", tmp_path / "m", "--labels", "kind"]),
+    ):
+        told = refuse(*asked)
+        assert f"which has no columns beside the documents, but {name!r} is asked for; give a table of them" in told
+        assert told.endswith("or leave this column out")
+    assert "the documents have no columns; give a table of them with --metadata TABLE" in refuse(
+        "ask", model[0], "trends", counts / "a.npz"
+    )

@@ -70,6 +70,24 @@ def test_vectors_that_cannot_be_are_refused(run, frame, tmp_path, monkeypatch, o
     assert message in run("fit", "texts.csv", "--out", "model", *FIT, *options, code=2).stderr
 
 
+def test_a_file_of_vectors_is_read_in_the_encoding_that_is_named(run, frame, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    vectors = pd.DataFrame(frame.pop("embedding").tolist(), columns=["x", "y", "größe"])
+    frame.to_csv("texts.csv", index=False)
+    vectors.to_csv("vectors.csv", index=False, encoding="latin-1")
+    given = ["fit", "texts.csv", "--vectors", "vectors.csv", "--out", "model", *FIT]
+    refused = run(*given, code=2).stderr
+    assert "vectors.csv, line 1 is not UTF-8 (byte 0xf6); name its encoding with --encoding" in refused
+    assert refused.endswith("or save this file as UTF-8\n")
+    assert run(*given, "--encoding", "latin-1").exit_code == 0
+
+
+def test_counts_have_no_column_of_vectors(run, tmp_path):
+    (tmp_path / "d.ldac").write_text("2 0:1 1:2\n" * 9)
+    refused = run("fit", tmp_path / "d.ldac", "--vectors", "embedding", "--out", tmp_path / "model", *FIT, code=2)
+    assert "--vectors is 'embedding', which is no column of the documents; give one, or FILE.npy" in refused.stderr
+
+
 def test_a_model_of_words_takes_no_vectors(run, frame, tmp_path):
     frame.to_csv(tmp_path / "texts.csv", index=False)
     run("fit", tmp_path / "texts.csv", "--out", tmp_path / "model", *FIT, "--laps", "3")

@@ -176,7 +176,8 @@ def test_folder_of_images_becomes_patches_again_and_again(run, tmp_path):
         (["--vocabulary", "w.txt"], "--vocabulary is for words, but this is a model of vectors; leave it out"),
         (["--min-df", "2"], "the options that turn text into counts (--stop-words, --min-df, ...) are for words"),
         (["--set", "eta=1"], "--set eta is for --method topics"),
-        (["--format", "jsonl"], "'jsonl' holds no vectors; use one of npy"),
+        (["--format", "jsonl"], "'jsonl' holds no vectors; give --format NAME (in Python: format), one of npy"),
+        (["--no-header"], "--header or --no-header is for words"),
     ],
 )
 def test_fit_refuses_what_means_nothing_to_vectors(refuse, place, tmp_path, options, words):

@@ -48,9 +48,9 @@ BAD = [
     ("d.csv", b"\x89PNG\r\n\x1a\n", "an image"),
     ("d.csv", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Office file"),
     ("d.html", "<!DOCTYPE html><p>x", "an HTML page"),
-    ("d.xyz", "hello there", "the format of"),
+    ("d.xyz", "hello there", "not clear from its name or content; give --format NAME (in Python: format), one of"),
     ("d.txt", "b\0r\0e\0a\0d\0\n\0".encode("latin-1"), "looks like UTF-16"),
-    ("d.txt", b"bread\nbr\xe9ad\n", "line 2 is not UTF-8: byte 0xe9"),
+    ("d.txt", b"bread\nbr\xe9ad\n", "line 2 is not UTF-8 (byte 0xe9)"),
     ("d.txt.gz", gzip.compress(b"bread and butter" * 99)[:-20], "truncated packed file"),
     ("d.txt.gz", gzip.compress(b"bread")[:-8] + b"\0" * 8, "corrupt packed file"),
     ("d.parquet", b"PAR1" + b"\0" * 40, "not a readable Parquet file"),
@@ -194,6 +194,36 @@ def test_a_matrix_of_any_form_stays_as_it_is():
     before = X.indices.copy(), X.data.copy(), X.indptr.copy()
     assert Corpus.from_counts(X).counts.toarray().tolist() == [[1, 0, 2], [0, 0, 3]]
     assert all((a == b).all() for a, b in zip(before, (X.indices, X.data, X.indptr), strict=True))
+
+
+def test_the_labels_of_svmlight_may_be_asked_for(tmp_path):
+    path = write(tmp_path / "d.svmlight", "1 1:2\n0 2:1\n")
+    assert read(path, keep=["label"]).metadata["label"].to_pylist() == [1.0, 0.0]
+    with pytest.raises(ReadError, match="has no column 'kind'; name another one: 'label'"):
+        read(path, keep=["kind"])
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"format": "foo"}, "format 'foo' is unknown; give --format NAME (in Python: format), one of jsonl, csv, "),
+        ({"bad_rows": "ignore"}, "--bad-rows (bad_rows) is 'ignore'; give 'fail' or 'skip'"),
+        ({"encoding_errors": "x"}, "--encoding-errors (encoding_errors) is 'x'; give 'strict' or 'replace'"),
+    ],
+)
+def test_a_wrong_setting_names_its_option(tmp_path, settings, words):
+    with pytest.raises(InputError) as caught:
+        read(write(tmp_path / "d.csv", "text\nbread\n"), **settings)
+    assert words in str(caught.value)
+
+
+def test_the_encoding_of_a_vocabulary_can_be_named_or_changed(tmp_path):
+    texts, words = write(tmp_path / "d.txt", "bread br\xe9ad".encode("latin-1")), tmp_path / "words.txt"
+    words.write_bytes(b"bread\nbr\xe9ad\n")
+    with pytest.raises(ReadError, match=r"words.txt, line 2 is not UTF-8 \(byte 0xe9\)") as caught:
+        read(texts, vocabulary=words)
+    assert str(caught.value).endswith("if all that is read has it, or save this file as UTF-8")
+    assert read(texts, vocabulary=words, encoding="latin-1").n_tokens == 2
 
 
 def test_svmlight_is_read_with_its_labels(tmp_path):

@@ -46,7 +46,7 @@ def test_delimiter_can_be_named(tmp_path, named, character):
 
 @pytest.mark.parametrize("delimiter", ["", "ab", '"', "\n", "\r", "\0", 3, b";"])
 def test_what_cannot_be_a_delimiter_is_refused(tmp_path, delimiter):
-    with pytest.raises(InputError, match=r"delimiter is .*give one character"):
+    with pytest.raises(InputError, match=r"--delimiter \(delimiter\) is .*give one character"):
         read(write(tmp_path / "d.csv", "id,text\n1,bread\n"), delimiter=delimiter)
 
 

@@ -66,7 +66,7 @@ def test_bytes_of_another_encoding_are_refused_or_replaced_and_told(tmp_path, ca
         rows = [json.dumps({"text": line}, ensure_ascii=False) for line in lines] if name.endswith("jsonl") else lines
         body = "\n".join(["text", *rows] if name.endswith("csv") else rows) + "\n"
         path.write_bytes(body.encode().replace(b"bread caf\xc3\xa9 17", b"br\xe9ad caf\xc3\xa9 17"))
-    with pytest.raises(ReadError, match=r"is not UTF-8: byte 0xe9.*encoding_errors='replace'"):
+    with pytest.raises(ReadError, match=r"is not UTF-8 \(byte 0xe9\).*encoding_errors='replace'"):
         read(path, text=ALL)
     corpus = read(path, text=ALL, encoding_errors="replace")
     assert corpus.n_documents == 30

@@ -225,12 +225,18 @@ def test_squares_are_taken_for_patches():
     ]  # fmt: skip
 
 
+def test_a_row_of_a_table_can_only_be_completed(tmp_path):
+    (tmp_path / "v.csv").write_text("x,y\n1,2\n3\n")
+    with pytest.raises(ReadError, match=r"between them; complete the row$"):
+        read_vectors(tmp_path / "v.csv")
+
+
 @pytest.mark.parametrize(
     ("name", "options", "words"),
     [
         ("no.npy", {}, "does not exist"),
-        ("v.txt", {}, "is not clear from its name or content; name one of npy, csv"),
-        ("v.txt", {"format": "jsonl"}, "'jsonl' holds no vectors; use one of npy, csv"),
+        ("v.txt", {}, "is not clear from its name or content; give --format NAME .*, one of npy, csv"),
+        ("v.txt", {"format": "jsonl"}, "'jsonl' holds no vectors; give --format NAME .*, one of npy, csv"),
         ("v.txt", {"format": "vectors"}, "is a file, not a folder"),
         ("folder", {"format": "npy"}, "is a folder, not a file"),
         ("folder", {}, "there are no images"),

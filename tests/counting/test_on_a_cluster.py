@@ -63,5 +63,5 @@ def test_a_worker_that_is_killed_changes_nothing(
 def test_what_is_wrong_in_a_job_is_the_error_of_the_call(client: Any, texts: Path, tmp_path: Path) -> None:
     path = tmp_path / "texts.txt"
     path.write_bytes(texts.read_bytes()[:20_000_000] + b"\n\xff\n")
-    with stickbreak.cluster(client), pytest.raises(ReadError, match="is not UTF-8: byte 0xff"):
+    with stickbreak.cluster(client), pytest.raises(ReadError, match=r"is not UTF-8 \(byte 0xff\)"):
         stickbreak.count_files(path, tmp_path / "counts")

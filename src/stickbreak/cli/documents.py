@@ -120,8 +120,8 @@ def _read(
         table = read_beside(metadata, reading.get("encoding", "utf-8"), limits_of(reading))
         if isinstance(keep, list):
             keep = [name for name in keep if name not in table.column_names]
-    source = _source(path, reading, keep)
     try:
+        source = _source(path, reading, keep)
         corpus, rows = read_with_rows(
             path, source.settings, text, vocabulary or reading.get("vocabulary"), reading.get("copies", "keep")
         )
@@ -132,7 +132,7 @@ def _read(
     if metadata is not None:
         corpus = with_columns(corpus, table if rows is None else table.take(rows), metadata)
     if vectors is not None:
-        corpus = _with_vectors(corpus, vectors, rows)
+        corpus = _with_vectors(corpus, vectors, rows, reading)
     if not source.holds_texts:
         return corpus, None
     of_file = range(len(corpus)) if rows is None else rows.tolist()
@@ -147,12 +147,12 @@ def is_vector_file(vectors: str) -> bool:
     return Path(vectors).suffix.lower() in _VECTOR_FILES
 
 
-def _with_vectors(corpus: Corpus, vectors: str, rows: Any) -> Corpus:
+def _with_vectors(corpus: Corpus, vectors: str, rows: Any, reading: Mapping[str, Any]) -> Corpus:
     """Return documents with their vectors, which a file or a column beside them has; `rows` of the file are read."""
     from stickbreak.corpus import Corpus, read_vectors
 
     if is_vector_file(vectors):
-        table = read_vectors(vectors)
+        table = read_vectors(vectors, encoding=reading.get("encoding", "utf-8"), limits=limits_of(reading))
         values = table.vectors if table.grouped else table.vectors.values
         return Corpus.from_counts(corpus, vectors=values if rows is None else values[rows])
     metadata = corpus.metadata

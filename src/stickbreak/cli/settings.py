@@ -229,7 +229,7 @@ def _stop_words(text: str, limits: "ReadLimits") -> str | tuple[str, ...] | None
 
 
 def _words_of(file: Path, limits: "ReadLimits") -> tuple[str, ...]:
-    from stickbreak.corpus.reading.decoding import decoded_lines
+    from stickbreak.corpus.reading.decoding import NotDecoded, decoded_lines
 
     if not file.exists():
         raise ReadError(
@@ -238,5 +238,7 @@ def _words_of(file: Path, limits: "ReadLimits") -> tuple[str, ...]:
         )
     try:
         return tuple(word for line in decoded_lines(file, limits=limits) for word in line.split())
+    except NotDecoded as error:
+        raise ReadError(f"--stop-words: {error.found}; save this file as UTF-8") from error
     except ReadError as error:
         raise ReadError(f"--stop-words: {error}") from error

@@ -22,7 +22,7 @@ __all__ = ["SingleVectors", "Vectors"]
 
 FOR_WORDS = {
     "text_field": "--text", "name_field": "--name-field", "vocabulary": "--vocabulary", "tokenizer": "--tokenizer",
-    "header": "--no-header", "bad_rows": "--bad-rows", "encoding_errors": "--encoding-errors",
+    "header": "--header or --no-header", "bad_rows": "--bad-rows", "encoding_errors": "--encoding-errors",
     "dates": "--dates", "date_format": "--date-format", "metadata": "--metadata", "keep": "--keep",
     "vectors": "--vectors",
 }  # fmt: skip

@@ -175,12 +175,15 @@ def only_column_of_dates(corpus: Corpus, date_format: str | None = None) -> str:
     found = columns_of_dates(corpus.metadata, date_format)
     if len(found) == 1:
         return str(found[0])
-    example = "2026-11-23" if date_format is None else date_format
     there = () if corpus.metadata is None else corpus.metadata.column_names
-    columns = f" among {', '.join(map(repr, there))}" if there else ""
-    has = (
-        f"several columns of dates ({', '.join(found)})" if found else f"no column of dates such as {example}{columns}"
-    )
+    if not there:
+        raise InputError(
+            "the documents have no columns; give a table of them with --metadata TABLE (in Python: read them with "
+            "keep, or give dates as an array)."
+        )
+    example = "2026-11-23" if date_format is None else date_format
+    lacking = f"no column of dates such as {example} among {', '.join(map(repr, there))}"
+    has = f"several columns of dates ({', '.join(found)})" if found else lacking
     raise InputError(
         f"the documents have {has}; name the column with --dates (in Python: dates, which may be an array); if its "
         "dates are written otherwise, say how with --date-format (in Python: date_format)."

@@ -42,12 +42,25 @@ _BLOCK = 1 << 20  # bytes of lines
 _ALWAYS_LINES, _LEAST_OF_A_LINE = 1_000_000, 32  # a line of a packed file counts for as many bytes at least
 
 
+class NotDecoded(ReadError):
+    """A file is not in the encoding in which it is read."""
+
+    found = ""  # where, and what is wrong
+
+
+def _not_decoded(found: str, advice: str) -> NotDecoded:
+    error = NotDecoded(f"{found}; {advice}")
+    error.found = found
+    return error
+
+
 @dataclass(slots=True)
 class Dirt:
     """What is wrong with texts: refused, or passed over, counted and told."""
 
     skip_rows: bool = False  # else rows that cannot be read are refused
     replace_bytes: bool = False  # else bytes that are not of the encoding are refused
+    settable: bool = False  # whether who reads may ask for both
     n_rows: int = 0  # left out
     n_replaced: int = 0  # lines in which bytes were replaced
     rows: list[str] = field(default_factory=list)  # the first places
@@ -57,7 +70,7 @@ class Dirt:
     def row(self, what: str, repair: str) -> None:
         """Note a row that cannot be read."""
         if not self.skip_rows:
-            raise ReadError(f"{what}; {repair}, or {_SKIP}")
+            raise ReadError(f"{what}; {repair}, or {_SKIP}" if self.settable else f"{what}; {repair}")
         self.n_rows += 1
         if len(self.rows) < _SHOWN:
             self.rows.append(f"{what:.200}")
@@ -130,13 +143,14 @@ def encoding_of(start: bytes, asked: str, where: str) -> str:
     name = codecs.lookup(asked).name
     marked = next((encoding for mark, encoding in _MARKS if start.startswith(mark)), None)
     if name in ("utf-16", "utf-32") and marked is None:
-        raise ReadError(f"{where} has no byte order mark; {_NAME_IT}, such as '{name}-le', '{name}-be' or 'utf-8'")
+        advice = f"{_NAME_IT}, such as '{name}-le', '{name}-be' or 'utf-8'"
+        raise _not_decoded(f"{where} has no byte order mark", advice)
     if name not in ("utf-8", "utf-8-sig", "ascii"):
         return "utf-8" if marked == "utf-8" else asked
     if marked is None and len(start) > 7 and start.count(0) > len(start) / 4:
         zeros = start[1::2].count(0)
         wide = "utf-16-le" if zeros > start[0::2].count(0) else "utf-16-be"
-        raise ReadError(f"{where} looks like UTF-16 without a byte order mark; {_NAME_IT}, {wide!r}")
+        raise _not_decoded(f"{where} looks like UTF-16 without a byte order mark", f"{_NAME_IT}, {wide!r}")
     return marked or ("utf-8" if name == "utf-8-sig" else name)
 
 
@@ -175,7 +189,7 @@ def line_blocks(
                 yield number, lines.removeprefix(codecs.BOM_UTF8) if first else lines
                 first = False
         except UnicodeError as error:  # of a wide encoding
-            raise _undecodable(error, found, f"{path}, line {number} or after it,") from error
+            raise _undecodable(error, found, f"{path}, line {number} or after it,", dirt) from error
 
 
 class _InUtf8:
@@ -252,11 +266,11 @@ def _in_utf8(block: bytes, encoding: str, path: Location, number: int, dirt: Dir
 def _replaced(content: bytes, encoding: str, where: str, dirt: Dirt, error: UnicodeError) -> str:
     """Decode bytes with a sign for each that is not of the encoding, and note it; or refuse them."""
     if not dirt.replace_bytes:
-        raise _undecodable(error, encoding, where) from error
+        raise _undecodable(error, encoding, where, dirt) from error
     try:
         text = content.decode(encoding, "replace")
     except UnicodeError:  # of a codec that cannot
-        raise _undecodable(error, encoding, where) from error
+        raise _undecodable(error, encoding, where, dirt) from error
     dirt.bytes_of(where)
     return text
 
@@ -273,13 +287,14 @@ def is_utf8(content: bytes) -> bool:
     return True
 
 
-def _undecodable(error: UnicodeError, encoding: str, where: str) -> ReadError:
+def _undecodable(error: UnicodeError, encoding: str, where: str, dirt: Dirt) -> NotDecoded:
     said = f"{error!s:.80}"
     if isinstance(error, UnicodeDecodeError):
         said = f"byte 0x{error.object[error.start]:02x}"
-    return ReadError(
-        f"{where} is not {encoding.upper()}: {said}; {_NAME_IT}, such as 'cp1252' or 'latin-1', if "
-        f"all that is read has it, or {_REPLACE}"
+    other = _REPLACE if dirt.settable else "save this file as UTF-8"
+    return _not_decoded(
+        f"{where} is not {encoding.upper()} ({said})",
+        f"{_NAME_IT}, such as 'cp1252' or 'latin-1', if all that is read has it, or {other}",
     )
 
 

@@ -83,10 +83,15 @@ _STARTS = (
 _PAGE = "an HTML page; save its text as .txt, or fetch the data behind it"
 
 
-def detect_format(path: Location, format: str | None = None, encoding: str = "utf-8") -> str:
+_NAME_ONE = f"give --format NAME (in Python: format), one of {', '.join(FORMATS)}"
+
+
+def detect_format(
+    path: Location, format: str | None = None, encoding: str = "utf-8", *, advice: str = _NAME_ONE
+) -> str:
     """Find the format of an input."""
     if format is not None and (not isinstance(format, str) or format not in FORMATS):
-        raise InputError(f"format {format!r:.40} is unknown; use one of {', '.join(FORMATS)}")
+        raise InputError(f"format {format!r:.40} is unknown; {_NAME_ONE}")
     if is_folder(path, format, ("folder", "corpus"), TABLES):
         with reading(path):
             return format or ("corpus" if is_corpus_folder(path) else _of_files(path))
@@ -102,7 +107,7 @@ def detect_format(path: Location, format: str | None = None, encoding: str = "ut
         head = start.removeprefix(b"\xef\xbb\xbf").lstrip()[:14].lower()
         if head.startswith((b"<!doctype html", b"<html")) and format is None and not name.endswith(".txt"):
             raise ReadError(f"{path} is {_PAGE}")
-    return named or _by_content(path, start, checked_encoding(encoding), name)
+    return named or _by_content(path, start, checked_encoding(encoding), name, advice)
 
 
 def _of_files(path: Location) -> str:
@@ -130,7 +135,7 @@ def is_folder(path: Location, format: str | None, folders: Sequence[str], either
     return found
 
 
-def _by_content(path: Location, start: bytes, encoding: str, name: str) -> str:
+def _by_content(path: Location, start: bytes, encoding: str, name: str, advice: str) -> str:
     found = next((format for sign, format in _BINARY_STARTS if start.startswith(sign)), None)
     if found is not None:
         return found
@@ -146,7 +151,7 @@ def _by_content(path: Location, start: bytes, encoding: str, name: str) -> str:
         return "jsonl"
     if suffix == ".txt" and "\0" not in text:
         return "lines"
-    raise ReadError(f"the format of {path} is not clear from its name or content; name one of {', '.join(FORMATS)}")
+    raise ReadError(f"the format of {path} is not clear from its name or content; {advice}")
 
 
 def _format_of_pairs(start: bytes) -> str | None:

@@ -33,7 +33,7 @@ from stickbreak.corpus.reading.fields import ALL, found_in
 from stickbreak.corpus.reading.files import DEFAULT_LIMITS, ReadLimits
 from stickbreak.corpus.reading.formats import detect_format
 from stickbreak.corpus.reading.parquet import open_parquet, read_table
-from stickbreak.corpus.reading.source import ReadSettings, TextSource
+from stickbreak.corpus.reading.source import TABLE_BESIDE, ReadSettings, TextSource
 from stickbreak.corpus.reading.tables import USUAL_DELIMITERS, Table, numbers_in
 from stickbreak.corpus.text_settings import TextOptions, checked_options
 from stickbreak.exceptions import InputError, InvalidCorpus, NoDocuments, ReadError
@@ -256,15 +256,19 @@ def _checked_rows(rows: Iterable[int]) -> list[int]:
 
 
 def _kept_columns(corpus: Corpus, source: TextSource) -> Corpus:
-    """Return a stored corpus with the columns that are asked for; all, if nothing is."""
+    """Return a corpus with the columns that are asked for; all, if nothing is."""
     keep = source.settings.asked.keep
     if keep in ((), ALL):
         return corpus
     there = () if corpus.metadata is None else tuple(corpus.metadata.column_names)
     lacking = [name for name in keep if name not in there]
-    if corpus.metadata is None or lacking:
-        exist = ", ".join(map(repr, there)) or "none"
-        raise ReadError(f"{source.path} has no column {lacking[0]!r}; name another one: {exist}")
+    if corpus.metadata is None or not there:
+        raise ReadError(
+            f"{source.path} has no columns, but {keep[0]!r:.40} is asked for; count the texts again with --keep NAMES "
+            f"(in Python: keep), or {TABLE_BESIDE}"
+        )
+    if lacking:
+        raise ReadError(f"{source.path} has no column {lacking[0]!r}; name another one: {', '.join(map(repr, there))}")
     return replace(corpus, metadata=corpus.metadata.select(list(keep)))
 
 
@@ -331,7 +335,7 @@ def _read_counts(source: TextSource, given: Sequence[str] | PathLike | None) -> 
     if not counts.shape[0]:
         raise NoDocuments(f"{path} holds no documents; a corpus needs at least one")
     with _naming(f"{path} (with {beside})" if words is not None else path):
-        return Corpus.from_counts(counts, words, None, metadata)
+        return _kept_columns(Corpus.from_counts(counts, words, None, metadata), source)
 
 
 def _read_table(source: TextSource) -> Corpus:
@@ -423,14 +427,17 @@ def _lowered(limit: int | float, times: float) -> int | float:
     return max(1, round(limit / times)) if isinstance(limit, int) else limit
 
 
+_A_TABLE = "give a table with a row for each document, as CSV or Parquet (.csv, .tsv, .parquet)"
+
+
 def read_beside(path: Location, encoding: str = "utf-8", limits: ReadLimits | None = None) -> Any:
     """Read all columns of a CSV, TSV or Parquet file, as a pyarrow.Table; dates are recognised as in texts."""
-    limits, kind = limits or DEFAULT_LIMITS, detect_format(path, None, encoding)
+    limits, kind = limits or DEFAULT_LIMITS, detect_format(path, None, encoding, advice=_A_TABLE)
     if kind == "parquet":
         with open_parquet(path, limits) as file:
             return read_table(file, path, limits)
     if kind not in USUAL_DELIMITERS:
-        raise ReadError(f"{path} is of format {kind!r}; give a table with a row for each document, as CSV or Parquet")
+        raise ReadError(f"{path} is of format {kind!r}; {_A_TABLE}")
     found = Table.open(path, encoding, None, USUAL_DELIMITERS[kind], limits, header=True)
     columns = found.columns
     if len(set(columns)) < len(columns):

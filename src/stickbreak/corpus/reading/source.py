@@ -25,7 +25,7 @@ from stickbreak.corpus.reading.decoding import (
     line_blocks,
     lines_before,
 )
-from stickbreak.corpus.reading.fields import ALL, Asked, checked_keep
+from stickbreak.corpus.reading.fields import ALL, Asked, NoSuchField, checked_keep
 from stickbreak.corpus.reading.files import ReadLimits, files_below, packing_of, reading, start_of, without_packing
 from stickbreak.corpus.reading.formats import TABLES, TEXTS, binary_kind, detect_format, kind_of_name
 from stickbreak.corpus.reading.json_texts import JsonTexts
@@ -37,6 +37,10 @@ from stickbreak.storage.urls import Location, UrlPath
 
 _LOG = logging.getLogger("stickbreak")
 _OWN = (("model.json", "arrays.safetensors"), ("corpus.json", "indptr.npy"), ("vectors.json", "values.npy"))
+TABLE_BESIDE = (
+    "give a table of them with --metadata TABLE (of fit, ask and report; in Python: Corpus.from_counts(corpus, "
+    "metadata=frame))"
+)
 _ROWS, _BYTES = 1 << 10, 1 << 20  # files that are put together, and their bytes
 
 
@@ -147,7 +151,8 @@ class ReadSettings:
         for argument, known in (("bad_rows", ("fail", "skip")), ("encoding_errors", ("strict", "replace"))):
             value = getattr(self, argument)
             if value not in known:
-                raise InputError(f"{argument} is {value!r:.40}; give {known[0]!r} or {known[1]!r}")
+                option = f"--{argument.replace('_', '-')}"
+                raise InputError(f"{option} ({argument}) is {value!r:.40}; give {known[0]!r} or {known[1]!r}")
         text, name = (
             checked_optional_name(str(value) if isinstance(value, Integral) else value, argument)
             for value, argument in ((self.text_field, "text_field"), (self.name_field, "name_field"))
@@ -164,7 +169,7 @@ class ReadSettings:
 
     def dirt(self) -> Dirt:
         """Return what notes rows and bytes that are passed over."""
-        return Dirt(self.bad_rows == "skip", self.encoding_errors == "replace")
+        return Dirt(self.bad_rows == "skip", self.encoding_errors == "replace", settable=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,8 +194,14 @@ class TextSource:
                 source, "it is read as counts, a row for each document and a column for each word (--format counts)"
             )
             found = replace(found, kind="counts")
-        if settings.asked.keep not in ((), ALL) and found.kind not in (*TABLES, "corpus"):
-            raise ReadError(f"{source} is of format {found.kind!r}, which has no fields; leave out --keep (keep=...)")
+        keep = settings.asked.keep
+        if keep not in ((), ALL) and found.kind not in (*TABLES, "corpus", "svmlight"):
+            error = NoSuchField(
+                f"{source} is of format {found.kind!r}, which has no columns beside the documents, but "
+                f"{keep[0]!r:.40} is asked for; {TABLE_BESIDE}, or leave this column out"
+            )
+            error.field = keep[0]
+            raise error
         if isinstance(source, UrlPath) and not found.holds_texts and found.kind != "corpus":
             raise ReadError(f"{source} is of format {found.kind!r}, which is read from disks only; fetch it first")
         return found

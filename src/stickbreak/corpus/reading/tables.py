@@ -53,7 +53,7 @@ def checked_delimiter(delimiter: object) -> str | None:
         return None
     found = _NAMES.get(delimiter, delimiter) if isinstance(delimiter, str) else ""
     if len(found) != 1 or found in '"\r\n\0\ufeff':
-        raise InputError(f"delimiter is {delimiter!r:.40}; give one character, such as ';', or 'tab'")
+        raise InputError(f"--delimiter (delimiter) is {delimiter!r:.40}; give one character, such as ';', or 'tab'")
     return found
 
 
@@ -426,15 +426,14 @@ class _Rows:
             delimiter, n = self._cut.delimiter, self._n_columns or 0
             shown = "a tab" if delimiter == "\t" else repr(delimiter)
             repair = f"quote fields that hold {shown}" if len(row) > n else "complete the row"
-            self._dirt.row(
-                f"{where} has {len(row)} fields but the header names {n}, with {shown} between them",
-                f"{repair}, name the right delimiter (--delimiter)",
-            )
+            if self._dirt.settable:
+                repair += ", name the right delimiter (--delimiter)"
+            self._dirt.row(f"{where} has {len(row)} fields but the header names {n}, with {shown} between them", repair)
 
 
 def _sample(path: Location, encoding: str, limits: ReadLimits, dirt: Dirt | None) -> tuple[list[str], bool]:
     """Return the first lines, and whether they are all."""
-    known = Dirt(replace_bytes=dirt is None or dirt.replace_bytes)
+    known = Dirt(replace_bytes=dirt is None or dirt.replace_bytes, settable=dirt is not None)
     sample: list[str] = []
     size = 0
     for _, block in line_blocks(path, encoding, limits, known):

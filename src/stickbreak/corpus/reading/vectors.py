@@ -134,6 +134,7 @@ _BY_SUFFIX = {
     ".pq": "parquet",
     **dict.fromkeys(IMAGE_SUFFIXES, "images"),
 }
+_NAME_ONE = f"give --format NAME (in Python: format), one of {', '.join(VECTOR_FORMATS)}"
 _BY_START = ((b"\x93NUMPY", "npy"), (b"PAR1", "parquet"))
 TABLES = ("csv", "tsv", "parquet")
 """The formats whose columns have names."""
@@ -272,7 +273,7 @@ def _naming(path: Path) -> Iterator[None]:
 def detect_vector_format(path: Path, format: str | None = None) -> str:
     """Find the format of an input that holds vectors."""
     if format is not None and (not isinstance(format, str) or format not in VECTOR_FORMATS):
-        raise InputError(f"format {format!r:.40} holds no vectors; use one of {', '.join(VECTOR_FORMATS)}")
+        raise InputError(f"format {format!r:.40} holds no vectors; {_NAME_ONE}")
     if is_folder(path, format, folders=("vectors",), either=frozenset(("images",))):
         if format is None and is_corpus_folder(path):
             raise ReadError(f"{path} holds a corpus of words, not vectors; fit it with a method for words")
@@ -283,7 +284,5 @@ def detect_vector_format(path: Path, format: str | None = None) -> str:
     start = start_of(path, 16)
     found = next((kind for signature, kind in _BY_START if start.startswith(signature)), None)
     if found is None:
-        raise ReadError(
-            f"the format of {path} is not clear from its name or content; name one of {', '.join(VECTOR_FORMATS)}"
-        )
+        raise ReadError(f"the format of {path} is not clear from its name or content; {_NAME_ONE}")
     return found
