@@ -220,6 +220,18 @@ def test_blocks_in_files_and_threads_change_nothing(corpus, fitted, tmp_path):
     assert_same(fitted, BackoffTreeTopics(**LEARNED, n_jobs=2, scratch=tmp_path).fit(corpus))
 
 
+def test_the_topics_of_the_first_tree_are_in_the_files_of_scratch_too(corpus, tmp_path):
+    seen = []
+
+    def look(event):
+        if event.get("stage") == "init":
+            seen.append(any(path.is_file() for path in tmp_path.rglob("*")))
+
+    BackoffTreeTopics(**LEARNED, scratch=tmp_path).fit(corpus, callback=look)
+    assert seen
+    assert all(seen)
+
+
 def test_a_learned_tree_predicts_and_grows(corpus, fitted):
     halves = corpus.halves(seed=0)
     assert np.isfinite(fitted.complete(*halves).active)

@@ -104,8 +104,9 @@ class BackoffTreeTopics(TopicEstimator):
         "serial": they change with every draw (one thread of this process, slower).
     scratch : path-like or None, default=None
         Folder for the leaves of tokens, for fits that are larger than memory: a file for each block of documents. A
-        fit then holds a block for each thread (about 60 MB), besides the trees of the words. The numbers are the same.
-        None: memory, or the scratch folder of the cluster that is in use.
+        fit then holds a block for each thread (about 60 MB), besides the trees of the words. The `TopicModel` that a
+        learned tree begins with has its files there, too. The numbers are the same. None: memory, or the scratch folder
+        of the cluster that is in use.
     random_state : int, RandomState or None, default=None
         Seed of the random numbers. The same seed gives the same result for any `n_jobs`, `scratch` and cluster.
     n_jobs : int or None, default=None
@@ -310,7 +311,7 @@ class BackoffTreeTopics(TopicEstimator):
         leaves, settings = leaves_in(scratch_folder(self.scratch, engine.workers)), tree_settings(self)
         blocks = DocumentBlocks(documents, engine, leaves)
         if settings.learned:
-            return LearnedTreeLaps(documents, blocks, settings, seed, engine)
+            return LearnedTreeLaps(documents, blocks, settings, seed, engine, self.scratch)
         return TreeLaps(blocks, settings, seed, engine, self._known(documents, settings.shape))
 
     def _settled(self, documents: Corpus) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from stickbreak.fitting.engine import Engine
 from stickbreak.fitting.loop import Callback, Stop
 from stickbreak.numerics.arrays import Float, Int32
 from stickbreak.numerics.streams import stream, stream_at
+from stickbreak.storage.places import PathLike
 from stickbreak.topics.estimator import TopicModel
 
 CHEAPER = 10.0  # a join becomes a node if it costs at most a tenth of what the node above it costs
@@ -71,10 +72,16 @@ class LearnedTreeLaps(TreeLaps):
     """A sampler whose tree changes its shape."""
 
     def __init__(
-        self, corpus: Corpus, blocks: DocumentBlocks, settings: TreeSettings, seed: int, engine: Engine
+        self,
+        corpus: Corpus,
+        blocks: DocumentBlocks,
+        settings: TreeSettings,
+        seed: int,
+        engine: Engine,
+        scratch: PathLike | None,
     ) -> None:
         super().__init__(blocks, settings, seed, engine)
-        self._corpus = corpus
+        self._corpus, self._scratch = corpus, scratch
 
     def begin(self, report: Callback, stop: Stop) -> None:
         """Find topics and join them: the first tree, and a first leaf of each token."""
@@ -84,7 +91,8 @@ class LearnedTreeLaps(TreeLaps):
             if "lap" in event:
                 report({"stage": "init", "done": event["lap"], "total": event["n_laps"]})
 
-        flat = TopicModel(random_state=sampler.seed, n_jobs=self._engine.n_threads).fit(self._corpus, callback=tell)
+        flat = TopicModel(random_state=sampler.seed, n_jobs=self._engine.n_threads, scratch=self._scratch)
+        flat.fit(self._corpus, callback=tell)
         if flat.n_topics_ < 2:
             raise InputError(
                 "the documents have 1 topic, but a tree has 2 leaves or more; give branching in another way."
