@@ -148,8 +148,8 @@ def _check_learned(given: Parameters) -> None:
     for name in ("alpha", "eta"):
         if not isinstance(getattr(given, name), Real):
             raise InputError(
-                f"{name} has a discount for each level, but branching is 'learned', and so the number of levels is; "
-                "give their sum."
+                f"{name} has a discount for each level, but branching is 'learned', and the number of levels is not "
+                "known before the fit; give their sum."
             )
 
 

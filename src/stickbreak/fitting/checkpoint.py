@@ -82,10 +82,8 @@ def check_place(path: PathLike) -> None:
 
     Raises
     ------
-    InputError
-        If something else than a checkpoint is there.
     WriteError
-        If the place cannot be written to.
+        If something else than a checkpoint is there, or the place cannot be written to.
     """
     fitting = "give a name that is not taken, or the folder of a checkpoint"
     if os.path.isfile(path):
@@ -96,7 +94,7 @@ def check_place(path: PathLike) -> None:
         except ModelFormatError:
             raise WriteError(f"{path} already exists and is not a checkpoint; {fitting}.") from None
         if kind != KIND:
-            raise InputError(f"{path} holds a {kind}, not a checkpoint; {fitting}.")
+            raise WriteError(f"{path} holds a {kind}, not a checkpoint; {fitting}.")
     persistence.check_target(path, overwrite=True)
 
 

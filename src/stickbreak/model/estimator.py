@@ -318,8 +318,8 @@ class Estimator(BaseEstimator):
         kept = self._kept
         if kept is None:
             raise InputError(
-                "this model has no state to continue from (it was in a scratch folder, forgotten, or ended by "
-                "partial_fit or a join of topics); fit it again, or resume its checkpoint."
+                "this model has no state to continue from (it was forgotten, or ended by update, partial_fit or a join "
+                "of topics); fit it again, or resume its checkpoint."
             )
         now = self._identity(documents, kept.identity["random_state"])
         names = {**now, **{name: None for name in self.get_params(deep=False) if name in kept.identity}}
