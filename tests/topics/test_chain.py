@@ -201,10 +201,10 @@ def test_mean_of_the_topics_holds_each_sample_once_and_weighs_late_ones_more(n_l
             samples.append(last.last())
     weights = np.array([(s + 1) * (s + 2) * (s + 3) for s in range(len(samples))], float)
     expected = np.tensordot(weights / weights.sum(), samples, 1)
-    np.testing.assert_allclose(chain.counts(), expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(chain.mean(), expected, rtol=1e-12, atol=1e-12)
     restored = Chain(corpus, 4, seed)
     restored.restore(*chain.snapshot())
-    np.testing.assert_array_equal(restored.counts(), chain.counts())
+    np.testing.assert_array_equal(restored.mean(), chain.mean())
 
 
 def test_halves_of_topics_are_of_documents_and_share_the_mean(seed):

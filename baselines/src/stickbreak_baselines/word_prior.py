@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
 from stickbreak.corpus import Corpus
 from stickbreak.exceptions import InputError
 from stickbreak.numerics.arrays import Float
-from stickbreak.sparse_gibbs.tokens import nearness, words_of_seeds
+from stickbreak.sparse_gibbs.tokens import words_of_seeds
 
 
 def check_room(n_known: int, n_topics: int, known: str) -> None:
@@ -23,6 +25,24 @@ def check_room(n_known: int, n_topics: int, known: str) -> None:
             f"{known} are {n_known}, but the fit has {n_topics} topic{'s' * (n_topics != 1)}, with theirs; give "
             f"n_topics (--topics) of {n_known} or more."
         )
+
+
+def nearness(counts: Any, pseudo: sparse.csr_array) -> sparse.csr_array:
+    """Return how near documents are to seeds, (D, n_seeds): the share of each in tokens of no seed.     docs/math (L17)
+
+    Such a token begins at a seed in proportion to the tokens of its words in the document, and at none in proportion
+    to 1, so that rows sum to less than 1.
+
+    Parameters
+    ----------
+    counts : sparse matrix of shape (D, W)
+        Of the documents.
+    pseudo : csr_array of shape (W, n_seeds)
+        Pseudo-counts of the seeds: positive for their words.
+    """
+    near = sparse.csr_array(sparse.csr_array(counts) @ words_of_seeds(pseudo))
+    near.data /= np.repeat(1.0 + near.sum(axis=1), np.diff(near.indptr))
+    return near
 
 
 def expected_near_seeds(corpus: Corpus, pseudo: sparse.csr_array) -> Float:

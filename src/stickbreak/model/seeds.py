@@ -183,11 +183,6 @@ class WordPrior:
         """Number of topics with pseudo-counts of their own."""
         return 0 if self.pseudo is None else int(self.pseudo.shape[1])
 
-    def table(self, n_topics: int) -> Float:
-        """Return the pseudo-counts of all topics, (W, K); 0 of those that have none."""
-        assert self.pseudo is not None
-        return np.pad(self.pseudo.toarray(), ((0, 0), (0, n_topics - self.n_kept)))
-
 
 def base_of(eta: Any) -> Eta:
     """Return eta of the topics that have no prior of their own: of a table (K, W) its smallest number."""

@@ -46,7 +46,7 @@ LATE = 3  # how much the mean prefers late samples: sample s weighs about s ** L
 
 
 class EarlierDocuments(NamedTuple):
-    """What documents of before say of the weights of topics.                                          docs/math (L4)"""
+    """What documents of before say of the weights of topics.                                         docs/math (L16)"""
 
     tables: Float  # (n,)  expected tables of the first topics
     digamma_gain: float
@@ -120,7 +120,7 @@ def names_of(place: Int) -> Topics:
 
 
 class Chain:
-    """A chain.
+    """A Gibbs sampler of the topics of all tokens.
 
     Parameters
     ----------
@@ -290,7 +290,7 @@ class Chain:
         return CellJob(part, group, words, tokens.n_words, *of_cell, *entries)
 
     def with_weights(self, priors: Priors, number: int) -> Priors:
-        """Return the priors after a lap, their weights a learned where this is due.                  docs/math (L4)"""
+        """Return the priors after a lap, their weights a learned where this is due.           docs/math (L4), (L16)"""
         if not is_due(number):
             return priors
         pairs, past, lengths = self.tokens.pairs(self.lists), self._past, self.lengths(priors)
@@ -335,13 +335,8 @@ class Chain:
         """Return what the lengths of the documents say of alpha.                                      docs/math (L4)"""
         return digamma_gain(priors.alpha, self.lengths(priors))
 
-    def counts(self) -> Float:
-        """Return the counts of the words in the topics, of the last lap or their mean, (W, K)."""
-        mean = self.mean()
-        return mean.copy() if mean is self._mean else mean
-
     def mean(self) -> Float:
-        """Return the same, not to be changed: the chain may go on with it."""
+        """Return the mean counts of the words in the topics, (W, K), not to be changed: the chain may go on with it."""
         if not self._n_samples:
             return self.last()
         return self._mean if self._last_is_sample else self._with_sample(self._mean.copy())

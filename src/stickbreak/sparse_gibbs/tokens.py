@@ -218,32 +218,9 @@ def _cuts(tokens: Int, n_parts: int) -> Int:
     return np.concatenate(([0], ends, [tokens.size]))
 
 
-def nearness(counts: Any, pseudo: sparse.csr_array) -> sparse.csr_array:
-    """Return how near documents are to seeds, (D, n_seeds): the share of each in tokens of no seed.     docs/math (L17)
-
-    Such a token begins at a seed in proportion to the tokens of its words in the document, and at none in proportion
-    to 1, so that rows sum to less than 1.
-
-    Parameters
-    ----------
-    counts : sparse matrix of shape (D, W)
-        Of the documents.
-    pseudo : csr_array of shape (W, n_seeds)
-        Pseudo-counts of the seeds: positive for their words.
-    """
-    near = _of_documents(counts, words_of_seeds(pseudo))
-    near.data /= np.repeat(1.0 + near.sum(axis=1), np.diff(near.indptr))
-    return near
-
-
 def words_of_seeds(pseudo: sparse.csr_array) -> sparse.csr_array:
     """Return which words each seed has, as ones, (W, n_seeds)."""
     return sparse.csr_array((np.ones(pseudo.nnz), pseudo.indices, pseudo.indptr), shape=pseudo.shape)
-
-
-def _of_documents(counts: Any, seeds: sparse.csr_array) -> sparse.csr_array:
-    """Return the tokens of the words of each seed in each document, (D, n_seeds)."""
-    return sparse.csr_array(sparse.csr_array(counts) @ seeds)
 
 
 def typical(pseudo: sparse.csr_array) -> sparse.csr_array:
@@ -266,7 +243,7 @@ class NearSeeds:
 
     def __init__(self, corpus: Corpus, pseudo: sparse.csr_array) -> None:
         seeds = words_of_seeds(pseudo)
-        of_documents = _of_documents(corpus.counts, seeds)
+        of_documents = sparse.csr_array(sparse.csr_array(corpus.counts) @ seeds)  # tokens of the words of each seed
         self._upto = np.concatenate([[0.0], np.cumsum(of_documents.data)])
         self._before, self._seeds = self._upto[of_documents.indptr], np.append(of_documents.indices, 0)
         self._first, self._of_words = seeds.indptr, np.append(seeds.indices, 0)

@@ -10,10 +10,10 @@ from scipy import sparse
 from stickbreak.corpus import Corpus
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.numerics.streams import stream
-from stickbreak.sparse_gibbs.tokens import nearness
 from stickbreak_baselines.nested_hdp.kernels import clusters as cluster_kernels
 from stickbreak_baselines.nested_hdp.state import TreeState
 from stickbreak_baselines.nested_hdp.tree import Tree
+from stickbreak_baselines.word_prior import nearness
 
 SAMPLE = 10_000  # documents that the start looks at
 ROUNDS = 5  # of each clustering, at most

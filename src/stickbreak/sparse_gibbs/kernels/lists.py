@@ -106,13 +106,6 @@ def tokens_of(lists, first, size, bits):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def move(lists, head, bits, none, old, new, s):
-    """Move a token of a document from a topic to another, whose place is s."""
-    enter(lists, head, bits, new, s)
-    leave(lists, head, bits, none, old)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
 def enter(lists, head, bits, new, s):
     """Give a document one more token of a topic, whose place is s."""
     whole, first, size = _ONE << bits, head + _ONE, np.uint64(lists[head])

@@ -12,7 +12,7 @@ import numpy as np
 
 from stickbreak.numerics.compiling import njit
 from stickbreak.numerics.kernel_random import open_stream, uniform
-from stickbreak.sparse_gibbs.kernels.lists import EIGHT, draw, move, place_of
+from stickbreak.sparse_gibbs.kernels.lists import EIGHT, draw, enter, leave, place_of
 from stickbreak.sparse_gibbs.kernels.sweeps import LEAST, LEAST_PRODUCT, MOST_PRODUCT, prior_of_word
 
 _ONE, _THREE, _SEVEN, _EIGHT = (np.uint64(n) for n in (1, 3, 7, EIGHT))
@@ -164,7 +164,8 @@ def sweep(
             if new == old:
                 phi[k] = before
                 continue
-            move(lists, head, bits, none, old, new, s)
+            enter(lists, head, bits, new, s)
+            leave(lists, head, bits, none, old)
             z[i] = new
             to = new & of_topic
             if to == k:
