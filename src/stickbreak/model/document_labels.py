@@ -30,7 +30,7 @@ LABELLED = 0.5  # prior share of a labelled document that its labels have; the f
 LIKELY = 0.5  # probability of a label that is predicted
 MOST_DOCUMENTS = 5000  # that the curve is fitted to
 LEAST_WEIGHT = 1e-4  # smaller weights of a topic say no more
-RIDGE = 1e-3  # of the slope: a perfect separation has no other limit
+RIDGE = 1e-3  # of a and b: a perfect separation has no other limit
 STEPS = 100
 _KINDS = (str, Number, np.generic, date)  # of one label
 
@@ -139,7 +139,7 @@ def given_labels(corpus: Corpus, labels: Any, known: Sequence[str] | None = None
         If no document has a label, a label is not known, or there is not one entry for each document.
     """
     column = column_of(corpus, _entries(labels), "labels")
-    rows = [names_in(listed(entry) if isinstance(labels, str) else entry) for entry in column]
+    rows = [labels_in(listed(entry) if isinstance(labels, str) else entry) for entry in column]
     names = tuple(known) if known else tuple(sorted({name for row in rows for name in row}))
     if not any(rows):
         raise InputError("labels has no label for any document; give at least one, or leave labels out.")
@@ -156,7 +156,7 @@ def given_labels(corpus: Corpus, labels: Any, known: Sequence[str] | None = None
     return GivenLabels(names, DocumentLabels.of([[number[name] for name in row] for row in rows], len(names)))
 
 
-def names_in(entry: Any) -> list[str]:
+def labels_in(entry: Any) -> list[str]:
     """Return the labels of one document as texts, each once.
 
     Raises
