@@ -6,7 +6,6 @@ import math
 import os
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,6 +18,7 @@ from stickbreak.corpus.alignment import in_columns, only_numbered
 from stickbreak.corpus.text_columns import columns_of, is_frame, kept_columns
 from stickbreak.corpus.tokens import refuse_fractions
 from stickbreak.exceptions import InputError
+from stickbreak.fitting.batch_store import scratch_folder
 from stickbreak.fitting.checkpoint import check_learned, is_table, require, seed_of_fit, whole_number
 from stickbreak.fitting.checks import check_bytes, check_memory, check_names, check_start, check_tokens
 from stickbreak.fitting.constraints import CONCENTRATION, TOLERANCES, TOPIC_PRIORS, whole
@@ -40,7 +40,7 @@ from stickbreak.sparse_gibbs.chain import EarlierDocuments
 from stickbreak.sparse_gibbs.columns import log_weights, weights_of
 from stickbreak.sparse_gibbs.priors import STRENGTH, SUM_TOLERANCE, Priors
 from stickbreak.storage.checksums import checksum
-from stickbreak.storage.places import PathLike, place_of
+from stickbreak.storage.places import PathLike
 from stickbreak.topics.laps import TopicLaps, TopicSettings, n_starting_topics
 from stickbreak.topics.prevalence import Prevalence, are_effects_of, columns_in, prevalence_effects
 
@@ -514,15 +514,13 @@ class TopicModel(DirichletTopics):
             n_topics, n_terms = self._n_at_start(documents, priors.n_kept), design.x.shape[1] - 1
             what = f"prevalence has {n_terms} terms, which with {n_topics} topics"
             check_bytes(what, TERM_BYTES * n_topics * n_terms**2, "give fewer terms or fewer topics")
-        return TopicLaps(documents, replace(self._rules(priors, seed), design=design), engine, self._place())
+        return TopicLaps(
+            documents, replace(self._rules(priors, seed), design=design), engine, scratch_folder(self.scratch, None)
+        )
 
     def _run(self, laps: Any, report: Callback, *arguments: Any, **options: Any) -> Run:
         laps.report = report
         return super()._run(laps, report, *arguments, **options)
-
-    def _place(self) -> Path | None:
-        """Return where files for what belongs to tokens are made."""
-        return None if self.scratch is None else place_of(self.scratch)
 
     def _rules(self, priors: Priors, seed: int, past: EarlierDocuments | None = None) -> TopicSettings:
         """Return what a fit goes by that knows what `priors` say of the first topics."""
@@ -651,7 +649,7 @@ class TopicModel(DirichletTopics):
         assert priors.pseudo is not None
         identity = self._identity(documents, seed) | {"topics": checksum(priors.pseudo.data, past.tables)}
         with at_work(self, callback) as (report, engine):
-            laps = TopicLaps(documents, self._rules(priors, seed, past), engine, self._place())
+            laps = TopicLaps(documents, self._rules(priors, seed, past), engine, scratch_folder(self.scratch, None))
             run = self._run(laps, report, identity, self.n_laps, checkpoint=checkpoint, resume=resume)
             self.start_seconds_ = run.start_seconds
             self._take_words(documents)
