@@ -70,9 +70,9 @@ def leaves_in(folder: Path | None) -> BatchStore[Int32]:
 class DocumentBlocks:
     """All documents in blocks, and the leaves of their tokens.
 
-    `engine`: names the documents as its jobs load them. `leaves`: empty; in memory, or on a disk that all workers see.
-    `start` (D + 1,): document d has the tokens start[d] .. start[d + 1] - 1 of the collection. `leaves`: z of the
-    tokens of each block. Raises InvalidCorpus if a count is not a whole number.
+    `engine`: names the documents as its jobs load them. `leaves`: z of the tokens of each block, at first empty; in
+    memory, or on a disk that all workers see. `start` (D + 1,): document d has the tokens start[d] .. start[d + 1] - 1
+    of the collection. Raises InvalidCorpus if a count is not a whole number.
     """
 
     def __init__(self, corpus: Corpus, engine: Engine, leaves: BatchStore[Int32]) -> None:

@@ -154,10 +154,11 @@ class BackoffTreeTopics(TopicEstimator):
         Mean log probability of a word given all other tokens and their leaves, in the last sweep, in nats.
     trace_ : dict of ndarray of shape (n_laps_,)
         One entry for each pass: "lap" (its number), "objective", "n_topics", "seconds", "moved" (whether the tree
-        grew), "n_leaves", "alpha", "eta" (sums of the discounts), "alpha_last", "eta_last" (discounts of the last
-        level). For what is learned also "alpha_likelihood", "eta_likelihood": the log-likelihood of the leaves that is
-        maximised, in nats per token of a sample, at the last search. A search takes place every `learn_every` sweeps,
-        except while leaves are at random: before the first sweep, and before the first sweep with a new level.
+        grew or changed its shape), "n_leaves", "alpha", "eta" (sums of the discounts), "alpha_last", "eta_last"
+        (discounts of the last level). For what is learned also "alpha_likelihood", "eta_likelihood": the log-likelihood
+        of the leaves that is maximised, in nats per token of a sample, at the last search. A search takes place every
+        `learn_every` sweeps, except while leaves are at random: before the first sweep, and before the first sweep with
+        a new level.
     n_laps_ : int
         Number of passes done (sweeps).
     start_seconds_ : float

@@ -90,11 +90,11 @@ class UnseenWords(NamedTuple):
 
 
 class TreeModel:
-    """The trees of the words, held fixed.
+    """The trees of the words, held fixed.                                                      docs/math (T6), (T16)
 
     `counts`: of the documents, with one token at least. `delta_doc`, `delta_word` (depth,). `smoothing_share`: of the
-    words, at the leaf with the most smoothing; None where C is solved.                  docs/math (T6). `engine`: of
-    the work of the constructor. `pseudo`: pseudo-tokens of seeds, which the trees have, too. docs/math (T16).
+    words, at the leaf with the most smoothing; None where C is solved. `engine`: of the work of the constructor.
+    `pseudo`: pseudo-tokens of seeds, which the trees have, too.
     """
 
     def __init__(

@@ -78,7 +78,7 @@ class TopicNode(Node):
 
     @property
     def name(self) -> str | None:
-        """The name of the node, if the tree was given by paths of names; None at the root."""
+        """The name of the node, if the tree has paths of names, or is learned; None at the root."""
         return self._ground.shape.name_of(self.level, self.index)
 
     @property
@@ -93,7 +93,7 @@ class TopicNode(Node):
 
     @property
     def branching(self) -> tuple[int, ...]:
-        """Children of each node, level by level, from this one on; () if the tree was given by paths of names."""
+        """Children of each node, level by level, from this one on; () if the tree has paths of names, or is learned."""
         return self._ground.shape.branching_from(self.level)
 
     @property
