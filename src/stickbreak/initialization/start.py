@@ -52,8 +52,8 @@ def _sampled(corpus: Corpus, settings: StartSettings, n_topics: int | None) -> S
     priors = Priors(np.zeros(0), settings.alpha, settings.eta, settings.pseudo)
     most = max(settings.max_topics or MOST_TOPICS, settings.n_kept + 1)
     first = max(1, settings.sweeps // FIRST_MERGES)
-    rules = TopicSettings(n_topics, most, priors, ("alpha",), settings.seed, labels, None, first, splits=False)
-    laps = TopicLaps(sample, rules, settings.engine)
+    topic_settings = TopicSettings(n_topics, most, priors, ("alpha",), settings.seed, labels, None, first, splits=False)
+    laps = TopicLaps(sample, topic_settings, settings.engine)
     laps.begin(lambda row: None, lambda: False)
     for done, _ in enumerate(islice(laps.laps(0), settings.sweeps), 1):
         if settings.progress is not None:

@@ -246,6 +246,6 @@ def summary(draws: Float) -> Float:
     size, scatter = len(draws) // BATCHES, draws.var(axis=0, ddof=1)
     batches = draws[: BATCHES * size].reshape(BATCHES, size, *scatter.shape).mean(axis=1)
     length = size * (batches.var(axis=0, ddof=1) / scatter).mean(axis=1, keepdims=True)  # of a stretch that counts once
-    many = np.maximum(len(draws) / np.maximum(length, 1.0), 3.0)
-    error = np.sqrt(scatter * (many + 1.0) / (many - 1.0))
-    return np.stack([draws.mean(axis=0), error, np.broadcast_to(many - 1.0, error.shape)])
+    n_effective = np.maximum(len(draws) / np.maximum(length, 1.0), 3.0)
+    error = np.sqrt(scatter * (n_effective + 1.0) / (n_effective - 1.0))
+    return np.stack([draws.mean(axis=0), error, np.broadcast_to(n_effective - 1.0, error.shape)])

@@ -534,7 +534,7 @@ class TopicModel(DirichletTopics):
 
     def _take_laps(self, laps: TopicLaps, n_documents: int) -> None:
         """Copy topics into the fitted attributes, and say how their number was found."""
-        expected = 1.0 if laps.rules.past is None else self._factor
+        expected = 1.0 if laps.settings.past is None else self._factor
         priors, self._factor, effects = laps.priors, expected, None
         try:
             if self._prevalence is not None and not self.stop_reason_.startswith("interrupted"):

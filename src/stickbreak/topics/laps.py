@@ -1,4 +1,4 @@
-"""A fit of the default: start, passes, halves, alpha, merges, and labels of documents.      docs/math (L10) to (L24)"""
+"""A fit of the default: start, passes, halves, alpha, merges, labels of documents. docs/math (L10) to (L24), (L29)"""
 
 from __future__ import annotations
 
@@ -54,6 +54,7 @@ def rough_topics(corpus: Corpus, n: int, seed: int, *, fewer: bool) -> Float:
     """Return n topics to begin with, as tokens of each word, (n, W); `fewer` where there are not as many corners.
 
     All words are alike in each where there is no corner, or there are not n of them and no `fewer` topics will do.
+    docs/math (L12)
     """
     found = WordNeighbours(corpus, seed)
     words = found.corners(n) if n else found.words[:0]
@@ -158,7 +159,7 @@ class TopicLaps:
     ----------
     corpus : Corpus
         Documents of whole counts.
-    rules : TopicSettings
+    settings : TopicSettings
     engine : Engine
     scratch : Path, optional
         Where files for what belongs to tokens are made. None: in memory, or where the workers of a cluster see them.
@@ -172,13 +173,13 @@ class TopicLaps:
     window = Chain.window
     report: Callback | None = None
 
-    def __init__(self, corpus: Corpus, rules: TopicSettings, engine: Engine, scratch: Path | None = None) -> None:
-        self._corpus, self.rules, self._engine, self._scratch = corpus, rules, engine, scratch
-        self.priors, self.seed = rules.priors, rules.seed
+    def __init__(self, corpus: Corpus, settings: TopicSettings, engine: Engine, scratch: Path | None = None) -> None:
+        self._corpus, self.settings, self._engine, self._scratch = corpus, settings, engine, scratch
+        self.priors, self.seed = settings.priors, settings.seed
         self.started = 0  # topics at the start
-        self._quiet = 0  # rounds in a row without a merge
+        self._n_rounds_without_merge = 0  # in a row
         self._split_at = 0  # the last pass after which topics were cut in halves
-        self._whole = 0  # topics before that
+        self._n_before_halves = 0  # topics before that
         self.chain: Chain
 
     @property
@@ -188,17 +189,17 @@ class TopicLaps:
 
     def begin(self, report: Callback, stop: Stop) -> None:
         """Give each token one of many rough topics: a few seconds, which are neither reported nor stopped."""
-        rules, corpus, n_kept = self.rules, self._corpus, self.priors.n_kept
-        n = self._most - n_kept if rules.n_topics is None else rules.n_topics - n_kept
-        free = rough_topics(corpus, n, rules.seed, fewer=rules.n_topics is None)
+        settings, corpus, n_kept = self.settings, self._corpus, self.priors.n_kept
+        n = self._most - n_kept if settings.n_topics is None else settings.n_topics - n_kept
+        free = rough_topics(corpus, n, settings.seed, fewer=settings.n_topics is None)
         self.started = n_kept + len(free)
         a = np.full(self.started, self.priors.alpha / self.started)
         a[: self.priors.a.size] = self.priors.a  # those that a model of before has learned
-        if "alpha" not in rules.learn:
+        if "alpha" not in settings.learn:
             a *= self.priors.alpha / a.sum()
         self.priors = self.priors.with_weights(a)
-        if rules.design is not None:
-            self.priors = replace(self.priors, effects=np.zeros((self.started, rules.design.x.shape[1] - 1)))
+        if settings.design is not None:
+            self.priors = replace(self.priors, effects=np.zeros((self.started, settings.design.x.shape[1] - 1)))
         self.chain = self._chain_of(self.started)
         self.chain.begin(self._first_topics(free))
 
@@ -206,14 +207,14 @@ class TopicLaps:
     def _most(self) -> int:
         """Number of topics that there may be, those that are known among them.                       docs/math (L12)"""
         counts, n_kept = self._corpus.counts, self.priors.n_kept
-        return n_kept + n_starting_topics(counts.nnz, self._corpus.n_documents, self.rules.max_topics - n_kept)
+        return n_kept + n_starting_topics(counts.nnz, self._corpus.n_documents, self.settings.max_topics - n_kept)
 
     def _first_topics(self, free: Float) -> Iterator[Topics]:
         """Draw the first topic of each token: near the topics that are known, or one of the free topics."""
         pseudo, chain = self.priors.pseudo, self.chain
         if pseudo is None:
             return chain.near(free)
-        if self.rules.past is not None:
+        if self.settings.past is not None:
             return chain.near(np.vstack([of_tokens(pseudo.T.toarray(), self._corpus.n_tokens / self.started), free]))
         known = np.full((self.priors.n_kept, self._corpus.n_words), float(not len(free)))
         rng = stream(self.seed, "tokens near seeds")
@@ -223,7 +224,7 @@ class TopicLaps:
 
     def _chain_of(self, n_topics: int, rows: Int | None = None) -> Chain:
         """Return a chain of that many topics for all documents or some rows, without topics of tokens yet."""
-        rules, corpus = self.rules, self._corpus if rows is None else self._corpus[rows]
+        settings, corpus = self.settings, self._corpus if rows is None else self._corpus[rows]
         n_tokens = int(corpus.n_tokens)
         n_parts = max(1, min(n_tokens // PART, MOST_PARTS), -(-n_tokens // LARGEST_PART))
         workers, scratch = self._engine.workers, self._scratch
@@ -232,16 +233,16 @@ class TopicLaps:
         options: dict[str, Any] = {
             "n_parts": n_parts,
             "engine": self._engine,
-            "past": rules.past,
+            "past": settings.past,
             "scratch": scratch,
         }
-        if rules.labels is not None:
-            labels = rules.labels if rows is None else rules.labels.sample(rows)
-            return LabelledChain(corpus, n_topics, rules.seed, labels, **options)
-        if rules.design is not None:
-            design = rules.design if rows is None else rules.design.of_documents(rows)
-            return ColumnChain(corpus, n_topics, rules.seed, design, **options)
-        return Chain(corpus, n_topics, rules.seed, **options)
+        if settings.labels is not None:
+            labels = settings.labels if rows is None else settings.labels.sample(rows)
+            return LabelledChain(corpus, n_topics, settings.seed, labels, **options)
+        if settings.design is not None:
+            design = settings.design if rows is None else settings.design.of_documents(rows)
+            return ColumnChain(corpus, n_topics, settings.seed, design, **options)
+        return Chain(corpus, n_topics, settings.seed, **options)
 
     def laps(self, done: int) -> Iterator[Lap]:
         """Yield after every lap."""
@@ -252,16 +253,16 @@ class TopicLaps:
             if self._merges and done >= self._next_merges and done % EVERY == 0:
                 if self._merge(done):
                     self._split(done)
-            moved = self._merges or done < LEAST if self.rules.n_topics is None else done <= FIRST_LAP
+            moved = self._merges or done < LEAST if self.settings.n_topics is None else done <= FIRST_LAP
             yield Lap(objective, int((self.chain.sizes() > 0).sum()), moved, self.priors.row())
 
     def _learn(self, lap: int) -> None:
         """Learn the priors, where this is due.                                          docs/math (L4), (L19), (L24)"""
-        if "alpha" in self.rules.learn:
+        if "alpha" in self.settings.learn:
             self.priors = self.chain.with_weights(self.priors, lap)
-        if self.priors.bursts and self.rules.past is None:
+        if self.priors.bursts and self.settings.past is None:
             self.priors = self.chain.with_strength(self.priors)
-        if "eta" in self.rules.learn and is_due(lap):
+        if "eta" in self.settings.learn and is_due(lap):
             assert not isinstance(self.priors.eta, np.ndarray)
             eta = best_eta(self.chain.last()[:, self.priors.n_kept :], self.priors.eta)
             self.priors = replace(self.priors, eta=eta)
@@ -269,24 +270,24 @@ class TopicLaps:
     @property
     def _merges(self) -> bool:
         """Whether topics still become one."""
-        return self.rules.n_topics is None and self._quiet < QUIET
+        return self.settings.n_topics is None and self._n_rounds_without_merge < QUIET
 
     @property
     def _next_merges(self) -> int:
         """The pass from which on topics become one, at the start or since they were cut in halves."""
-        return self._split_at + APART if self._split_at else self.rules.first_merges
+        return self._split_at + APART if self._split_at else self.settings.first_merges
 
     def _merge(self, lap: int) -> bool:
         """Let pairs of topics become one; return whether merges have ended."""
         part_of = self._merger.round(self.chain, self.priors, lap)
         n_topics = int(part_of.max()) + 1
-        self._quiet = 0 if n_topics < (part_of >= 0).sum() else self._quiet + 1
+        self._n_rounds_without_merge = 0 if n_topics < (part_of >= 0).sum() else self._n_rounds_without_merge + 1
         if lap >= self._split_at + LAST_MERGES:
-            self._quiet = QUIET
+            self._n_rounds_without_merge = QUIET
         if n_topics < part_of.size:
             self.priors = self.priors.merged(part_of)
             self.chain = self.chain.merged(part_of)
-        return self._quiet >= QUIET
+        return self._n_rounds_without_merge >= QUIET
 
     def _split(self, lap: int) -> None:
         """Cut topics in halves, unless that hardly led to more the last time.                           docs/math (L20)
@@ -295,12 +296,12 @@ class TopicLaps:
         """
         K, n_kept = self.chain.n_topics, self.priors.n_kept
         room = min(K - n_kept, self._most - K)
-        if not self.rules.splits or room <= 0 or K <= GROWTH * self._whole:
+        if not self.settings.splits or room <= 0 or K <= GROWTH * self._n_before_halves:
             return
         split = n_kept + np.sort(np.argsort(-self.chain.sizes()[n_kept:], kind="stable")[:room])
         self.chain = self.chain.halved(split, stream(self.seed, f"halves after lap {lap}"))
         self.priors = self.priors.halved(split)
-        self._quiet, self._split_at, self._whole = 0, lap, K
+        self._n_rounds_without_merge, self._split_at, self._n_before_halves = 0, lap, K
 
     def predictive_factor(self, priors: Priors, expected: float) -> float:
         """Return the factor of a with which documents that had no part in the topics are predicted best.
@@ -309,7 +310,7 @@ class TopicLaps:
         in ten laps. Where nothing can be learned, the factor is the expected one.                       docs/math (L21)
         """
         apart = documents_apart(self._corpus, self.seed)
-        if "alpha" not in self.rules.learn or self.chain.n_topics == 1 or not apart.size:
+        if "alpha" not in self.settings.learn or self.chain.n_topics == 1 or not apart.size:
             return expected
         chain = self._chain_of(self.chain.n_topics, np.setdiff1d(np.arange(self._corpus.n_documents), apart))
         chain.begin(chain.near((self.chain.mean() + priors.of_words()).T))
@@ -341,23 +342,28 @@ class TopicLaps:
 
     @cached_property
     def _merger(self) -> Merger:
-        n_labels = 0 if self.rules.labels is None else self.rules.labels.n_labels
-        return Merger(n_labels, self.priors.n_kept, self.rules.past is not None, self.seed, self._engine)
+        n_labels = 0 if self.settings.labels is None else self.settings.labels.n_labels
+        return Merger(n_labels, self.priors.n_kept, self.settings.past is not None, self.seed, self._engine)
 
     def snapshot(self) -> Packed:
         """Return all that the next laps depend on."""
         arrays, values = self.chain.snapshot()
-        mine = {"started": self.started, "quiet": self._quiet, "split_at": self._split_at, "whole": self._whole}
+        mine = {
+            "started": self.started,
+            "quiet": self._n_rounds_without_merge,
+            "split_at": self._split_at,
+            "whole": self._n_before_halves,
+        }
         return {**arrays, **self.priors.arrays()}, {**values, **self.priors.row(), **mine}
 
     def restore(self, arrays: Mapping[str, NDArray], values: Mapping[str, Any], done: int) -> None:
         """Take up what `snapshot` returned."""
-        self.started, self._quiet = whole_number("started", values["started"]), whole_number("quiet", values["quiet"])
-        self._split_at, self._whole = (whole_number(name, values[name]) for name in ("split_at", "whole"))
-        n_topics, most = int(np.asarray(arrays["a"]).size), max(self.started, self.rules.max_topics)
+        mine = [whole_number(name, values[name]) for name in ("started", "quiet", "split_at", "whole")]
+        self.started, self._n_rounds_without_merge, self._split_at, self._n_before_halves = mine
+        n_topics, most = int(np.asarray(arrays["a"]).size), max(self.started, self.settings.max_topics)
         require(self.priors.n_kept <= n_topics <= most, "its topics are more than there may be")
         self.priors = replace(self.priors, a=np.ones(n_topics)).restored(arrays, values)
-        n_columns = None if self.rules.design is None else self.rules.design.x.shape[1] - 1
+        n_columns = None if self.settings.design is None else self.settings.design.x.shape[1] - 1
         effects = self.priors.effects
         require(
             (None if effects is None else effects.shape[1]) == n_columns, "its effects are not those of its columns"
@@ -389,7 +395,7 @@ def best_factor(
     seed: int,
     strength: float = math.inf,
 ) -> float:
-    """Return the factor of a with which the first halves of documents predict the second ones best.
+    """Return the factor of a with which the first halves of documents predict the second ones best.   docs/math (L21)
 
     Parameters
     ----------
@@ -477,16 +483,16 @@ class Merger:
             prior = prior if self.are_counts else np.minimum(prior, 1.0)
             total[: priors.n_kept] += prior.sum(axis=0)
         tokens = TokensOfTopics.of(chain, place, chain.sizes()[used])
-        row, _, x, effects = chain.columns_of(priors)[1]
-        effects = effects[used] if row.size else effects
-        known = kernels.MergePriors(a, chain.scale(priors), eta, prior, total, row, x, effects)
+        row, _, x, weights = chain.columns_of(priors)[1]
+        weights = weights[used] if row.size else weights
+        known = kernels.MergePriors(a, chain.scale(priors), eta, prior, total, row, x, weights)
         key, gains = key_of(self.seed, number, "sides of merges"), np.empty(len(pairs))
 
         def look(first: int) -> None:
             some = slice(first, first + AT_ONCE)
             kernels.gains_of_pairs(pairs[some], tokens.arrays, counts, sizes, known, key, gains[some])
 
-        list(self.engine.map(look, range(0, len(pairs), AT_ONCE)))
+        self.engine.map(look, range(0, len(pairs), AT_ONCE))
         return pairs, gains
 
     @staticmethod
@@ -617,7 +623,7 @@ class LabelledChain(Chain):
         return Labels(self._labels.start, self._labels.topic, self._labels.n_labels, *self._shares(priors))
 
     def with_weights(self, priors: Priors, number: int) -> Priors:
-        """Return the priors after a lap, their weights a learned where this is due.                 docs/math (L10)"""
+        """Return the priors after a lap, their weights a learned where this is due.          docs/math (L10), (L16)"""
         if not is_due(number):
             return priors
         n_own = np.diff(self._labels.start)

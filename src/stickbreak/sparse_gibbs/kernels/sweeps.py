@@ -44,7 +44,7 @@ class Prior(NamedTuple):
     topic: NDArray[np.int64]  # ... in these topics, beside eta
     pseudo: NDArray[np.float64]
     total: NDArray[np.float64]  # (K,)  sum of eta and the pseudo-counts of each topic
-    strength: float  # theta: how much topics weigh beside the words that a document has; infinite without bursts
+    strength: float  # sigma: how much topics weigh beside the words that a document has; infinite without bursts
 
 
 class Columns(NamedTuple):
@@ -52,8 +52,8 @@ class Columns(NamedTuple):
 
     row: NDArray[np.uint32]  # (n,)  of the document of each token that is drawn
     group: NDArray[np.int64]  # (U,)  in which no weight is above that of the `Prior`
-    x: NDArray[np.float64]  # (U, p)
-    effects: NDArray[np.float64]  # (K, p)
+    x: NDArray[np.float64]  # (U, 1 + p)
+    weights: NDArray[np.float64]  # (K, 1 + p)  lambda_k: log a_k, and the effects
 
 
 class Labels(NamedTuple):
@@ -128,24 +128,24 @@ def add_up(a, phi, sums):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def log_weight(x, effects):
+def log_weight(x, weights):
     """Return the logarithm of the weight of a topic in a document, x^T lambda_k, within its range.   docs/math (L27)"""
     found = 0.0
     for j in range(x.size):
-        found += x[j] * effects[j]
+        found += x[j] * weights[j]
     return min(max(found, LOG_SMALLEST), LOG_LARGEST)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def largest_of_groups(x, effects, group, largest):
+def largest_of_groups(x, weights, group, largest):
     """Raise largest[g, k] to the logarithm of the weight of topic k in each row of group g."""
     for r in range(group.size):
-        for k in range(len(effects)):
-            largest[group[r], k] = max(largest[group[r], k], log_weight(x[r], effects[k]))
+        for k in range(len(weights)):
+            largest[group[r], k] = max(largest[group[r], k], log_weight(x[r], weights[k]))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def draw_tables(start, topic, n, row, x, effects, key, first, tables):
+def draw_tables(start, topic, n, row, x, weights, key, first, tables):
     """Draw the tables t_dk of documents; add t_dk x_d to tables[k].
 
     Document d has row[d] in x, and entries start[d] to start[d + 1] of topics and n_dk. It has the stream of number
@@ -155,7 +155,7 @@ def draw_tables(start, topic, n, row, x, effects, key, first, tables):
     for d in range(row.size):
         open_stream(rng, key, first + d)
         for i in range(start[d], start[d + 1]):
-            a, t = math.exp(log_weight(x[row[d]], effects[topic[i]])), 1
+            a, t = math.exp(log_weight(x[row[d]], weights[topic[i]])), 1
             for j in range(1, n[i]):
                 t += (a + j) * uniform(rng) < a
             for c in range(x.shape[1]):
@@ -208,12 +208,12 @@ def tokens_ahead(where, j, most):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def draw_of_own(u, own, less, of_document, x, effects, phi, none):
+def draw_of_own(u, own, less, of_document, x, weights, phi, none):
     """Return a topic in proportion to a_dk phi_k of a document, or `none` for the topics that it has already."""
-    K = np.uint64(effects.shape[0])
+    K = np.uint64(weights.shape[0])
     upto, total = np.empty(K), of_document
     for k in range(K):
-        total += math.exp(log_weight(x, effects[k])) * np.float64(less if k == own else phi[k])
+        total += math.exp(log_weight(x, weights[k])) * np.float64(less if k == own else phi[k])
         upto[k] = total
     u *= total
     return none if u < of_document else min(np.uint64(np.searchsorted(upto, u, side="right")), K - _ONE)
@@ -235,7 +235,7 @@ def sweep(cell, columns, z, lists, bits, n, prior_of, key, offset):
     """
     start, first, end, where = cell
     rows, eta, known, topic, pseudo, total, strength = prior_of
-    row, group, x, effects = columns
+    row, group, x, weights = columns
     a, current, varied = rows[0], 0, row.size > 0
     K, none, j = n.size, np.uint64(n.size), np.uint64(0)
     inverse, phi, n_w = np.zeros(K + 1, np.float32), np.zeros(K + 1, np.float32), np.zeros(K, np.int64)
@@ -289,11 +289,11 @@ def sweep(cell, columns, z, lists, bits, n, prior_of, key, offset):
                     else repeat
                 )
             while (
-                varied and new < none and uniform(rng) * a[new] > math.exp(log_weight(x[row[j - _ONE]], effects[new]))
+                varied and new < none and uniform(rng) * a[new] > math.exp(log_weight(x[row[j - _ONE]], weights[new]))
             ):
                 log_p -= 1.0 / tries
                 if tries == MOST_TRIES:
-                    new = draw_of_own(uniform(rng), own, less, of_document, x[row[j - _ONE]], effects, phi, none)
+                    new = draw_of_own(uniform(rng), own, less, of_document, x[row[j - _ONE]], weights, phi, none)
                     break
                 u, tries = uniform(rng) * of_all, tries + 1.0
                 new = draw_of_all(u - of_document, own, less, change, a, phi, sums) if u >= of_document else none

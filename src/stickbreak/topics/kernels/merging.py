@@ -36,8 +36,8 @@ class MergePriors(NamedTuple):
     pseudo: NDArray[np.float64]  # (W, n)  of the first n topics, beside eta
     total: NDArray[np.float64]  # (K,)  sum of eta and the pseudo-counts of each topic
     row: NDArray[np.uint32]  # (D,)  of each document in x; empty where weights do not depend on columns
-    x: NDArray[np.float64]  # (U, p)
-    effects: NDArray[np.float64]  # (K, p)
+    x: NDArray[np.float64]  # (U, 1 + p)
+    weights: NDArray[np.float64]  # (K, 1 + p)  lambda_k: log a_k, and the effects
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -167,7 +167,7 @@ def gains_of_pairs(pairs, tokens, counts, sizes, priors, key, gains):
     sizes (K,) hold the tokens of words and of topics. The sides of a pair are drawn from the stream of number k K + l.
     """
     begin, member, word, document = tokens
-    a, scale, eta, prior, total, row, x, effects = priors
+    a, scale, eta, prior, total, row, x, weights = priors
     K, n_known = a.size, prior.shape[1]
     n_w = np.zeros((counts.shape[0], 4))  # tokens of a word so far: of k and l as they are, and as drawn
     rng = np.empty(1, np.uint64)
@@ -191,7 +191,7 @@ def gains_of_pairs(pairs, tokens, counts, sizes, priors, key, gains):
                 d = document[t]
                 n_k, n_l, m_k, m_l, a_k, a_l = 0.0, 0.0, 0.0, 0.0, scale[d] * a[k], scale[d] * a[l]
                 if row.size:
-                    a_k, a_l = math.exp(log_weight(x[row[d]], effects[k])), math.exp(log_weight(x[row[d]], effects[l]))
+                    a_k, a_l = math.exp(log_weight(x[row[d]], weights[k])), math.exp(log_weight(x[row[d]], weights[l]))
             eta_k = eta[w] + (prior[w, k] if k < n_known else 0.0)
             eta_l = eta[w] + (prior[w, l] if l < n_known else 0.0)
             fit_k = (counts[w, k] + eta_k) / (sizes[k] + total[k])
