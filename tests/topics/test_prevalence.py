@@ -11,6 +11,7 @@ import pytest
 import stickbreak
 from stickbreak import TopicModel
 from stickbreak.corpus import Corpus, TextOptions
+from stickbreak.evaluation import evaluate
 from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.topics import laps
 
@@ -134,21 +135,50 @@ def test_curves_and_functions_of_columns_come_back_from_a_file(corpus: Corpus, t
         stickbreak.load(tmp_path / "other")
 
 
-def test_data_frames_bring_their_columns_and_dates_are_years() -> None:
+DATES = pd.date_range("2015-01-01", periods=80, freq="30D")
+
+
+@pytest.fixture(scope="module")
+def frame() -> pd.DataFrame:
+    """Return texts whose subject changes in the middle, with their dates and another column."""
     rng = np.random.default_rng(0)
-    dates = pd.date_range("2015-01-01", periods=80, freq="30D")
-    late = np.arange(80) >= 40
-    texts = [" ".join(rng.choice(["bread oven flour", "ship sea sail"][int(own)].split(), 12)) for own in late]
-    frame = pd.DataFrame({"text": texts, "date": dates, "other": 1})
-    options = TextOptions(min_df=1, max_df=1.0)
+    words = ["bread oven flour".split()] * 40 + ["ship sea sail".split()] * 40
+    texts = [" ".join(rng.choice(own, 12)) for own in words]
+    return pd.DataFrame({"text": texts, "date": DATES, "other": ["odd", "even"] * 40})
+
+
+@pytest.fixture(scope="module")
+def of_frame(frame: pd.DataFrame) -> TopicModel:
     model = TopicModel(n_topics=2, n_laps=30, random_state=0, prevalence="date")
-    model.fit(frame, text="text", options=options)
+    return model.fit(frame, text="text", options=TextOptions(min_df=1, max_df=1.0))
+
+
+def test_data_frames_bring_their_columns_and_dates_are_years(frame: pd.DataFrame, of_frame: TopicModel) -> None:
+    model, dates = deepcopy(of_frame), DATES
     assert model.prevalence_effects()["estimate"].max() > 0.3
     blank = pd.DataFrame({"text": ["", ""], "date": [dates[0], dates[-1]]})
     weights = model.transform(blank)
     assert np.abs(weights[0] - weights[1]).max() > 0.3
     continued = model.continue_fit(frame, n_laps=1)
     assert continued.n_laps_ > 1
+
+
+def test_answers_about_a_data_frame_use_the_columns_of_prevalence(
+    frame: pd.DataFrame, of_frame: TopicModel, caplog: Any
+) -> None:
+    short = frame.assign(text=frame["text"].str.split().str[:2].str.join(" "))
+    options = {"options": of_frame.text_options_, "vocabulary": of_frame.vocabulary_}
+    corpus = stickbreak.corpus.count_texts(short, text="text", keep="all", **options)
+    for question in (
+        lambda documents: of_frame.topics_by(documents, "other"),
+        lambda documents: of_frame.topics_over_time(documents, "date", by="year"),
+        lambda documents: of_frame.topic_trends(documents, "date"),
+        lambda documents: of_frame.words_by(documents, "other"),
+        lambda documents: of_frame.words_over_time(documents, "date", by="year"),
+    ):
+        pd.testing.assert_frame_equal(question(short), question(corpus))
+    assert evaluate(of_frame, short).completion == evaluate(of_frame, corpus).completion
+    assert "mean prior" not in caplog.text
 
 
 def test_joined_topics_have_the_mean_effects_of_their_parts(model: TopicModel, corpus: Corpus) -> None:

@@ -113,7 +113,11 @@ def texts_and_options(model: Any, X: Any) -> tuple[Sequence[Any] | None, TextOpt
 
 def counted_for(model: Any, X: Any) -> Corpus:
     """Return documents as a Corpus: models of stickbreak count texts as those of their fit were."""
-    return Corpus.from_counts(counted(model, X) if isinstance(model, FlatTopics) else X)
+    if not isinstance(model, FlatTopics):
+        return Corpus.from_counts(X)
+    if model.text_column_ is not None and is_frame(X):
+        return model._corpus(X)  # with the columns that weights depend on
+    return Corpus.from_counts(counted(model, X))
 
 
 def checked_table(

@@ -21,10 +21,11 @@ _STORED_IF_SPARSE = 200  # leaves that a document has, at most but for the longe
 
 
 def documents_with(model: FlatTopics, X: Any, column: Any) -> Corpus:
-    """Return documents; of a data frame the column that is named comes with them, with None all columns."""
+    """Return documents; of a data frame the column that is named is with those of the model, with None all columns."""
     corpus = model._corpus(X)
     if is_frame(X) and model.text_column_ is not None and (column is None or isinstance(column, str | Integral)):
-        keep = "all" if column is None else [column]
+        own = [] if corpus.metadata is None else corpus.metadata.column_names
+        keep = "all" if column is None else [column, *own]
         corpus = replace(corpus, metadata=kept_columns(X, keep, model.text_column_))
     return corpus
 
