@@ -191,6 +191,15 @@ def test_joined_topics_have_the_mean_effects_of_their_parts(model: TopicModel, c
     assert joined.transform(corpus[:3]).shape == (3, 4)
 
 
+def test_a_join_leaves_the_intervals_of_other_topics_as_they_were(model: TopicModel) -> None:
+    twin = deepcopy(model)
+    twin.effects_[2] = np.array([7.0, 3.0, 60.0, 9.0, 80.0])[:, None]
+    joined = twin.joined([[1, 2]], drop=[3])
+    freedom = {round(a, 9): n for a, n in zip(joined.topic_prior_.tolist(), joined.effects_[2, :, 0], strict=True)}
+    a = twin.topic_prior_
+    assert freedom == {round(a[1] + a[2], 9): 3.0, round(a[0], 9): 7.0, round(a[4], 9): 80.0}
+
+
 def test_their_number_is_found_with_columns_too() -> None:
     documents = planted(500, 3)
     model = TopicModel(prevalence="year + source", random_state=0).fit(documents)

@@ -568,7 +568,7 @@ class TopicModel(DirichletTopics):
             joined = pooled(a, to)
             mean = pooled(a * self.prevalence_weights_[:, 1:], to) / joined
             error = np.sqrt(pooled((a * error) ** 2, to)) / joined
-            freedom = np.full_like(mean, freedom.min())
+            freedom = np.stack([freedom[to == k].min(axis=0) for k in range(len(joined))])
             self.prevalence_weights_, self.effects_ = (
                 np.hstack([np.log(joined), mean]),
                 np.stack([mean, error, freedom]),
