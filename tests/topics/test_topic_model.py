@@ -163,6 +163,16 @@ def test_an_update_keeps_topics_adds_new_ones_and_learns_new_words(tmp_path: Pat
     np.testing.assert_array_equal(resumed.components_, model.components_)
 
 
+def test_an_update_keeps_the_label_of_a_topic_whose_words_change() -> None:
+    model = TopicModel(n_topics=2, n_laps=20, random_state=0).fit(documents(50, [0, 1], 0))
+    small, large = np.zeros(len(WORDS)), np.zeros(len(WORDS))
+    small[:5], large[:10] = 5, 500
+    model.components_ = np.array([small, large]) + model.eta_
+    model.label({0: "first"}).update(documents(300, [2], 1))
+    assert np.sqrt(small / small.sum()) @ np.sqrt(model.topic_word_).T @ [1, -1] < 0  # now the other is more like it
+    assert model.labels_ == {0: "first"}
+
+
 def test_an_update_takes_labels_that_the_model_knows() -> None:
     corpus, labels = labelled_documents(300, 1)
     model = TopicModel(n_topics=6, n_laps=40, eta=0.1, random_state=0).fit(corpus, labels=labels)

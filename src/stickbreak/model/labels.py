@@ -37,8 +37,8 @@ def label(
 ) -> Model:
     """Give labels to topics. They are saved with the model, and take the place of words in all tables.
 
-    Topics without a label of their own show their most relevant words. `continue_fit` and `partial_fit` keep the
-    labels of topics that keep their number, a new `fit` drops all of them.
+    Topics without a label of their own show their most relevant words. `update` keeps all labels, `continue_fit` and
+    `partial_fit` those of topics that keep their number, a new `fit` none.
 
     The groups of a path of joins (`find_path`) can have labels, too. Join i of K topics makes group K + i, as in
     `hierarchy_`. The report shows the labels of groups, and a topic of `reduced` has that of its group. They are
