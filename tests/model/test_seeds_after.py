@@ -61,3 +61,10 @@ def test_a_seeded_topic_of_other_words_is_named_with_them(corpus, caplog):
 )
 def test_topics_that_kept_their_seeds_are_not_named(model, corpus, caplog):
     assert told(model, corpus, caplog) == ""
+
+
+def test_with_bursts_tokens_that_repeat_their_document_say_nothing_of_a_seed(caplog):
+    few = documents(20, [0, 1, 2, 3, 4], 0)
+    repeated = Corpus.from_counts(few.counts * 20, vocabulary=few.vocabulary)
+    model = TopicModel(seeds={"a": KEPT}, n_topics=5, bursts=True, n_laps=40, random_state=0)
+    assert told(model, repeated, caplog).startswith("Seeded topics that hold little but their seeds: 0 (a).")

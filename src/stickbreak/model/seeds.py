@@ -129,7 +129,7 @@ def outcome_of_seeds(
     numbers : sequence of int
         The topic of each seed.
     seed_tokens, n_tokens : float
-        Pseudo-tokens of each topic; tokens of the documents of the fit.
+        Pseudo-tokens of each topic; tokens of the documents of the fit that topics count.
     eta : float or ndarray of shape (W,)
         Pseudo-count of a word that is in no seed.
     """

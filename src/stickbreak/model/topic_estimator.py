@@ -725,11 +725,16 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         if self.seeds is None:
             return
         seeds, _ = columns_of_seeds(self.seeds, documents.words)
-        values = float(self.seed_tokens), documents.n_tokens, self._eta_of_no_seed(documents.n_words)
+        n_tokens = self._n_tokens_in_topics(documents)
+        values = float(self.seed_tokens), n_tokens, self._eta_of_no_seed(documents.n_words)
         outcome = outcome_of_seeds(self, seeds, self._seed_numbers(), *values)
         if outcome:
             logger.warning("%s", outcome)
             self.stop_reason_ += f" {outcome}"
+
+    def _n_tokens_in_topics(self, documents: Corpus) -> float:
+        """Return the tokens of the documents of the fit that its topics count."""
+        return float(documents.n_tokens)
 
     def _eta_of_no_seed(self, n_words: int) -> Eta:
         """Return the pseudo-count of a word that is in no seed; 0 in families that have none."""

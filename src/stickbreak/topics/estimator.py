@@ -518,6 +518,9 @@ class TopicModel(DirichletTopics):
             documents, replace(self._rules(priors, seed), design=design), engine, scratch_folder(self.scratch, None)
         )
 
+    def _n_tokens_in_topics(self, documents: Corpus) -> float:
+        return float(self._seen_tokens().sum())  # with bursts not those that repeat their document
+
     def _run(self, laps: Any, report: Callback, *arguments: Any, **options: Any) -> Run:
         laps.report = report
         return super()._run(laps, report, *arguments, **options)
