@@ -173,6 +173,30 @@ def test_an_update_keeps_the_label_of_a_topic_whose_words_change() -> None:
     assert model.labels_ == {0: "first"}
 
 
+def test_max_topics_holds_in_fits_and_in_updates() -> None:
+    corpus, seeds = documents(100, [0, 1], 0), {"a": ["a0"], "b": ["b0"]}
+    options: dict[str, Any] = {"seeds": seeds, "n_laps": 3, "random_state": 0}
+    with pytest.raises(InputError, match=r"eta are 2 topics, and one more is found at least, but the fit has 2 at"):
+        TopicModel(max_topics=2, **options).fit(corpus)
+    with pytest.raises(InputError, match=r"eta are 2 topics, but the fit has 1 at most; give a larger n_topics \("):
+        TopicModel(n_topics=1, **options).fit(corpus)
+    model = TopicModel(max_topics=3, **options)
+    assert model.fit(corpus).n_topics_ == model.starting_topics(corpus) == 3
+    assert model.update(documents(100, [2, 3], 1)).n_topics_ == 3
+    with pytest.raises(InputError, match=r"the model has 3 topics, .* call set_params\(max_topics=3\) first"):
+        model.set_params(max_topics=2).update(corpus)
+    assert model.set_params(max_topics=4).update(corpus).n_topics_ == 4
+
+
+def test_rules_of_parameters_alone_come_before_the_documents() -> None:
+    for given, message in (
+        ({"bursts": True, "prevalence": "year"}, "do not go together"),
+        ({"bursts": True, "n_topics": 2**16}, "give n_topics of 65535 at most"),
+    ):
+        with pytest.raises(InputError, match=message):
+            TopicModel(**given).fit(["not", "read"])
+
+
 def test_an_update_takes_labels_that_the_model_knows() -> None:
     corpus, labels = labelled_documents(300, 1)
     model = TopicModel(n_topics=6, n_laps=40, eta=0.1, random_state=0).fit(corpus, labels=labels)

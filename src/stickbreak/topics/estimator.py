@@ -137,8 +137,8 @@ class TopicModel(DirichletTopics):
     n_topics : int or None, default=None
         Number of topics, those of labels and seeds among them. None: it is found.
     max_topics : int or None, default=None
-        Most topics that a fit has at any time, where the number is found. None: 1000. It cannot be given together with
-        `n_topics`.
+        Most topics that a fit has at any time, where the number is found. None: 1000, or one more than are known before
+        the fit. It cannot be given together with `n_topics`.
     alpha : float, default=5.0
         Concentration of the topic weights of a document: the sum of a_k over all topics, which are equal to begin with.
         If it is learned, this is its initial value.
@@ -364,10 +364,16 @@ class TopicModel(DirichletTopics):
 
     def _n_at_start(self, documents: Corpus, n_kept: int) -> int:
         """Return the most topics of a fit or an update that begins with `n_kept` known ones."""
-        if self.n_topics is not None:
-            return max(int(self.n_topics), n_kept)
-        most = max(self.max_topics or MOST_FOUND, n_kept + 1)
+        n_topics, most = self._number_and_most(n_kept)
+        if n_topics is not None:
+            return n_topics
         return n_kept + n_starting_topics(documents.counts.nnz, documents.n_documents, most - n_kept)
+
+    def _number_and_most(self, n_kept: int) -> tuple[int | None, int]:
+        """Return the number of topics beside `n_kept` known ones, None if it is found, and how many there may be."""
+        most = self.max_topics or max(MOST_FOUND, min(n_kept + 1, MOST_TOPICS))
+        n_topics = n_kept if self.n_topics is None and n_kept == most else self.n_topics
+        return None if n_topics is None else int(n_topics), most
 
     label_probabilities = label_probabilities
     predict_labels = predict_labels
@@ -460,34 +466,42 @@ class TopicModel(DirichletTopics):
                 f"prevalence is {self.prevalence!r}, which is learned with alpha, but learn is {list(self.learn)!r}; "
                 "add 'alpha' to learn."
             )
+        if self.prevalence is not None and self.bursts:
+            raise InputError("bursts and prevalence do not go together; give one of them.")
+        if self.bursts and self.n_topics == MOST_TOPICS:
+            raise InputError(
+                f"n_topics is {MOST_TOPICS} and bursts is True, which needs one number for itself; give n_topics of "
+                f"{MOST_TOPICS - 1} at most."
+            )
 
     def _check_documents(self, documents: Corpus) -> None:
         super()._check_documents(documents)
         self._check_words_of_eta(documents.n_words)
         if self.n_topics is not None:
             check_start(documents, int(self.n_topics))
-        self._check_fit(documents, self._n_steered)
+        n_kept, (name, room) = self._n_steered, self._room
+        if n_kept + (self.n_topics is None) > room:
+            besides = "" if self.n_topics is not None else ", and one more is found at least"
+            more = f"a larger {name}, or " if room < MOST_TOPICS else ""
+            raise InputError(
+                f"seeds, labels and rows of eta are {n_kept} topics{besides}, but the fit has {room} at most; give "
+                f"{more}fewer of these."
+            )
+        self._check_fit(documents, n_kept)
+
+    @property
+    def _room(self) -> tuple[str, int]:
+        """The most topics that a fit may have, and the parameter that says it."""
+        if self.n_topics is not None:
+            return "n_topics (--topics)", int(self.n_topics)
+        return "max_topics (--set max_topics=...)", self.max_topics or MOST_TOPICS
 
     def _check_fit(self, documents: Corpus, n_kept: int) -> None:
-        """Refuse counts that are not whole, too little room for known topics, and what the memory cannot carry."""
+        """Refuse counts that are not whole, labels beside prevalence, and what the memory cannot carry."""
         refuse_fractions(documents)
         if self.prevalence is not None and self._document_labels is not None:
             raise InputError(
                 "labels say which topics a document has, and prevalence what its topics depend on; give one of them."
-            )
-        if self.prevalence is not None and self.bursts:
-            raise InputError("bursts and prevalence do not go together; give one of them.")
-        room = self.n_topics or self.max_topics or MOST_TOPICS
-        if self.bursts and room == MOST_TOPICS and self.n_topics is not None:
-            raise InputError(
-                f"n_topics is {MOST_TOPICS} and bursts is True, which needs one number for itself; give n_topics of "
-                f"{MOST_TOPICS - 1} at most."
-            )
-        if n_kept > room or n_kept == room == MOST_TOPICS:
-            name = "n_topics (--topics)" if self.n_topics is not None else "max_topics (--set max_topics=...)"
-            raise InputError(
-                f"seeds, labels and rows of eta are {n_kept} topics, but the fit has {room} at most; give a larger "
-                f"{name}, or fewer of these."
             )
         n_topics = self._n_at_start(documents, n_kept)
         of_token = TOKEN_BYTES if self.scratch is None and workers_now() is None else FILE_BYTES
@@ -527,8 +541,7 @@ class TopicModel(DirichletTopics):
 
     def _rules(self, priors: Priors, seed: int, past: EarlierDocuments | None = None) -> TopicSettings:
         """Return what a fit goes by that knows what `priors` say of the first topics."""
-        n_topics = None if self.n_topics is None else max(int(self.n_topics), priors.n_kept)
-        most = max(self.max_topics or MOST_FOUND, priors.n_kept + 1)
+        n_topics, most = self._number_and_most(priors.n_kept)
         return TopicSettings(n_topics, most, priors, tuple(self.learn), seed, self._rows_of_labels, past)
 
     def _take(self, laps: TopicLaps, documents: Corpus) -> None:
@@ -637,6 +650,12 @@ class TopicModel(DirichletTopics):
             raise InputError(
                 f"bursts is {self.bursts}, but this model was fitted with bursts={fitted_with}, which an update keeps; "
                 f"call set_params(bursts={fitted_with}) first, or fit all documents again."
+            )
+        name, room = self._room
+        if self.n_topics_ > room:
+            raise InputError(
+                f"the model has {self.n_topics_} topics, which an update keeps, but {name} is {room}; call "
+                f"set_params({name.split()[0]}={self.n_topics_}) first, or with a larger number for new topics."
             )
         documents = self._with_new_words(X)
         check_tokens(documents)
