@@ -135,6 +135,35 @@ def test_curves_and_functions_of_columns_come_back_from_a_file(corpus: Corpus, t
         stickbreak.load(tmp_path / "other")
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("columns", None),
+        ("columns", "year"),
+        ("dates", ["year"]),
+        ("dates", {"month": 0.0}),
+        ("dates", {"year": "2010"}),
+        ("terms", ["Intercept", "year"]),
+        ("kinds", {}),
+        ("kinds", {"year": "odd", "source": "odd"}),
+        ("categories", {"dict": [["source", "a"]]}),
+        ("categories", {"list": ["source"]}),
+        ("transforms", None),
+        ("transforms", {"odd": []}),
+        ("formula", None),
+    ],
+)
+def test_a_damaged_memory_of_terms_is_refused(model: TopicModel, tmp_path: Path, name: str, value: Any) -> None:
+    damaged = deepcopy(model)
+    if value is None:
+        del damaged._prevalence.memory[name]
+    else:
+        damaged._prevalence.memory[name] = value
+    damaged.save(tmp_path / "m")
+    with pytest.raises(ModelFormatError):
+        stickbreak.load(tmp_path / "m")
+
+
 DATES = pd.date_range("2015-01-01", periods=80, freq="30D")
 
 

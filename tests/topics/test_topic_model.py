@@ -11,7 +11,7 @@ from tests.steered_problems import WORDS, documents, labelled_documents, matched
 import stickbreak
 from stickbreak import TopicModel
 from stickbreak.corpus import Corpus, planted_lda
-from stickbreak.exceptions import InputError
+from stickbreak.exceptions import InputError, ModelFormatError
 from stickbreak.topics.laps import n_starting_topics, rough_topics
 
 
@@ -171,6 +171,14 @@ def test_an_update_keeps_the_label_of_a_topic_whose_words_change() -> None:
     model.label({0: "first"}).update(documents(300, [2], 1))
     assert np.sqrt(small / small.sum()) @ np.sqrt(model.topic_word_).T @ [1, -1] < 0  # now the other is more like it
     assert model.labels_ == {0: "first"}
+
+
+def test_a_loaded_number_at_the_start_is_a_whole_one(tmp_path: Path) -> None:
+    model: Any = TopicModel(n_topics=2, n_laps=1).fit(documents(20, [0, 1], 0))
+    model.started_ = "many"
+    model.save(tmp_path / "m")
+    with pytest.raises(ModelFormatError, match="started_ is 'many', not a whole number"):
+        stickbreak.load(tmp_path / "m")
 
 
 def test_max_topics_holds_in_fits_and_in_updates() -> None:

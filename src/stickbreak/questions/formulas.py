@@ -28,6 +28,7 @@ _HARMLESS = (
     ast.expr_context,
 )  # fmt: skip
 _CURVE = re.compile(r"\w+\(\s*(?:`([^`]+)`|([^\W\d][\w.]*))")
+_KINDS = {"numerical", "categorical", "constant"}  # of factors
 _DEPENDENT = 1e-9  # a direction of the columns, made equally long, that is shorter is none
 
 
@@ -109,6 +110,23 @@ def design_of(
     state = {"transforms": _packed(spec.transform_state), "categories": _packed(categories), "kinds": kinds}
     memory = {"formula": formula, "columns": named, "dates": means, "terms": terms, **state}
     return Terms(terms, design, rows, memory)
+
+
+def is_memory(memory: Mapping[str, Any]) -> bool:
+    """Whether loaded values can be those that `design_of` remembers; a KeyError where one is lacking."""
+    names, kinds = [memory["columns"], memory["terms"], list(memory["dates"])], memory["kinds"]
+    categories, transforms = _unpacked(memory["categories"]), _unpacked(memory["transforms"])
+    if not all(isinstance(of, Mapping) for of in (memory["dates"], kinds, categories, transforms)):
+        return False
+    return (
+        isinstance(memory["formula"], str)
+        and all(isinstance(own, list) and all(isinstance(name, str) for name in own) for own in names)
+        and set(memory["dates"]) <= set(memory["columns"])
+        and all(isinstance(mean, float) and np.isfinite(mean) for mean in memory["dates"].values())
+        and set(kinds) >= set(categories)
+        and set(kinds.values()) <= _KINDS
+        and all(levels is None or isinstance(levels, list) for levels in categories.values())
+    )
 
 
 def values_of_terms(corpus: Corpus, memory: Mapping[str, Any], parameter: str) -> Float | None:

@@ -687,6 +687,7 @@ class TopicModel(DirichletTopics):
     def _check_fitted_state(self) -> None:
         super()._check_fitted_state()
         require(len(self.label_names_) <= len(self.components_), "its labels have no topics")
+        whole_number("started_", self.started_)
         n_terms = 0 if self._prevalence is None else len(self._prevalence.terms)
         n_columns = 0 if self._prevalence is None else 1 + n_terms
         require(

@@ -13,7 +13,7 @@ from stickbreak.exceptions import InputError
 from stickbreak.fitting.checkpoint import is_table, require
 from stickbreak.fitting.loop import logger
 from stickbreak.numerics.arrays import Float
-from stickbreak.questions.formulas import check_harmless, design_of, names_in_formula, values_of_terms
+from stickbreak.questions.formulas import check_harmless, design_of, is_memory, names_in_formula, values_of_terms
 from stickbreak.questions.labels import labelled_topics
 from stickbreak.questions.regression import table_of_effects
 from stickbreak.sparse_gibbs.columns import Design
@@ -48,7 +48,7 @@ class Prevalence:
     def of(cls, corpus: Corpus, formula: str, *, warns: bool = False) -> tuple[Self, Design]:
         """Return the terms of a formula in the documents of a fit, and their design."""
         terms, values, rows, memory = design_of(corpus, formula, parameter=PARAMETER, remembered=True)
-        own = [j for j, name in enumerate(terms) if name != "Intercept"]
+        own = _own_terms(terms)
         if not own:
             raise InputError(f"{PARAMETER} is {formula!r}, which has no term; name a column, as 'year + source'.")
         values = values[:, own]
@@ -69,8 +69,7 @@ class Prevalence:
         values = values_of_terms(corpus, self.memory, PARAMETER)
         if values is None:
             return None
-        own = [j for j, name in enumerate(self.memory["terms"]) if name != "Intercept"]
-        return np.nan_to_num(self._scaled(values[:, own]), nan=0.0)
+        return np.nan_to_num(self._scaled(values[:, _own_terms(self.memory["terms"])]), nan=0.0)
 
     def _scaled(self, values: Float) -> Float:
         return (values - np.array(self.means)) / np.array(self.scales)
@@ -82,12 +81,18 @@ class Prevalence:
     @classmethod
     def from_plain(cls, values: dict[str, Any]) -> Self:
         """Return what `plain` returned; a ValueError for what cannot be."""
-        terms = tuple(values["terms"])
+        terms, memory = tuple(values["terms"]), dict(values["memory"])
         numbers = [tuple(map(float, values[name])) for name in ("means", "scales")]
         require(all(len(of) == len(terms) and np.isfinite(of).all() for of in numbers), "its terms are damaged")
-        require(isinstance(values["memory"]["formula"], str) and min(numbers[1]) > 0.0, "its terms are damaged")
-        check_harmless(values["memory"]["formula"], PARAMETER)
-        return cls(dict(values["memory"]), terms, *numbers)
+        require(is_memory(memory) and min(numbers[1]) > 0.0, "its terms are damaged")
+        require(terms == tuple(memory["terms"][j] for j in _own_terms(memory["terms"])), "its terms are damaged")
+        check_harmless(memory["formula"], PARAMETER)
+        return cls(memory, terms, *numbers)
+
+
+def _own_terms(terms: list[str]) -> list[int]:
+    """Return the places of terms, but for that of an intercept."""
+    return [j for j, name in enumerate(terms) if name != "Intercept"]
 
 
 def columns_in(formula: str, there: list[str], text: str | None) -> list[str]:
