@@ -76,3 +76,4 @@ def test_ctrl_c_while_documents_are_apart_keeps_the_topics(short, monkeypatch):
     monkeypatch.setattr("stickbreak.topics.laps.best_factor", interrupted)
     model = TopicModel(n_topics=5, n_laps=15, random_state=0).fit(short[0])
     assert model.alpha_ == model.trace_["alpha"][-1]
+    assert model.stop_reason_.endswith(" Its alpha was not set to predict best, as it was interrupted.")

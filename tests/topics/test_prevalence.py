@@ -1,5 +1,6 @@
 """What a model with prevalence says of documents: effects, prediction by columns, files, and what it refuses."""
 
+import signal
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -118,6 +119,30 @@ def test_threads_files_checkpoints_and_saved_models_change_no_bit(
     loaded = stickbreak.load(tmp_path / "m")
     np.testing.assert_array_equal(loaded.transform(corpus), model.transform(corpus))
     pd.testing.assert_frame_equal(loaded.prevalence_effects(), model.prevalence_effects())
+
+
+@pytest.mark.parametrize("stage", ["pass", "effects"])
+def test_an_interrupt_says_that_effects_are_lacking_and_a_fit_that_goes_on_draws_them(
+    corpus: Corpus, monkeypatch: Any, stage: str
+) -> None:
+    monkeypatch.setattr(laps, "DRAWS", 10)
+
+    def interrupt(event: dict[str, Any]) -> None:
+        if stage == "pass" and event.get("lap") == 2:
+            signal.raise_signal(signal.SIGINT)
+        if event.get("stage") == stage:
+            raise KeyboardInterrupt
+
+    short = TopicModel(prevalence="year", n_topics=3, n_laps=5, random_state=0).fit(corpus, callback=interrupt)
+    assert short.stop_reason_.endswith(" Its effects were not drawn, as it was interrupted.")
+    assert ("alpha was not set" in short.stop_reason_) == (stage == "effects")
+    bare = deepcopy(short)
+    bare.forget_state()
+    with pytest.raises(InputError, match="were drawn; fit it again"):
+        bare.prevalence_effects()
+    with pytest.raises(InputError, match=r"were drawn; call continue_fit\(X, n_laps=1\), which draws them"):
+        short.prevalence_effects()
+    assert len(short.continue_fit(corpus, n_laps=1).prevalence_effects()) == 3
 
 
 def test_curves_and_functions_of_columns_come_back_from_a_file(corpus: Corpus, tmp_path: Path) -> None:

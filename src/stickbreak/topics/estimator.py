@@ -557,8 +557,9 @@ class TopicModel(DirichletTopics):
                 priors, effects = laps.effects()
             self._factor = laps.predictive_factor(priors, expected)
         except KeyboardInterrupt:  # the fit is complete without these steps
-            if self._prevalence is not None and effects is None:
-                self.stop_reason_ += " Its effects were not drawn, as it was interrupted."
+            self.stop_reason_ += " Its alpha was not set to predict best, as it was interrupted."
+        if self._prevalence is not None and effects is None:
+            self.stop_reason_ += " Its effects were not drawn, as it was interrupted."
         a = self._factor * laps.chain.mean_weights(priors)
         order = self._take_topics(laps.chain.mean(), priors.with_weights(a))
         self._take_effects(priors, effects, order)

@@ -134,7 +134,8 @@ def prevalence_effects(model: Any, *, topic: int | None = None) -> pd.DataFrame:
     asked = labelled_topics(model, topic)
     estimate, error, freedom = (part[asked.numbers].T for part in model.effects_)
     if not freedom.all():
-        raise InputError("the fit was interrupted before its effects were drawn; fit it again.")
+        advice = "fit it again" if model._kept is None else "call continue_fit(X, n_laps=1), which draws them"
+        raise InputError(f"the fit was interrupted before its effects were drawn; {advice}.")
     scales = np.array(known.scales)[:, None]
     table = table_of_effects(asked, known.terms, estimate / scales, error / scales, freedom)
     table.attrs = {"formula": known.memory["formula"]}
