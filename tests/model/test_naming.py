@@ -226,3 +226,23 @@ def test_nothing_is_asked_after_three_failures_in_a_row_or_ctrl_c(model):
     rows = ask_for_names(model, interrupted, unnamed(model, groups=False, known={}))
     assert [row.name for row in rows][:2] == ["first", None]
     assert len(calls) == 2
+
+
+@pytest.mark.parametrize(
+    ("names", "given", "message"),
+    [
+        ({0: "a"}, {"X": "corpus"}, "X is given, which is for a namer, but names holds labels; leave X out"),
+        ({0: "a"}, {"n_texts": 2}, "n_texts is given, which is for a namer"),
+        ({0: "a"}, {"groups": True}, "groups is given, which is for a namer"),
+        (min, {"n_words": 0}, "n_words is 0; give a whole number of at least 1"),
+        (min, {"n_texts": -1}, "n_texts is -1; give a whole number of at least 0"),
+        (min, {"X": "corpus"}, "X is given, but texts is not; give X and texts, its texts, or leave X out"),
+        (min, {"texts": ["a"]}, "texts is given, but X is not"),
+        (min, {"X": "corpus", "texts": ["a"]}, "texts has 1 entries, but X has .* documents; give one for each"),
+    ],
+)
+def test_arguments_that_a_namer_does_not_get_are_refused(names, given, message):
+    model, corpus = fitted("TopicModel"), data_of("TopicModel")
+    options = {name: corpus if value == "corpus" else value for name, value in given.items()}
+    with pytest.raises(InputError, match=message):
+        model.label(names, **options)

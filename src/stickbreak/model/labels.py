@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from stickbreak.exceptions import InputError
+from stickbreak.fitting.checks import check_whole
 from stickbreak.model.naming import AskedName, Namer, asked_names
 from stickbreak.numerics.arrays import Float
 from stickbreak.prediction.topics import FlatTopics
@@ -23,6 +24,7 @@ from stickbreak.storage.places import PathLike
 Model = TypeVar("Model", bound=FlatTopics)
 Texts = Sequence[str] | Callable[[Sequence[int]], list[str]]
 logger = logging.getLogger("stickbreak")
+_WORDS, _TEXTS = 10, 3  # that a namer is given of a topic
 
 
 def label(
@@ -31,8 +33,8 @@ def label(
     *,
     X: Any = None,
     texts: Texts | None = None,
-    n_words: int = 10,
-    n_texts: int = 3,
+    n_words: int = _WORDS,
+    n_texts: int = _TEXTS,
     groups: bool = False,
 ) -> Model:
     """Give labels to topics. They are saved with the model, and take the place of words in all tables.
@@ -68,12 +70,26 @@ def label(
     Raises
     ------
     InputError
-        If there is no such topic, two labels are alike, or a label is not a text in one line.
+        If there is no such topic, two labels are alike, a label is not a text in one line, or an argument is for a
+        namer where labels are given, is out of range, or lacks its other half.
     """
     if isinstance(names, Mapping):
+        given = X is not None, texts is not None, n_words != _WORDS, n_texts != _TEXTS, groups
+        if any(given):
+            name = ("X", "texts", "n_words", "n_texts", "groups")[given.index(True)]
+            raise InputError(f"{name} is given, which is for a namer, but names holds labels; leave {name} out.")
         return _labelled(model, names)
     if not callable(names):
         raise InputError(f"names is {names!r:.40}; give labels by topic ({{3: 'encryption'}}) or a callable.")
+    check_whole("n_words", n_words, 1)
+    check_whole("n_texts", n_texts, 0)
+    if (X is None) != (texts is None):
+        one, other = ("X", "texts") if texts is None else ("texts", "X")
+        raise InputError(f"{one} is given, but {other} is not; give X and texts, its texts, or leave {one} out.")
+    if X is not None and texts is not None:
+        X = model._corpus(X)
+        if not callable(texts) and len(texts) != len(X):
+            raise InputError(f"texts has {len(texts)} entries, but X has {len(X)} documents; give one for each.")
     numbers = unnamed(model, groups=groups, known={})
     rows = ask_for_names(model, names, numbers, X=X, texts=texts, n_words=n_words, n_texts=n_texts)
     for row in rows:
@@ -124,8 +140,8 @@ def ask_for_names(
     *,
     X: Any = None,
     texts: Texts | None = None,
-    n_words: int = 10,
-    n_texts: int = 3,
+    n_words: int = _WORDS,
+    n_texts: int = _TEXTS,
     callback: Callable[[dict[str, Any]], None] | None = None,
 ) -> list[AskedName]:
     """Ask a namer for names of topics and groups of a model; the arguments are those of `label` and `asked_names`.
