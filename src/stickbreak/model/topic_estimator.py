@@ -20,6 +20,7 @@ from stickbreak.corpus import Corpus, TextOptions
 from stickbreak.corpus.arguments import WrongInput
 from stickbreak.corpus.csr import row_blocks
 from stickbreak.corpus.sources import Source, Stored
+from stickbreak.corpus.text_columns import as_frame
 from stickbreak.corpus.validation import checked_sparse, columns_of_no_counts
 from stickbreak.exceptions import InputError, InvalidCorpus, ModelFormatError
 from stickbreak.fitting.checkpoint import FREE, check_end, identity_of, identity_of_corpus, require, whole_number
@@ -224,11 +225,11 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         """
         if labels is not None and not self._takes_labels:
             raise InputError(f"{type(self).__name__} takes no labels; fit {_LABELLED}, or leave them out.")
+        X = as_frame(X)
         self._given_labels, self._document_labels = column_named(X, labels), None
-        self.text_column_ = None
+        self.text_column_ = None if text is None else str(text)
         if text is not None or options is not None:
             X = self._counted_for_fit(X, text, options)
-            self.text_column_ = None if text is None else str(text)
         return self._fit(X, callback, checkpoint, resume=resume)
 
     def _counted_for_fit(self, X: Any, text: Hashable | None, options: TextOptions | None) -> Corpus:
@@ -787,7 +788,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         """Check documents and make them a Corpus over the words of the model."""
         if not reset:
             check_is_fitted(self)
-        X = counted(self, X, reset=reset)
+        X = counted(self, as_frame(X), reset=reset)
         if isinstance(X, Corpus):
             if reset:
                 self.n_features_in_ = X.n_words

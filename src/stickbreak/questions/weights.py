@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from stickbreak.corpus import Corpus
-from stickbreak.corpus.text_columns import is_frame, kept_columns
+from stickbreak.corpus.text_columns import as_frame, is_frame, kept_columns
 from stickbreak.fitting.loop import logger
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.prediction.topics import FlatTopics
@@ -22,6 +22,7 @@ _STORED_IF_SPARSE = 200  # leaves that a document has, at most but for the longe
 
 def documents_with(model: FlatTopics, X: Any, column: Any) -> Corpus:
     """Return documents; of a data frame the column that is named is with those of the model, with None all columns."""
+    X = as_frame(X)
     corpus = model._corpus(X)
     if is_frame(X) and model.text_column_ is not None and (column is None or isinstance(column, str | Integral)):
         own = [] if corpus.metadata is None else corpus.metadata.column_names

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.corpus import Corpus, TextOptions
 from stickbreak.corpus.alignment import in_columns, only_numbered
-from stickbreak.corpus.text_columns import columns_of, is_frame, kept_columns
+from stickbreak.corpus.text_columns import as_frame, columns_of, is_frame, kept_columns
 from stickbreak.corpus.tokens import refuse_fractions
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.batch_store import scratch_folder
@@ -382,11 +382,10 @@ class TopicModel(DirichletTopics):
     # Documents with columns.
 
     def _corpus(self, X: Any, *, reset: bool = False) -> Corpus:
-        fitted = None if self._prevalence is None else self._prevalence.memory["formula"]
+        X, fitted = as_frame(X), None if self._prevalence is None else self._prevalence.memory["formula"]
         return self._with_columns(super()._corpus(X, reset=reset), X, self.prevalence if reset else fitted)
 
     def _counted_for_fit(self, X: Any, text: Hashable | None, options: TextOptions | None) -> Corpus:
-        self.text_column_ = None if text is None else str(text)
         return self._with_columns(super()._counted_for_fit(X, text, options), X, self.prevalence)
 
     def _with_columns(self, corpus: Corpus, X: Any, formula: str | None) -> Corpus:
@@ -658,6 +657,7 @@ class TopicModel(DirichletTopics):
                 f"the model has {self.n_topics_} topics, which an update keeps, but {name} is {room}; call "
                 f"set_params({name.split()[0]}={self.n_topics_}) first, or with a larger number for new topics."
             )
+        X = as_frame(X)
         documents = self._with_new_words(X)
         check_tokens(documents)
         self._take_known_labels(documents, column_named(X, labels))
