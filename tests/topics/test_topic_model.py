@@ -196,6 +196,14 @@ def test_max_topics_holds_in_fits_and_in_updates() -> None:
     assert model.set_params(max_topics=4).update(corpus).n_topics_ == 4
 
 
+def test_what_memory_cannot_carry_is_told_in_the_words_that_were_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stickbreak.fitting.checks.memory_installed", lambda: 2.0**10)
+    found = "a start of [0-9]+ topics with 96 words needs about .* give a smaller max_topics"
+    for given, message in (({}, found), ({"n_topics": 3}, "n_topics is 3: with 96 words it needs about")):
+        with pytest.raises(InputError, match=message):
+            TopicModel(**given).fit(documents(20, [0, 1], 0))
+
+
 def test_rules_of_parameters_alone_come_before_the_documents() -> None:
     for given, message in (
         ({"bursts": True, "prevalence": "year"}, "do not go together"),

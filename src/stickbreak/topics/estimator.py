@@ -506,7 +506,11 @@ class TopicModel(DirichletTopics):
         of_token = TOKEN_BYTES if self.scratch is None and workers_now() is None else FILE_BYTES
         of_token += LABEL_BYTES if self._document_labels is not None else 0.0
         needed = 8.0 * TABLES * documents.n_words * n_topics
-        check_memory(n_topics, documents.n_words, needed)
+        if self.n_topics is not None:
+            check_memory(n_topics, documents.n_words, needed)
+        else:
+            what = f"a start of {n_topics} topics with {documents.n_words} words"
+            check_bytes(what, needed, "give a smaller max_topics (--set max_topics=...) or fewer words")
         what = f"a fit of {documents.n_documents} documents of {documents.n_tokens:.12g} tokens"
         advice = (
             "keep the topics of its tokens in files with scratch (--scratch), fit a sample, or take HybridHDP "
