@@ -78,7 +78,10 @@ def test_labels_become_topics_and_are_predicted(run, labelled, tmp_path):
         run("fit", labelled, "--out", tmp_path / name, *FIT, "--labels", name, *options)
         model = stickbreak.load(tmp_path / name)
         assert model.label_names_ == ["kitchen", "law", "odd", "sea"]
-    run("fit", labelled, "--out", tmp_path / "theme", *FIT, "--labels", "theme", "--held-out", "0.2")
+    fit = ("fit", labelled, "--out", tmp_path / "theme", *FIT[:-1], "--labels", "theme", "--held-out", "0.2", "--json")
+    result = run(*fit)
+    assert "starting with" not in result.stderr
+    assert json.loads(result.stdout)["n_topics_start"] == stickbreak.load(tmp_path / "theme").started_
     told = json.loads(run("ask", tmp_path / "theme", "predict-labels", labelled, "--quiet", "--json").stdout)["rows"]
     best = {row["document"]: row["label"] for row in reversed(told)}
     assert {(document.split("-")[0], label) for document, label in best.items()} == {

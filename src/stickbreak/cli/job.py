@@ -123,7 +123,8 @@ class FitJob:
             options = {"checkpoint": self.checkpoint, "resume": self.resume}
             if self.resume and not self.checkpoint.exists():
                 self._tell(f"there is no checkpoint at {self.checkpoint} yet: the fit begins at the start")
-        n = self.n_topics_start(model, train)
+        counted = self.labels is None or model.n_topics is not None  # else labels have topics besides
+        n = self.n_topics_start(model, train) if counted else None
         starting = "" if n is None else f", starting with {several(n, train.topic)}"
         self._tell(
             f"fitting {train.size_of_fit}{starting}; Ctrl-C stops after the current pass and keeps the model ..."
@@ -153,7 +154,10 @@ class FitJob:
         return StageProgress(not self.quiet and sys.stderr.isatty())
 
     def n_topics_start(self, model: Any, train: Any) -> int | None:
-        """Return the topics that a fit starts with; None where the start decides their number."""
+        """Return the topics that a fit starts with, or did; None where the start decides their number."""
+        started: int | None = getattr(model, "started_", None)
+        if started is not None:
+            return started
         start = model.get_params(deep=False).get("init")
         return None if start in METHODS[self.method].uncounted_starts else train.starting(model)
 

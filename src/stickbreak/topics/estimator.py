@@ -355,8 +355,8 @@ class TopicModel(DirichletTopics):
         Returns
         -------
         int
-            `n_topics`. If that is None: more the more documents and words there are, and those of labels and seeds
-            besides (docs/math (L12)).
+            `n_topics`. If that is None: more the more documents and words there are, and those of seeds besides
+            (docs/math (L12)). A fit with labels has a topic for each besides.
         """
         if self.n_topics is not None:
             return int(self.n_topics)
