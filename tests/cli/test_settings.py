@@ -87,7 +87,6 @@ def test_help_all_has_every_method_and_the_parameters_of_one(run):
         ("--burn-in", "a parameter is given by --set burn_in=VALUE"),
         ("--seed", "give --random-state"),
         ("--n-jobs", "give --jobs"),
-        ("--keeps", "no parameter has this name"),
     ],
 )
 def test_an_unknown_option_is_answered_with_what_takes_its_place(refuse, documents, tmp_path, option, advice):

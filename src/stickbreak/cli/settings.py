@@ -134,11 +134,7 @@ def advice_on(option: str) -> str:
     """Say how what seems to be meant by an option that `fit` does not know is given."""
     name = option.lstrip("-").replace("-", "_")
     named = {"seed": "--random-state", **_NAMED}.get(name)
-    if named is not None:
-        return f"give {named}"
-    if name in counting_names() or any(name in parameters_of(method) for method in METHODS):
-        return f"a parameter is given by --set {name}=VALUE"
-    return "no parameter has this name"
+    return f"a parameter is given by --set {name}=VALUE" if named is None else f"give {named}"
 
 
 def _unknown(name: str, method: str | None, known: Sequence[str]) -> str:
