@@ -1,8 +1,11 @@
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 
+from stickbreak import TopicModel
 from stickbreak.corpus import Corpus, TextOptions
+from stickbreak.report import build_map, build_report
 from stickbreak.report.documents import best_passage, fetch_texts
 
 PETS = frozenset({"cat", "dog", "fish"})
@@ -24,3 +27,19 @@ def test_texts_are_shown_without_tags_where_tags_are_not_counted(strip, shown):
     text = "<p>A &amp; B</p> http://c.d"
     assert fetch_texts([text, "plain"], [0], corpus) == {0: shown}
     assert fetch_texts(lambda rows: [text for _ in rows], [1], corpus) == {1: shown}
+
+
+@pytest.mark.parametrize("index", [[2, 0, 1], [7, 8, 9]])
+def test_texts_of_a_series_are_taken_by_place(index):
+    corpus = Corpus.from_counts([[1], [2], [3]])
+    texts = pd.Series(["zero", "one", None], index=index)
+    assert fetch_texts(texts, [0, 1, 2], corpus) == {0: "zero", 1: "one", 2: ""}
+
+
+@pytest.mark.parametrize("given", [lambda words: words, lambda words: (" ".join(own) for own in words)])
+def test_lists_of_words_and_generators_of_texts_are_shown(given):
+    words = [["fresh", "bread", "butter"], ["stock", "bond"], ["bread", "salt"]] * 10
+    model = TopicModel(n_topics=2, n_laps=2, random_state=0).fit(words)
+    shown = build_report(model, given(words)).documents
+    assert [one.snippet for one in shown] == [" ".join(own) for own in words]
+    assert build_map(model, given(words)).document_map.searched.endswith("of texts")

@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stickbreak.corpus import Corpus
-from stickbreak.corpus.text_columns import texts_in
 from stickbreak.evaluation.measures import topic_diversity
 from stickbreak.exceptions import InputError
-from stickbreak.model.input_documents import counted_for
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.prediction.completion import Completion
 from stickbreak.prediction.topics import FittedTopics, FlatTopics, as_topics
@@ -33,7 +31,7 @@ from stickbreak.report.data import (
     finite_or_none,
 )
 from stickbreak.report.document_map import describe_map
-from stickbreak.report.documents import DocumentWriter, Texts, fetch_texts, rows_shown
+from stickbreak.report.documents import DocumentWriter, Texts, counted_with_texts, fetch_texts, rows_shown
 from stickbreak.report.fit import FittedRun, describe_fit
 from stickbreak.report.grouped import (
     SampleWeights,
@@ -161,8 +159,7 @@ def build_report(
     InputError
         If the corpus does not have the words of the model, or texts, weights or options do not fit.
     """
-    texts = texts_in(corpus) if texts is None and not isinstance(corpus, Corpus) else texts
-    corpus = counted_for(model, corpus)
+    corpus, texts = counted_with_texts(model, corpus, texts)
     check_same_words(model, corpus)
     asked = as_topics(model)
     tree = describe_tree(asked)

@@ -11,14 +11,12 @@ from typing import Any
 import numpy as np
 
 from stickbreak.corpus import Corpus
-from stickbreak.corpus.text_columns import texts_in
-from stickbreak.model.input_documents import counted_for
 from stickbreak.numerics.arrays import Float
 from stickbreak.prediction.topics import as_topics
 from stickbreak.prediction.words import check_same_words
 from stickbreak.questions.document_map import MOST_DOCUMENTS, DocumentMap, beginning, document_map
 from stickbreak.report.data import DocumentMapReport, MapData, MapGroups
-from stickbreak.report.documents import Texts, fetch_texts, telling_words
+from stickbreak.report.documents import Texts, counted_with_texts, fetch_texts, telling_words
 from stickbreak.storage.persistence import package_version
 
 _BEGINNING, _LONGEST_NAME = 160, 80  # characters
@@ -63,8 +61,7 @@ def build_map(
     InputError
         If the corpus does not have the words of the model, or no document has one of them.
     """
-    texts = texts_in(corpus) if texts is None and not isinstance(corpus, Corpus) else texts
-    corpus = counted_for(model, corpus)
+    corpus, texts = counted_with_texts(model, corpus, texts)
     check_same_words(model, corpus)
     asked = as_topics(model)
     found = document_map(asked, corpus, max_documents, seed)

@@ -12,8 +12,11 @@ from typing import Any
 import numpy as np
 
 from stickbreak.corpus import Corpus
+from stickbreak.corpus.arguments import is_missing
 from stickbreak.corpus.preparing import readable
+from stickbreak.corpus.text_columns import texts_in
 from stickbreak.exceptions import InputError
+from stickbreak.model.input_documents import counted_for
 from stickbreak.numerics.arrays import Float, Int
 from stickbreak.prediction.words import document_blocks
 from stickbreak.questions.columns import listed
@@ -124,18 +127,27 @@ def _plain(value: Any) -> str | None:
     return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
 
 
+def counted_with_texts(model: Any, X: Any, texts: Texts | None) -> tuple[Corpus, Texts | None]:
+    """Return documents as a Corpus, and `texts`, or else those that X holds."""
+    own = None if isinstance(X, Corpus) else texts_in(X)
+    return counted_for(model, X if own is None else own), own if texts is None else texts
+
+
 def fetch_texts(texts: Texts, rows: Sequence[int], corpus: Corpus) -> dict[int, str]:
     """Return the texts of some documents by row, as they are shown; a function is called once."""
+    given: list[Any]
     if callable(texts):
-        found = texts(rows)
-        if len(found) != len(rows):
-            raise InputError(f"texts returned {len(found)} texts for {len(rows)} documents; return one for each row.")
-    elif len(texts) != corpus.n_documents:
-        raise InputError(
-            f"there are {len(texts)} texts for {corpus.n_documents} documents; give one text for each document."
-        )
+        given = list(texts(rows))
+        if len(given) != len(rows):
+            raise InputError(f"texts returned {len(given)} texts for {len(rows)} documents; return one for each row.")
     else:
-        found = [texts[row] for row in rows]
+        every = list(texts)  # by place: a Series has labels of its own
+        if len(every) != corpus.n_documents:
+            raise InputError(
+                f"there are {len(every)} texts for {corpus.n_documents} documents; give one text for each document."
+            )
+        given = [every[row] for row in rows]
+    found = [text if isinstance(text, str) else "" if is_missing(text) else " ".join(text) for text in given]
     return dict(zip(rows, readable(found, corpus.text_options), strict=True))
 
 
