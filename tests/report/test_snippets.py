@@ -1,4 +1,5 @@
 from dataclasses import replace
+from importlib import resources
 
 import pandas as pd
 import pytest
@@ -6,19 +7,45 @@ import pytest
 from stickbreak import TopicModel
 from stickbreak.corpus import Corpus, TextOptions
 from stickbreak.report import build_map, build_report
-from stickbreak.report.documents import best_passage, fetch_texts
+from stickbreak.report.documents import _WORD, best_passage, fetch_texts
 
 PETS = frozenset({"cat", "dog", "fish"})
 
 
 def test_passage_holds_the_most_different_words_of_the_topic():
     text = "cat " * 3 + "filler " * 60 + "A cat met a dog and a fish. " + "filler " * 60
-    assert "cat met a dog and a fish." in best_passage(text, PETS, 60)
+    assert "cat met a dog and a fish." in best_passage(text, PETS, 60, str.lower)
 
 
 def test_passage_forgets_the_words_that_lie_before_it():
     text = "A cat met a dog. " + "filler " * 60 + "A fish. " + "filler " * 60
-    assert best_passage(text, PETS, 60).startswith("A cat met a dog.")
+    assert best_passage(text, PETS, 60, str.lower).startswith("A cat met a dog.")
+
+
+def test_words_of_scripts_with_marks_and_joiners_are_whole():
+    words = ["हिन्दी", "می\u200cروم"]
+    text = "filler " * 60 + f"{words[0]}, {words[1]}."
+    assert best_passage(text, frozenset(words), 60, str.lower).endswith(f"{words[0]}, {words[1]}.")
+    assert _WORD.findall(f"{words[0]}, {words[1]}.") == words
+    page = resources.files("stickbreak.report").joinpath("page", "topics.js").read_text(encoding="utf-8")
+    assert f"snippet.split(/({_WORD.pattern})/u)" in page
+
+
+def test_words_are_coloured_as_the_fit_counted_them(with_words):
+    model, corpus = with_words(["IBM", "cafe", "new york", "bond", "goal", "team"])
+    texts = ["IBM Café, ibm; New York new york"] * 5
+    marks = {
+        options: build_report(model, replace(corpus, text_options=options), texts=texts).documents[0].marks
+        for options in (None, TextOptions(lowercase=False, strip_accents="unicode"), TextOptions(strip_accents="ascii"))
+    }
+    assert [list(found) for found in marks.values()] == [
+        ["IBM", "ibm", "New", "York", "new", "york"],
+        ["IBM", "new", "york"],
+        ["IBM", "Café", "ibm", "New", "York", "new", "york"],
+    ]
+    accents = replace(corpus, text_options=TextOptions(strip_accents="unicode"))
+    passage = build_report(model, accents, texts=["filler " * 100 + "Café"] * 5).documents[0].snippet
+    assert passage.endswith("Café")
 
 
 @pytest.mark.parametrize(("strip", "shown"), [(("html",), " A & B  http://c.d"), (None, "<p>A &amp; B</p> http://c.d")])

@@ -113,7 +113,7 @@ class DocumentReport:
     values: tuple[str | None, ...]  # in the columns of the report
     snippet: str | None  # the passage that is richest in words of its topics, if texts were given
     words: tuple[str, ...]  # its most telling words, if no text was given
-    marks: dict[str, int]  # words of the passage, in lower case, and the topic that each most probably has here
+    marks: dict[str, int]  # words of the passage, as it has them, and the topic that each most probably has here
 
 
 @dataclass(frozen=True, slots=True)

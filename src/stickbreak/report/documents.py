@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import regex
 
-from stickbreak.corpus import Corpus
+from stickbreak.corpus import Corpus, TextOptions
 from stickbreak.corpus.arguments import is_missing
-from stickbreak.corpus.preparing import readable
+from stickbreak.corpus.preparing import preparation, readable
 from stickbreak.corpus.text_columns import texts_in
 from stickbreak.exceptions import InputError
 from stickbreak.model.input_documents import counted_for
@@ -24,13 +25,14 @@ from stickbreak.report.data import DocumentReport
 from stickbreak.report.topics import ReportTopics
 
 Texts = Callable[[Sequence[int]], Sequence[str]] | Sequence[str]
+Prepare = Callable[[str], str]
 
 _LEAST_SHOWN = 1000  # beside the examples of topics, random ones
 _TOPICS, _TELLING_WORDS = 6, 8  # of a document
 _LEAST_SHARE = 0.01
 _LONGEST_VALUE = 80  # characters of a value of a column
 _READ_CHARACTERS = 20_000  # of a long document, only its beginning is searched
-_WORD = re.compile(r"\w+")
+_WORD = regex.compile(r"[\p{L}\p{M}\p{N}_\u200c\u200d]+")  # as the page cuts passages
 
 
 @dataclass(slots=True)
@@ -48,12 +50,14 @@ class DocumentWriter:
         """Describe documents; `of_topics` are the topics that a row is an example of."""
         texts = self.texts
         values, told = self._values(rows), []
-        index = {word: w for w, word in enumerate(self.shown.model.vocabulary_)}
+        prepare = cache(preparation(self.corpus.text_options or TextOptions()))
+        index = {prepare(word): w for w, word in enumerate(self.shown.model.vocabulary_)}
         for block in document_blocks(rows.size, len(self.shown.numbers)):
             weights = self.shown.of_documents(rows[block])[0]
             for row, theta, own in zip(rows[block].tolist(), weights, values[block], strict=True):
                 largest = [int(k) for k in np.argsort(-theta, kind="stable")[:_TOPICS] if theta[k] >= _LEAST_SHARE]
-                text = None if texts is None else self._passage(texts[row], of_topics.get(row) or largest[:2])
+                asked = of_topics.get(row) or largest[:2]
+                text = None if texts is None else self._passage(texts[row], asked, prepare)
                 told.append(
                     DocumentReport(
                         row=row,
@@ -63,7 +67,7 @@ class DocumentWriter:
                         values=own,
                         snippet=text,
                         words=self._telling_words(row, theta) if text is None else (),
-                        marks={} if text is None else self._marks(text, theta, index),
+                        marks={} if text is None else self._marks(text, theta, index, prepare),
                     )
                 )
         return tuple(told)
@@ -75,21 +79,20 @@ class DocumentWriter:
         table = self.corpus.metadata.select(list(self.columns)).take(rows)
         return [tuple(_plain(value) for value in row.values()) for row in table.to_pylist()]
 
-    def _passage(self, text: str, topics: Sequence[int]) -> str:
+    def _passage(self, text: str, topics: Sequence[int], prepare: Prepare) -> str:
         """Cut the passage with most words of some topics out of a text."""
-        terms = frozenset(part for k in topics for word, _ in self.shown.words[k] for part in word.lower().split())
-        return best_passage(text, terms, self.snippet_length)
+        terms = frozenset(part for k in topics for word, _ in self.shown.words[k] for part in prepare(word).split())
+        return best_passage(text, terms, self.snippet_length, prepare)
 
-    def _marks(self, text: str, theta: Float, index: dict[str, int]) -> dict[str, int]:
+    def _marks(self, text: str, theta: Float, index: dict[str, int], prepare: Prepare) -> dict[str, int]:
         """Return the topic with the largest theta_k phi_kw of each word of a text; also of two that are one phrase."""
-        tokens = [token.lower() for token in _WORD.findall(text)]
-        found: dict[str, tuple[str, ...]] = {token: (token,) for token in tokens if token in index}
-        found |= {f"{a} {b}": (a, b) for a, b in pairwise(tokens) if f"{a} {b}" in index}
+        tokens = [(token, prepare(token)) for token in _WORD.findall(text)]
+        found: dict[tuple[str, ...], int] = {(token,): index[word] for token, word in tokens if word in index}
+        found |= {(s, t): index[f"{a} {b}"] for (s, a), (t, b) in pairwise(tokens) if f"{a} {b}" in index}
         if not found or not theta.any():
             return {}
-        columns = [index[word] for word in found]
-        weights = theta[:, None] * self.shown.topic_word[:, columns]
-        told = zip(found.values(), weights.argmax(axis=0).tolist(), weights.max(axis=0).tolist(), strict=True)
+        weights = theta[:, None] * self.shown.topic_word[:, list(found.values())]
+        told = zip(found, weights.argmax(axis=0).tolist(), weights.max(axis=0).tolist(), strict=True)
         return {part: k for parts, k, weight in told if weight > 0 for part in parts}
 
     def _telling_words(self, row: int, theta: Float) -> tuple[str, ...]:
@@ -151,19 +154,21 @@ def fetch_texts(texts: Texts, rows: Sequence[int], corpus: Corpus) -> dict[int, 
     return dict(zip(rows, readable(found, corpus.text_options), strict=True))
 
 
-def best_passage(text: str, words: frozenset[str], length: int) -> str:
+def best_passage(text: str, words: frozenset[str], length: int, prepare: Prepare) -> str:
     """Cut the passage of about `length` characters with the most different words of a topic out of a text.
+
+    `prepare` makes a word of the text one that can be among `words`.
 
     Examples
     --------
     >>> text = "It rained all day. The cat sat on the mat, and then it slept."
-    >>> best_passage(text, frozenset({"cat", "mat"}), 30)
+    >>> best_passage(text, frozenset({"cat", "mat"}), 30, str.lower)
     '… The cat sat on the mat, and…'
     """
     line = " ".join(text[:_READ_CHARACTERS].split())
     if len(line) <= length:
         return line + ("…" if len(text) > _READ_CHARACTERS else "")
-    begin = _lead_in(line, _richest_start(line, words, length - 2), length)
+    begin = _lead_in(line, _richest_start(line, words, length - 2, prepare), length)
     end = min(len(line), begin + length - 2)
     if end < len(line):
         end = max(line.rfind(" ", begin + length // 2, end), 0) or end
@@ -171,9 +176,9 @@ def best_passage(text: str, words: frozenset[str], length: int) -> str:
     return ("… " if begin > 0 else "") + passage + ("…" if end < len(line) else "")
 
 
-def _richest_start(line: str, words: frozenset[str], length: int) -> int:
+def _richest_start(line: str, words: frozenset[str], length: int, prepare: Prepare) -> int:
     """Return where the window begins that holds the most different words; the first such, or zero."""
-    hits = [(m.start(), m.end(), word) for m in _WORD.finditer(line) if (word := m[0].lower()) in words]
+    hits = [(m.start(), m.end(), word) for m in _WORD.finditer(line) if (word := prepare(m[0])) in words]
     inside: Counter[str] = Counter()
     best, most, first = 0, 0, 0
     for _, end, word in hits:

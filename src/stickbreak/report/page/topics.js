@@ -80,8 +80,8 @@ const factsOf = (one) => columns.map((name, i) => [name, one.values[i]]).filter(
 function passage(one, only = null) {
   if (one.snippet === null) return el("p", { class: "telling" }, ...one.words.flatMap((text, i) => [i ? ", " : "", word(text)]));
   const rank = new Map(one.topics.slice(0, 5).map(([k], i) => [k, i]));
-  const pieces = one.snippet.split(/([\p{L}\p{M}\p{N}_]+)/u).map((piece) => {
-    const k = Object.hasOwn(one.marks, piece.toLowerCase()) ? one.marks[piece.toLowerCase()] : null;
+  const pieces = one.snippet.split(/([\p{L}\p{M}\p{N}_\u200c\u200d]+)/u).map((piece) => {
+    const k = Object.hasOwn(one.marks, piece) ? one.marks[piece] : null;
     if (k === null || only === false || (only === null ? !rank.has(k) : k !== only)) return piece;
     const node = el("mark", only === null ? { class: "tint", title: topics[k].label } : {}, piece);
     if (only === null) node.style.setProperty("--tint", groupColour(rank.get(k)));
