@@ -9,6 +9,7 @@ from stickbreak.questions import changed_words as model_words
 from stickbreak.questions.columns import Span
 from stickbreak.report import build_report
 from stickbreak.report.grouped import SampleWeights, SpanReport, columns_of_report, describe_changed_words
+from stickbreak.report.write import figures_of
 
 DAYS = ["2024-01-31", "2024-02-01", "2024-02-29", "2023-12-31", "2024-02-02"]
 LISTS = ["news", "mail", "mail", "news", None]
@@ -66,6 +67,14 @@ def test_shares_by_class_are_sums_over_tokens_and_tests_those_of_the_question(fr
         rows = table[table["topic"] == k].set_index("odd" if "odd" in table else "category")
         assert found.shares[k] == pytest.approx(rows.loc[["a", "b"], "mean_weight"].tolist(), rel=1e-3)
         assert found.p[k] == pytest.approx(rows.loc[["a", "b"], "p"].tolist(), rel=1e-2)
+
+
+def test_classes_are_compared_with_the_share_in_all_their_tokens(model, corpus):
+    data = build_report(model, corpus, categories={"list": LISTS})
+    assert (data.classes[0].groups, data.classes[0].tokens) == (("mail", "news"), (10, 88))
+    times = figures_of(data)["class-0"].data[0].customdata[0][1][3]
+    share = 8 + 0.97 * 80
+    assert times == pytest.approx(share / 88 / (share / 98), rel=1e-3)
 
 
 def test_a_span_of_days_chooses_what_is_shown_and_counted(model, corpus):

@@ -388,15 +388,16 @@ def bands_over_time(
 
 
 def heat_of_classes(
-    topics: Sequence[str], classes: Sequence[str], shares: Float, documents: Sequence[int], p: Float | None = None
+    topics: Sequence[str], classes: Sequence[str], shares: Float, tokens: Sequence[float], p: Float | None = None
 ) -> Any:
     """Return the shares of topics in classes of documents as colours, compared with the mean or as they are.
 
-    `shares` and `p` are (K, G), NaN where a number is not known; a dot marks a p below 0.05.
+    `shares` and `p` are (K, G), NaN where a number is not known; a dot marks a p below 0.05. The mean is that of all
+    `tokens` of the classes.
     """
     import plotly.graph_objects as go
 
-    sizes = np.where(np.isnan(shares), 0.0, np.asarray(documents, dtype=np.float64))
+    sizes = np.where(np.isnan(shares), 0.0, np.asarray(tokens, dtype=np.float64))
     mean = np.nansum(shares * sizes, axis=1, keepdims=True) / np.maximum(sizes.sum(axis=1, keepdims=True), 1e-300)
     ratio = np.maximum(shares, 1e-9) / np.maximum(mean, 1e-9)
     folds = np.clip(np.log2(ratio), -_FOLDS, _FOLDS)

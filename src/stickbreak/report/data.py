@@ -213,6 +213,7 @@ class GroupedReport:
     column: str  # that the groups come from
     groups: tuple[str, ...]  # their names; of periods the first days
     documents: tuple[int, ...]  # with tokens in each group
+    tokens: tuple[float, ...]
     shares: Table
     low: Table  # ends of the 95 % intervals
     high: Table

@@ -241,6 +241,7 @@ def _report(column: str, names: list[str], found: GroupShares, p: Float | None =
         column,
         tuple(names[g] for g in there),
         tuple(int(n) for n in found.n_documents[there]),
+        tuple(float(n) for n in found.tokens[there]),
         _table(found.shares[there]),
         _table(found.low[there]),
         _table(found.high[there]),

@@ -273,7 +273,7 @@ def figures_of(data: ReportData) -> dict[str, Any]:
     places, names = [topic.index for topic in rows], [f"#{topic.number} {topic.label}" for topic in rows]
     for i, grouped in enumerate(data.classes):
         table, p = (np.array(part, dtype=np.float64)[places] for part in (grouped.shares, grouped.p))
-        found[f"class-{i}"] = heat_of_classes(names, grouped.groups, table, grouped.documents, p)
+        found[f"class-{i}"] = heat_of_classes(names, grouped.groups, table, grouped.tokens, p)
     return found
 
 
