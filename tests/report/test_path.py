@@ -1,12 +1,15 @@
 """The joins of topics in a report: those of the path, with the words of the reduced models."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from stickbreak import TopicModel
-from stickbreak.corpus import planted_lda
+from stickbreak.corpus import Corpus, planted_lda
 from stickbreak.questions.topic_map import affinities, in_documents
 from stickbreak.report import build_report
+from stickbreak.report.write import figures_of
 
 
 @pytest.fixture(scope="module")
@@ -50,3 +53,12 @@ def test_topics_without_a_path_are_joined_by_likeness_in_the_report(fitted, docu
     assert np.sum(np.square(found.heights)) / 2 == pytest.approx(between)
     assert (found.best, found.overview) == (11, 11)  # one joined already
     assert build_report(model, corpus).path.joins[-1].words
+
+
+def test_groups_with_one_name_have_bands_of_their_own(fitted, documents):
+    days = [f"2021-0{1 + d % 3}-01" for d in range(120)]
+    data = build_report(fitted, Corpus.from_counts(documents.counts, documents.vocabulary, metadata={"day": days}))
+    alike = tuple(replace(join, label="alike") for join in data.path.joins)
+    bands = figures_of(replace(data, path=replace(data.path, joins=alike, overview=4)))["time"].data
+    assert [band.name for band in bands].count("alike") > 1
+    assert np.sum([band.y for band in bands], axis=0) == pytest.approx(np.sum(data.time.shares.shares, axis=0))

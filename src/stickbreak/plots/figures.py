@@ -354,11 +354,11 @@ def lines_over_time(table: pd.DataFrame, by: str) -> Any:
 
 
 def bands_over_time(
-    periods: Sequence[str], documents: Sequence[int], groups: Mapping[str, Sequence[float]], by: str
+    periods: Sequence[str], documents: Sequence[int], groups: Sequence[tuple[str, Float]], by: str
 ) -> Any:
     """Return the shares of groups of topics in each period above each other; a bar is as wide as it has documents.
 
-    `periods` are first days; `groups` are shares in each period by the name of the group.
+    `periods` are first days; `groups` are names and shares in each period.
     """
     import plotly.graph_objects as go
 
@@ -367,14 +367,14 @@ def bands_over_time(
     bars = [
         go.Bar(
             x=list(periods),
-            y=list(shares),
+            y=shares.tolist(),
             width=widths,
             name=shortened([name], _LABEL),
             marker={"color": group_colour(i)},
             customdata=list(documents),
             hovertemplate="%{x|%Y-%m-%d}, %{customdata:,} documents: %{y:.2%}",
         )
-        for i, (name, shares) in enumerate(groups.items())
+        for i, (name, shares) in enumerate(groups)
     ]
     return figure(
         bars,

@@ -266,7 +266,7 @@ def figures_of(data: ReportData) -> dict[str, Any]:
             found["changes"] = lines_over_time(_over_time(data, changed), by)
         found["topic-time"] = lines_over_time(_over_time(data, [0]), by)  # the script fills in the others
         every = np.nan_to_num(np.array(shares.shares, dtype=np.float64))
-        bands = {name: every[[topic.index for topic in inside]].sum(axis=0) for name, inside in _few(groups)}
+        bands = [(name, every[[topic.index for topic in inside]].sum(axis=0)) for name, inside in _few(groups)]
         found["time"] = bands_over_time(shares.groups, shares.documents, bands, by)
     largest = {topic.index for topic in sorted(topics, key=lambda topic: -topic.token_share)[:_HEAT_ROWS]}
     rows = [topic for topic in order if topic.index in largest]
