@@ -1,6 +1,13 @@
 """What the pages of a report say in a browser: days, searches without result, how the fit went, what is not there."""
 
 
+def test_an_address_that_is_not_one_opens_the_whole_report(opened):
+    report = opened(place="#%")
+    assert report.page.locator("#topics").is_visible()
+    report.go("topic-3")
+    assert report.page.locator("#page-heading").inner_text().startswith("#3")
+
+
 def test_a_link_to_what_is_not_in_the_report_says_so(opened, reports):
     report, data = opened(place="#topic-999"), reports("words")[1]
     assert report.texts("#missing") == [

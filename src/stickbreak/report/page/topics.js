@@ -468,7 +468,7 @@ function missing(kind, name) {
   return `No topic here has the number ${name}. This report has ${listed}${all}.`;
 }
 function openFromAddress() {
-  const address = decodeURIComponent(location.hash.slice(1));
+  const address = location.hash.slice(1);
   const [, kind, name] = /^(topic|document|tree)-([\d.]+|all)$/.exec(address) ?? [null, null, null];
   const found = { topic: byNumber.get(Number(name)), document: byRow.get(Number(name)), tree: byPath.get(name) }[kind];
   if (found && kind === "topic") showPage(topicPage(found));
