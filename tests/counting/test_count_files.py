@@ -19,6 +19,7 @@ import pytest
 import stickbreak
 from stickbreak.corpus import Corpus, TextOptions, count_texts, open_corpus, read, write_corpus
 from stickbreak.corpus.reading import blocks, decoding
+from stickbreak.corpus.reading.source import ReadSettings, TextSource
 from stickbreak.counting import count_files as count_files_of_room
 from stickbreak.counting import parts as jobs_of_room
 from stickbreak.exceptions import InputError, InvalidCorpus, NoDocuments, ReadError, WriteError
@@ -240,6 +241,17 @@ def test_what_is_done_is_not_counted_again(begun, monkeypatch):
     assert done == []
     assert (found.n_jobs, found.n_jobs_before) == (n_jobs, n_jobs)
     same(found.open(), read(path, keep="all", text=TextOptions(min_df=1)))
+
+
+def test_what_was_logged_is_no_part_of_the_name_of_a_job(tmp_path):
+    settings = ReadSettings()
+    path = write(tmp_path / "texts.jsonl", rows(20), "jsonl")
+    pieces = TextSource.checked(path, "count_files", settings).pieces(1000)
+    shared = jobs_of_room.Counting.of(tmp_path, TextOptions(), None, (), 1000)
+    job = jobs_of_room.Job(tuple(pieces))
+    before = job.name(shared)
+    settings.asked.tell(path, "the first row is no header")
+    assert job.name(shared) == before
 
 
 @pytest.mark.parametrize("form", [jobs_of_room._FORM, jobs_of_room._FORM - 1])

@@ -122,7 +122,13 @@ class Job:
 
 
 def _digest(told: Any) -> str:
-    return hashlib.sha256(json.dumps(told, default=str, sort_keys=True).encode("ascii")).hexdigest()[:32]
+    written = json.dumps(told, default=_as_text, sort_keys=True)
+    return hashlib.sha256(written.encode("ascii")).hexdigest()[:32]
+
+
+def _as_text(value: Any) -> str:
+    """Return what JSON cannot hold as text; not the set of what was logged, which grows and has no order."""
+    return "" if isinstance(value, set) else str(value)
 
 
 @dataclass(frozen=True, slots=True)
