@@ -125,6 +125,21 @@ def test_trend_is_that_of_a_weighted_regression():
     assert found["change"] == pytest.approx(-table.loc[1]["change"])
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_single_topic_has_no_trend(seed):
+    rng = np.random.default_rng(seed)
+    corpus = Corpus.from_counts(rng.integers(1, 50, (200, 1)))
+    table = topic_trends(OneWordEach(1), corpus, np.datetime64("2001-01-01") + rng.integers(0, 3000, 200))
+    assert table["p"].tolist() == [1]
+
+
+def test_weights_on_a_straight_line_are_a_sure_trend():
+    table = topic_trends(
+        OneWordEach(2), Corpus.from_counts([[3, 1], [2, 2], [1, 3]]), ["2021-01-01", "2021-01-02", "2021-01-03"]
+    )
+    assert (table["p"] < 1e-9).all()
+
+
 def test_intervals_cover_planted_trends_at_their_rate():
     rng, covered, rejected, repeats = np.random.default_rng(2), 0, 0, 300
     days = np.datetime64("2010-01-01") + np.arange(0, 3650, 61)

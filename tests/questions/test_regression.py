@@ -124,6 +124,14 @@ def test_planted_effects_are_found_and_not_drawn_towards_zero():
     np.testing.assert_allclose(one["estimate"], table.loc[table["topic"] == 2, "estimate"])
 
 
+def test_a_single_topic_depends_on_nothing():
+    number = np.random.default_rng(1).normal(size=200)
+    corpus = Corpus.from_counts(np.ones((200, 1), int), metadata={"number": number, "large": 1e6 * number**2})
+    table = effects(GivenTopics(np.ones((1, 1)), np.ones(1)), corpus, "number + large", n_draws=2)
+    assert table["estimate"].tolist() == [pytest.approx(1), 0, 0]
+    assert table["p"].tolist()[1:] == [1, 1]
+
+
 def test_dates_count_in_years_from_their_mean():
     model, corpus = planted()
     by_number = effects(model, corpus, "number", n_draws=4)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MOST_CATEGORIES = 1000
 _CHANCE = 0.05  # a p from which a difference may be chance
 LEAST_DOCUMENTS = 10  # that are expected to have a topic, and not to have it, where a category is compared
-_ROUNDING = 1e-12  # a sum of squares that is smaller, relative to its parts, is zero
+ROUNDING = 1e-12  # a sum that is smaller, relative to its parts, is zero
 
 
 def topics_by(
@@ -121,7 +121,7 @@ def differences(found: GroupShares) -> tuple[Float, Float]:
     difference = shares_of_sums(found.of_topics, tokens) - others
     mean, first, second = _means(found)
     scatter = second - 2 * mean * first + mean**2
-    scatter = np.where(scatter > _ROUNDING * second, scatter, 0.0)
+    scatter = np.where(scatter > ROUNDING * second, scatter, 0.0)
     with np.errstate(invalid="ignore", divide="ignore"):
         n = tokens.sum() ** 2 / squares.sum()
         spread = squares / tokens**2 + rest_squares / rest**2

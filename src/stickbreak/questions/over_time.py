@@ -12,7 +12,7 @@ from stickbreak.exceptions import InputError
 from stickbreak.fitting.checks import check_whole
 from stickbreak.numerics.arrays import Float
 from stickbreak.prediction.topics import FlatTopics
-from stickbreak.questions.by_category import adjusted
+from stickbreak.questions.by_category import ROUNDING, adjusted
 from stickbreak.questions.columns import Days, days_of, fitting_period, numbered, period_starts
 from stickbreak.questions.intervals import LEVEL, RESAMPLES, Blocks, group_shares
 from stickbreak.questions.labels import LabelledTopics, labelled_topics
@@ -153,14 +153,17 @@ def trends_of(blocks: Blocks, lengths: Float, days: Days, asked: LabelledTopics)
     w, u = N[rows], t[rows]
     leverage = w @ u**2
     a, b = first[0] / w.sum(), first[1] / leverage
-    constant = a**2 * (w**2 @ u**2) + 2 * a * b * (w**2 @ u**3) + b**2 * (w**2 @ u**4)
+    fourth = w**2 @ u**4
+    constant = a**2 * (w**2 @ u**2) + 2 * a * b * (w**2 @ u**3) + b**2 * fourth
     scatter = squared - 2 * a * first[2] - 2 * b * first[3] + constant  # sum of w^2 u^2 (pi - a - b u)^2
-    effective = float(leverage**2 / (w**2 @ u**4))  # documents of equal length and distance in time that say as much
+    scatter = np.where(scatter > ROUNDING * squared, scatter, 0.0)
+    effective = float(leverage**2 / fourth)  # documents of equal length and distance in time that say as much
     freedom = max(effective - 1, 1.0)
-    error = np.sqrt(np.maximum(scatter, 0.0) * effective / freedom) / leverage
+    error = np.sqrt(scatter * effective / freedom) / leverage
     reach = stats.t.ppf((1 + LEVEL) / 2, freedom) * error
     with np.errstate(divide="ignore", invalid="ignore"):
-        p = np.where(error > 0, 2 * stats.t.sf(np.abs(b) / error, freedom), np.where(b == 0, 1.0, 0.0))
+        certain = np.where(b**2 * fourth <= ROUNDING * squared, 1.0, 0.0)
+        p = np.where(error > 0, 2 * stats.t.sf(np.abs(b) / error, freedom), certain)
     frame = pd.DataFrame(
         {
             "topic": asked.numbers,

@@ -23,7 +23,7 @@ from stickbreak.numerics.arrays import Float
 from stickbreak.numerics.streams import stream_at
 from stickbreak.prediction.topics import FlatTopics
 from stickbreak.prediction.words import document_blocks
-from stickbreak.questions.by_category import adjusted
+from stickbreak.questions.by_category import ROUNDING, adjusted
 from stickbreak.questions.formulas import design_of
 from stickbreak.questions.intervals import LEVEL
 from stickbreak.questions.labels import LabelledTopics, labelled_topics
@@ -147,6 +147,7 @@ class Regression:
         Q, R = np.linalg.qr(design)
         self.inverse = np.linalg.solve(R, Q.T)  # (p, D): coefficients of shares
         self.leverage = (Q**2).sum(axis=1)
+        self.least = ROUNDING * np.linalg.norm(self.inverse, axis=1)[:, None]  # (p, 1): a smaller coefficient is zero
 
     def fit(self, shares: Float) -> tuple[Float, Float]:
         """Return coefficients and their squared errors (HC3), (p, n) each, of shares, (D, n)."""
@@ -188,7 +189,8 @@ class Pooled:
             complete = D - p
             observed = (complete + 1) / (complete + 3) * complete * (1 - part)
             freedom = 1 / (part**2 / (m - 1) + 1 / np.maximum(observed, 1.0))
-        return mean, np.sqrt(total), freedom
+        error, least = np.sqrt(total), self.regression.least
+        return np.where(np.abs(mean) > least, mean, 0.0), np.where(error > least, error, 0.0), freedom
 
 
 def weight_draws(
