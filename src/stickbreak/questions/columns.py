@@ -53,6 +53,7 @@ def column_of(corpus: Corpus, given: Any, parameter: str) -> pd.Series:
         If there is no such column, or not one value for each document.
     """
     import pandas as pd
+    import pyarrow as pa
 
     if isinstance(given, str | Integral):
         given = str(given)
@@ -62,7 +63,9 @@ def column_of(corpus: Corpus, given: Any, parameter: str) -> pd.Series:
             raise InputError(
                 f"{parameter} is {given!r}, but the corpus {has}; read it with keep=[{given!r}], or give an array."
             )
-        return corpus.metadata[given].to_pandas(date_as_object=False).reset_index(drop=True)
+        column = corpus.metadata[given]
+        types = {pa.int64(): pd.Int64Dtype(), pa.uint64(): pd.UInt64Dtype()} if column.null_count else {}
+        return column.to_pandas(date_as_object=False, types_mapper=types.get).reset_index(drop=True)
     given = list(given) if isinstance(given, Iterator) else given
     try:
         values = pd.Series(given).reset_index(drop=True)
@@ -97,8 +100,10 @@ def categories_of(corpus: Corpus, given: Any, parameter: str) -> pd.Series:
     values = column_of(corpus, given, parameter)
     if isinstance(given, str | Integral) and is_string_dtype(values):
         values = values.map(_joined)
-    if values.dtype.kind == "f" and np.array_equal(values.dropna(), np.round(values.dropna())):
-        return values.astype("Int64")  # blanks make floats of a column of whole numbers
+    if values.dtype.kind == "f":
+        known = values.dropna()
+        if np.array_equal(known, np.round(known)) and (known.abs() < 2**63).all():
+            return values.astype("Int64")  # blanks make floats of a column of whole numbers
     if values.dtype != object:
         return values
     advice = "give a text, number or date for each document."
