@@ -96,6 +96,15 @@ def test_a_value_outside_the_range_of_a_curve_lacks_a_value():
     assert np.isnan(found[1]).all()
 
 
+def test_a_column_may_be_called_as_a_function_or_its_keyword_is():
+    plain = {"year": list(range(30)), "source": list("ab") * 15}
+    corpus = documents(**plain, C=[None, *range(29)], df=[1] * 30)
+    for formula in ("C(source)", "bs(year, df = 4)", "I(year == 3)"):
+        found, expected = design_of(corpus, formula), design_of(documents(**plain), formula)
+        assert found.terms == expected.terms
+        assert np.array_equal(found.values, expected.values)
+
+
 def test_a_column_of_lists_is_refused():
     with pytest.raises(InputError, match="'tags', which holds lists"):
         design_of(documents(tags=[["a"], ["b"]] * 10), "tags")

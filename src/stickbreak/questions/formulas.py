@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _DAYS_OF_A_YEAR = 365.25
-_NAME = re.compile(r"`([^`]+)`|([^\W\d][\w.]*)")
+_NAME = re.compile(r"`([^`]+)`|([^\W\d][\w.]*)(?![\w.]|\(|\s*=(?!=))")  # no function, and no keyword
 _FUNCTIONS = set("C I bs cr cs cc poly center scale log log2 log10 exp exp2 exp10".split())
 _HARMLESS = (
     ast.Expression, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Name, ast.Constant, ast.Call, ast.keyword, ast.Attribute,
@@ -231,7 +231,7 @@ def variables_of(formula: str, parameter: str) -> list[str]:
 
 
 def names_in_formula(formula: str) -> set[str]:
-    """Return all names in a formula: those of columns and of functions."""
+    """Return all names in a formula but those of functions that it calls and of their keywords."""
     return {quoted or plain for quoted, plain in _NAME.findall(formula)}
 
 
