@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from stickbreak.corpus import Corpus, align, open_corpus, read, write_corpus
+from stickbreak.corpus import Corpus, align, count_texts, open_corpus, read, write_corpus
 from stickbreak.corpus.metadata import Gatherer, Layout
 from stickbreak.corpus.reading.blocks import Written
 from stickbreak.exceptions import InputError, InvalidCorpus, ReadError
@@ -201,6 +201,22 @@ def test_data_frames_and_tables_are_taken():
 def test_metadata_that_do_not_fit_are_refused(given, message):
     with pytest.raises(InvalidCorpus, match=message):
         Corpus.from_counts([[1], [2]], metadata=given)
+
+
+@pytest.mark.parametrize(
+    ("values", "kept"),
+    [
+        (["unknown", 2019, None], ["unknown", "2019", None]),
+        ([2019, "unknown", float("nan")], ["2019", "unknown", None]),
+        (
+            ["2020-01-01", datetime.date(2021, 1, 1), pd.NaT],
+            [datetime.date(2020, 1, 1), datetime.date(2021, 1, 1), None],
+        ),
+    ],
+)
+def test_values_beside_texts_are_kept(values, kept):
+    frame = pd.DataFrame({"text": ["bread", "salt", "bread"], "y": pd.Series(values, dtype=object)})
+    assert count_texts(frame, text="text", keep=["y"]).metadata["y"].to_pylist() == kept
 
 
 def test_a_folder_without_metadata_opens(tmp_path):

@@ -154,11 +154,19 @@ def kept_columns(frame: Any, keep: Any, text: str) -> pa.Table | None:
     for name in names:
         values = column_of(frame, name)
         entries = _entries(values)
-        if entries is not None and isinstance(first_entry(entries), str):
+        if entries is not None and _holds_text(values, entries):
             columns[name] = _typed(name, entries)
         else:
             columns[name] = _array(values, name)
     return pa.table(columns)
+
+
+def _holds_text(values: Any, entries: Sequence[Any]) -> bool:
+    """Tell whether a column holds text; one of any objects may do so beside others."""
+    if isinstance(first_entry(entries), str):
+        return True
+    kind = getattr(getattr(values, "dtype", None), "kind", "")
+    return kind == "O" and any(isinstance(value, str) for value in entries)
 
 
 def _array(values: Any, name: str) -> Any:
@@ -170,12 +178,12 @@ def _array(values: Any, name: str) -> Any:
         return pa.chunked_array(values) if hasattr(values, "__arrow_c_stream__") else pa.array(values)
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise InvalidCorpus(
-            f"column {name!r:.40} cannot be kept ({error!s:.80}); leave it out of keep, or give it one type"
+            f"column {name!r:.40} cannot be kept ({error!s:.80}); leave it out, or give it one type"
         ) from error
 
 
 def _typed(name: str, values: Sequence[Any]) -> Any:
     gatherer = Gatherer((name,))
-    gatherer.add({name: [value if isinstance(value, str) else None for value in values]}, len(values))
+    gatherer.add({name: [None if is_missing(value) else value for value in values]}, len(values))
     table = gatherer.typed()
     return None if table is None else table[name]
