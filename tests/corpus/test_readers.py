@@ -190,6 +190,19 @@ def test_counts_formats_round_trip(tmp_path_factory, matrix):
 
 
 @pytest.mark.parametrize(
+    ("column", "texts"),
+    [("text", ["good bread", "good salt", "bread"]), ("post", ["the bread was good today", "salt", "bread and salt"])],
+)
+def test_texts_beside_many_numbers_are_no_counts(tmp_path, column, texts):
+    numbers = "".join(f",{n}" for n in range(11))
+    lines = [column + numbers.replace(",", ",n"), *(text + numbers for text in texts)]
+    corpus = read(write(tmp_path / "posts.csv", "\n".join(lines) + "\n"), text=ALL)
+    assert {"bread", "good", "salt"} <= set(corpus.words)
+    lines[0] = lines[0].replace(column, "title")
+    assert read(write(tmp_path / "counts.csv", "\n".join(lines) + "\n")).names == tuple(texts)
+
+
+@pytest.mark.parametrize(
     ("counts", "vocabulary"),
     [
         ("docword.kos.txt", "vocab.kos.txt"),

@@ -176,9 +176,12 @@ class Table:
     def holds_counts(self) -> bool:
         """Whether the first rows are counts of many words: no number is negative, and the columns have names."""
         cells = [cell for row in self.rows for cell in row[1:] if cell]
+        first = self.columns[0].casefold()
+        words = max((len(row[0].split()) for row in self.rows if not _is_number(row[0])), default=0)
         return (
             len(self.columns) > _FEW_WORDS
             and self.columns[1] != "1"
+            and (first in _NAMES_OF_DOCUMENTS or words < (1 if first == "text" else _WORDS_OF_A_TEXT))
             and bool(cells)
             and all(_is_number(cell) and float(cell) >= 0 for cell in cells)
         )
