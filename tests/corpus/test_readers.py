@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from stickbreak.corpus import TextOptions, read, read_texts
-from stickbreak.exceptions import InputError, ReadError
+from stickbreak.corpus.reading.counts import find_vocabulary
+from stickbreak.corpus.reading.files import PACKED
+from stickbreak.exceptions import InputError, InvalidCorpus, ReadError
 
 TEXTS = ["bread and butter", "", 'butter\nwith jam, "fresh" jam']
 NAMES = ["monday", "tuesday", "wednesday"]
@@ -220,6 +222,21 @@ def test_vocabulary_is_found_beside_the_counts(tmp_path, counts, vocabulary):
         "b",
         "c",
     )
+
+
+@pytest.mark.parametrize("ending", PACKED)
+def test_vocabulary_is_found_beside_packed_counts(tmp_path, ending):
+    beside = write(tmp_path / "vocab.kos.txt", "a\n")
+    assert find_vocabulary(tmp_path / f"docword.kos.txt{ending}") == beside
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_last_words_of_a_vocabulary_need_not_occur(tmp_path, first):
+    path = write(tmp_path / "a.svmlight", f"1 {first}:1 {first + 1}:2\n0 {first + 1}:3\n")
+    corpus = read(path, vocabulary=["bread", "butter", "salt"])
+    assert corpus.counts.toarray().tolist() == [[1, 2, 0], [0, 3, 0]]
+    with pytest.raises(InvalidCorpus, match="the vocabulary has 1 words but the counts have 2 columns"):
+        read(path, vocabulary=["bread"])
 
 
 def test_words_are_numbered_without_a_vocabulary(tmp_path):

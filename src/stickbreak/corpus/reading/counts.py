@@ -21,7 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from stickbreak.corpus.reading.decoding import decoded_lines
-from stickbreak.corpus.reading.files import DEFAULT_LIMITS, ReadLimits, open_binary, path_beside, reading
+from stickbreak.corpus.reading.files import DEFAULT_LIMITS, PACKED, ReadLimits, open_binary, path_beside, reading
 from stickbreak.exceptions import InputError, InvalidCorpus, ReadError
 from stickbreak.storage.places import PathLike
 from stickbreak.storage.plain_files import open_file
@@ -58,8 +58,9 @@ def read_vocabulary(path: Path, encoding: str = "utf-8", limits: ReadLimits = DE
 
 def find_vocabulary(counts_path: Path) -> Path | None:
     """Find the vocabulary of a file of counts by the usual names."""
-    name = counts_path.name.removesuffix(".gz")
-    name = os.path.splitext(name)[0].removeprefix("docword").lstrip("._")
+    name, ending = os.path.splitext(counts_path.name)
+    name = os.path.splitext(name)[0] if ending.lower() in PACKED else name
+    name = name.removeprefix("docword").lstrip("._")
     for pattern in _BESIDE:
         if "{}" in pattern and not name:
             continue
@@ -299,7 +300,9 @@ def read_ldac(
     return sp.coo_matrix((entries[:, 1], (row, entries[:, 0])), shape=(len(rows), n_words))
 
 
-def read_svmlight(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> tuple[Any, np.ndarray]:
+def read_svmlight(
+    path: Path, n_words: int | None = None, limits: ReadLimits = DEFAULT_LIMITS
+) -> tuple[Any, np.ndarray]:
     """Read SVMlight: "label index:count ...", by scikit-learn; return counts (D, W) and the labels of documents."""
     from sklearn.datasets import load_svmlight_file
 
@@ -313,6 +316,7 @@ def read_svmlight(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> tuple[Any,
             f"{path} is not an SVMlight file ({said:.80}); each line must read 'label index:count ...'"
         ) from error
     limits.check_shape(path, counts.shape, len(content))
+    counts.resize(counts.shape[0], max(counts.shape[1], n_words or 0))  # the last words may not occur
     return counts, labels
 
 

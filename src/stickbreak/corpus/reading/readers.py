@@ -327,7 +327,7 @@ def _read_counts(source: TextSource, given: Sequence[str] | PathLike | None) -> 
     if source.kind == "ldac":
         counts = read_ldac(path, None if words is None else len(words), beside, limits)
     elif source.kind == "svmlight":
-        counts, labels = read_svmlight(path, limits)
+        counts, labels = read_svmlight(path, None if words is None else len(words), limits)
         metadata = {"label": labels}
     else:  # a vocabulary has a line for each word, so it says how many there are
         most = max(limits.declared_size, len(words or ()))
