@@ -6,6 +6,7 @@ import json
 import zipfile
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
@@ -185,6 +186,13 @@ def broken_csr(form):
 def test_sparse_matrices_that_are_broken_inside_are_refused(form):
     with pytest.raises(InvalidCorpus, match="broken inside"):
         Corpus.from_counts(broken_csr(form))
+
+
+def test_a_table_with_a_name_twice_is_counts_or_told():
+    twice = pa.table([pa.array([1, 2]), pa.array([0, 3])], names=["x", "x"])
+    assert Corpus.from_counts(twice).counts.toarray().tolist() == [[1, 0], [2, 3]]
+    with pytest.raises(InvalidCorpus, match="column 'x' of X holds texts"):
+        Corpus.from_counts(pa.table([pa.array([1]), pa.array(["a"])], names=["x", "x"]))
 
 
 def test_a_matrix_of_any_form_stays_as_it_is():

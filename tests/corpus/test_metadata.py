@@ -196,6 +196,7 @@ def test_data_frames_and_tables_are_taken():
         (3, "metadata is int"),
         ([1, 2], "give an Arrow table"),
         ({"a": [1, 2], "b": [1]}, "give an Arrow table"),
+        (pa.table([pa.array([1, 2])] * 2, names=["a", "a"]), "several columns 'a'; give each a different name"),
     ],
 )
 def test_metadata_that_do_not_fit_are_refused(given, message):

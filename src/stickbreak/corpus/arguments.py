@@ -103,7 +103,11 @@ def _wrong_column(table: Any) -> WrongInput | None:
     for j, kind in enumerate([dtype.kind for dtype in table.dtypes] if hasattr(table, "iloc") else ["O"] * len(names)):
         if kind in "biufc":
             continue
-        name, column = names[j], table.iloc[:, j] if hasattr(table, "iloc") else table[names[j]]
+        name = names[j]
+        if hasattr(table, "iloc"):
+            column = table.iloc[:, j]
+        else:  # Arrow may have a name twice
+            column = table.column(j) if hasattr(table, "column_names") and hasattr(table, "column") else table[name]
         what = _kind_of(first_entry(column.to_pylist() if hasattr(column, "to_pylist") else column))
         if what == "text":
             advice = (

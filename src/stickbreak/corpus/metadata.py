@@ -284,8 +284,12 @@ def checked_metadata(metadata: Any, n_documents: int) -> pa.Table | None:
                 f"metadata is {type(metadata).__name__} ({error!s:.80}); give an Arrow table, a data frame or a "
                 "mapping of columns"
             ) from error
-    if table is not None and table.num_rows != n_documents:
+    if table is None:
+        return None
+    if table.num_rows != n_documents:
         raise InvalidCorpus(
             f"metadata has {table.num_rows} rows for {n_documents} documents; give one row for each document"
         )
+    if twice := [name for name in table.column_names if table.column_names.count(name) > 1]:
+        raise InvalidCorpus(f"metadata has several columns {twice[0]!r:.40}; give each a different name")
     return table
