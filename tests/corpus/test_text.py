@@ -2,6 +2,7 @@ import dataclasses
 import json
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 
@@ -213,3 +214,10 @@ def test_a_match_without_a_word_is_left_out(pattern, words, phrases):
 def test_what_stands_between_two_words_of_a_pattern_parts_them():
     assert list(neighbours("@anna @bert x @carl", r"@(\w+)|\w+")) == ["anna", "bert", None, "carl"]
     assert list(neighbours("anna bert", r"\w*")) == ["anna", "bert"]
+
+
+def test_texts_and_vectors_of_a_reader_of_arrow_are_read_once():
+    table = pa.table({"t": ["bread salt", "salt"], "v": [[1.0, 0.0], [0.0, 2.0]]})
+    corpus = count_texts(table.to_reader(), text="t", vectors="v")
+    assert corpus.counts.toarray().tolist() == [[1, 1], [0, 1]]
+    assert corpus.vectors.tolist() == [[1, 0], [0, 2]]

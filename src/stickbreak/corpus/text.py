@@ -295,7 +295,7 @@ def count_texts(
     """
     if not isinstance(options, TextOptions):
         raise InputError(f"options is {options!r:.40}; give stickbreak.corpus.TextOptions(...)")
-    metadata = None
+    texts, metadata = as_frame(texts), None
     if is_frame(texts) and names_a_column(vectors):
         vectors = column_of(texts, vectors)
     if text is not None or keep is not None:
@@ -348,7 +348,6 @@ def pruned(counts: sp.csr_matrix, words: Any, options: TextOptions) -> tuple[sp.
 
 def _of_frame(frame: Any, text: Hashable | None, keep: Any) -> tuple[Any, Any]:
     """Return the texts of a data frame, and the columns that are kept beside them."""
-    frame = as_frame(frame)
     if text is None or not is_frame(frame):
         raise InputError(
             "text and keep name columns of a data frame; give a data frame and both the column of the texts and those "
