@@ -136,9 +136,17 @@ def test_columns_that_make_no_vectors_are_a_sentence(tmp_path, columns, options,
     assert "v.parquet" in str(error.value)
 
 
+def test_a_blank_group_of_a_csv_is_refused(tmp_path):
+    (tmp_path / "v.csv").write_text("x,who\n1,a\n2,\n")
+    with pytest.raises(InputError, match=r"v\.csv.*row 1 has no group"):
+        read_vectors(tmp_path / "v.csv", group_field="who")
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
+        ("x,y\n1,2\n3,1_000\n", "the column 'y' holds '1_000', not numbers"),
+        ("x,y\n1,inf\n3,\u0663\n", "the column 'y' holds '\u0663', not numbers"),
         ("x,y\n1,2\n3,four\n", "the column 'y' holds 'four', not numbers"),
         ("x,y\n1,nan\n", "column 1 is nan"),
         ("x,y\n1\n", "has 1 fields but the header names 2"),

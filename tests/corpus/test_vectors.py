@@ -65,6 +65,7 @@ def test_tables_make_groups_by_a_column(make):
         (TABLE, ("image", ["z"]), "no column 'z'"),
         ({"image": [1]}, ("image",), "no column except that of the groups"),
         ({"g": ["a", None], "x": [1.0, 2.0]}, ("g",), "row 1 has no group"),
+        ({"g": ["a", " "], "x": [1.0, 2.0]}, ("g",), "row 1 has no group"),
         ({"g": [1, 2], "x": ["one", "two"]}, ("g",), "column 'x' does not hold numbers"),
         ({"g": [1, 2, 1], "x": [1.0, np.nan, 2.0]}, ("g",), "row 1, column 'x' is nan"),
     ],

@@ -402,7 +402,7 @@ def _group_of_rows(column: Any) -> tuple[np.ndarray, list[str]]:
     values = column.to_pylist() if hasattr(column, "to_pylist") else column.tolist()
     label = np.empty(len(values), np.int64)
     for row, value in enumerate(values):
-        if is_missing(value):
+        if is_missing(value) or (isinstance(value, str) and not value.strip()):
             raise InputError(f"row {row} has no group (a missing value); remove the row or name its group")
         label[row] = numbers.setdefault(value, len(numbers))
     names: dict[str, Any] = {}

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -282,8 +281,19 @@ def numbers_in(column: Any, where: str, *, blank: str | None = None) -> np.ndarr
     try:
         return np.asarray(texts.cast(pa.float64()))
     except pa.ArrowInvalid:
-        wrong = next(text for text in texts.to_pylist() if not _is_number(text) or not math.isfinite(float(text)))
+        wrong = next(text for text in texts.to_pylist() if not _is_plain(text))
         raise ReadError(f"{where} holds {wrong!r:.40}, not numbers; leave that column or row out") from None
+
+
+def _is_plain(text: str) -> bool:
+    """Tell whether Arrow reads a text as a number, as it does not read 1_000 and digits of other scripts."""
+    import pyarrow as pa
+
+    try:
+        pa.scalar(text).cast(pa.float64())
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 def _array(column: Any) -> Any:
