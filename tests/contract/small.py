@@ -65,7 +65,7 @@ def bits(model: Model, name: str) -> bytes:
 
 def attributes(model: Any) -> dict[str, Any]:
     """The attributes of a model, but for what it has prepared and can prepare again."""
-    return {name: value for name, value in vars(model).items() if name != "_cached"}
+    return {name: value for name, value in vars(model).items() if name not in ("_cached", "_room")}
 
 
 def frozen(value: Any) -> Any:

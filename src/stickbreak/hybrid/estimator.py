@@ -367,7 +367,7 @@ class HybridHDP(TopicEstimator):
             self._state,
             Priors(self.alpha_, self.gamma_, self.eta_, self.g_weight, self.phi_weight),
         )
-        room, self._room = self._room or StepScratch(), None  # the room of a failed step is not used again
+        room = self._room or StepScratch()
         steps = HybridSteps(self._rules(priors, self.learning_offset_, self._seed), engine, room)
         log_p, n_tokens = steps.learn(state, StepDocuments.of(minibatch), total)
         self._take_state(state, steps.rules.priors_of(state), self._seed)
@@ -462,6 +462,7 @@ class HybridHDP(TopicEstimator):
 
         def undo() -> None:
             undo_others()
+            self.__dict__.pop("_room", None)  # what a failed step worked in may not be cleared
             if state.n_steps != n_steps:
                 state.whole = False
             if self._columns is not None and self._columns.words is not self.vocabulary_:
