@@ -9,6 +9,8 @@ import pytest
 from stickbreak.corpus import Corpus
 from stickbreak.numerics.stirling import stirling_ratios
 from stickbreak.numerics.streams import key_of
+from stickbreak.sampling import representations
+from stickbreak.sampling.kernels import table_indicators as indicator_kernels
 from stickbreak.sampling.kernels.counts import SHIFT, TOPIC
 from stickbreak.sampling.representations import Franchise, Sweep, TableIndicators
 from stickbreak.sampling.state import NO_LIMIT, Concentrations, Seating, Tokens, count_topics
@@ -104,6 +106,28 @@ def test_indicator_sweep_is_that_of_the_twin(dense, limited):
         m = twin.run(dict(Counter((d, k) for (d, _), k in case.dish.items())), int(key_of(seed, 1, "tokens")))
         sampler.sweep(counts, case.sweep(seed, limited))
         assert case.tables(sampler) == relabelled(twin.z, m)
+
+
+def test_document_that_needs_wider_tables_and_more_topics_is_finished(monkeypatch):
+    monkeypatch.setattr(representations, "LEAST_ROOM", 1)
+    sweep, begins = indicator_kernels.sweep, []
+
+    def counted(*given):
+        begins.append(given[0])
+        assert begins.count(given[0]) < 100, "it does not end"
+        return sweep(*given)
+
+    monkeypatch.setattr(indicator_kernels, "sweep", counted)
+    tokens, _ = tokens_of(np.random.default_rng(0).integers(N_WORDS, size=(20, 40)).tolist(), N_WORDS)
+    for seed in range(4):
+        begins.clear()
+        sampler, seating = TableIndicators(tokens), Seating.empty(tokens)
+        seating.n_tables[:], seating.n[tokens.start[:-1]] = 1, tokens.lengths
+        sampler.take(seating, 1)
+        counts = count_topics(tokens, sampler.z, sampler.documents, 1)
+        now = Sweep(Concentrations(1000.0, 50.0, 0.5), stirling_ratios(40, 3), (seed, 1), ONE_THREAD)
+        counts = sampler.sweep(counts, now)
+        assert counts.n[: counts.n_topics].sum() == tokens.n_tokens
 
 
 @pytest.mark.parametrize("limited", [False, True], ids=["any number", "limited"])

@@ -76,10 +76,12 @@ def run_pass(tokens: Tokens, counts: TopicCounts, kernel: Kernel, max_topics: in
 
     A kernel stops where the numbers for topics may run out, and goes on with more room. `counts.words` are changed.
     """
-    topics = _topics(counts, counts.n_topics + max(LEAST_ROOM, 2 * int(tokens.lengths.max(initial=1))), max_topics)
+    longest = int(tokens.lengths.max(initial=1))
+    topics = _topics(counts, counts.n_topics + max(LEAST_ROOM, 2 * longest), max_topics)
     stopped = kernel(0, topics)
     while stopped < tokens.n_sampled:
-        if topics.totals[RESUME] == 0:  # else it asks for wider tables, which it finds when it goes on
+        # where it asks for wider tables, it finds them when it goes on
+        if topics.totals[RESUME] == 0 or topics.totals[HIGH] + longest > topics.n.size:
             topics = _enlarged(topics, 2 * topics.n.size)
         stopped = kernel(stopped, topics)
     high = int(topics.totals[HIGH])
@@ -446,6 +448,9 @@ class PartiallyCollapsed(Representation):
     def restore(self, arrays: Mapping[str, NDArray], n_topics: int) -> None:
         """Take up what `arrays` returned."""
         super().restore(arrays, n_topics)
+        if self._labels is not None:
+            document = np.repeat(np.arange(self.tokens.n_sampled), np.diff(self.tokens.sampled))
+            self._labels.labels.check_allowed(self.z[: document.size], document)
         beta = arrays["beta"]
         require(beta.shape == (n_topics + 1,) and beta.dtype == np.float64, "its corpus weights do not fit")
         require(bool((beta > 0).all() and np.isclose(beta.sum(), 1.0)), "its corpus weights do not sum to one")
@@ -477,7 +482,7 @@ def draw_topics(words: WordTopics, beta: Float, sweep: Sweep, labels: LabelRows 
         parallel_kernels.draw_words(*block, words, now.eta, key, g, total)
         return total
 
-    scale = 1.0 / np.sum(sweep.engine.map(draw, blocks), axis=0)
+    scale = 1.0 / np.maximum(np.sum(sweep.engine.map(draw, blocks), axis=0), SMALLEST)
     prior = now.alpha * beta[:-1]
 
     def add_up(coef: Float, mass: Float) -> Float:
