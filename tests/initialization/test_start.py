@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from stickbreak.corpus import Corpus, planted_lda, toy_bars
 from stickbreak.corpus.tokens import rounded
+from stickbreak.exceptions import InputError
 from stickbreak.fitting.engine import Engine
 from stickbreak.initialization import (
     STARTS,
@@ -81,6 +83,20 @@ def test_lda_takes_whole_documents_that_fit_at_random_and_scales_up(corpus, monk
     np.testing.assert_allclose(make_start("lda", corpus, settings_of()).counts.sum(), corpus.n_tokens)
     monkeypatch.setattr(start, "MOST_TOKENS", 1)
     assert start.documents_that_fit(corpus, 3)[0].n_documents == 1
+
+
+def test_pseudo_counts_are_not_scaled_up_with_a_sample(corpus, monkeypatch):
+    monkeypatch.setattr(start, "MOST_TOKENS", int(corpus.n_tokens) // 3)
+    pseudo = np.zeros((corpus.n_words, 1))
+    pseudo[:2] = 50.0
+    made = make_start("lda", corpus, settings_of(pseudo=sparse.csr_array(pseudo)))
+    np.testing.assert_allclose(made.counts.sum(), corpus.n_tokens + 100.0)
+    assert (made.counts[:2, 0] >= 50.0).all()
+
+
+def test_lda_refuses_more_topics_than_can_be_numbered(corpus):
+    with pytest.raises(InputError, match=r"init is 'lda', which starts with 65536 topics at most, but there are 65537"):
+        make_start("lda", corpus, settings_of(n_topics=65537))
 
 
 def test_weights_are_rounded_without_a_bias(corpus):

@@ -21,7 +21,7 @@ from stickbreak.initialization.base import Start, StartSettings, documents, even
 from stickbreak.model.initial_topics import check_initial_topics, initial_counts
 from stickbreak.model.seeds import base_of
 from stickbreak.numerics.arrays import Float, Int
-from stickbreak.numerics.ranges import SMALLEST
+from stickbreak.numerics.ranges import MOST_TOPICS, SMALLEST
 from stickbreak.numerics.streams import stream
 from stickbreak.sparse_gibbs.chain import Chain
 from stickbreak.sparse_gibbs.priors import Priors
@@ -32,11 +32,19 @@ SMOOTHING = 4.0  # times eta in the start "lda": a topic that repeats another gi
 MOST_TOKENS = 1 << 22  # in which a start finds topics
 TOKEN_BYTES = 64.0  # of each
 FIRST_MERGES = 5  # a fifth of the sweeps is over when topics begin to merge
-MOST_TOPICS = 1000  # of a start that finds the number
+_MOST_FOUND = 1000  # topics of a start that finds the number
 
 
 def lda(corpus: Corpus, settings: StartSettings) -> Start:
-    """Start from `sweeps` passes of LDA by Gibbs sampling (docs/math (L2)), the number of topics given."""
+    """Start from `sweeps` passes of LDA by Gibbs sampling (docs/math (L2)), the number of topics given.
+
+    Raises InputError if they are more than can be numbered.
+    """
+    if settings.n_topics > MOST_TOPICS:
+        raise InputError(
+            f"init is 'lda', which starts with {MOST_TOPICS} topics at most, but there are {settings.n_topics} with "
+            "those of seeds; give a smaller n_topics, or another init."
+        )
     return _sampled(corpus, replace(settings, eta=SMOOTHING * settings.eta), settings.n_topics)
 
 
@@ -50,7 +58,7 @@ def _sampled(corpus: Corpus, settings: StartSettings, n_topics: int | None) -> S
     sample, rows = documents_that_fit(corpus, settings.seed)
     labels = settings.labels if rows is None or settings.labels is None else settings.labels.sample(rows)
     priors = Priors(np.zeros(0), settings.alpha, settings.eta, settings.pseudo)
-    most = max(settings.max_topics or MOST_TOPICS, settings.n_kept + 1)
+    most = max(settings.max_topics or _MOST_FOUND, settings.n_kept + 1)
     first = max(1, settings.sweeps // FIRST_MERGES)
     topic_settings = TopicSettings(n_topics, most, priors, ("alpha",), settings.seed, labels, None, first, splits=False)
     laps = TopicLaps(sample, topic_settings, settings.engine)
@@ -60,11 +68,11 @@ def _sampled(corpus: Corpus, settings: StartSettings, n_topics: int | None) -> S
             settings.progress(done, settings.sweeps)
         if settings.stop is not None and done < settings.sweeps and settings.stop():
             break
-    counts, a = laps.chain.mean(), laps.priors.a
+    scale = corpus.n_tokens / max(sample.n_tokens, 1e-300)
+    counts, a = np.ascontiguousarray(laps.chain.mean()) * scale, laps.priors.a
     if settings.pseudo is not None:
         counts[:, : settings.n_kept] += settings.pseudo.toarray()
-    scale = corpus.n_tokens / max(sample.n_tokens, 1e-300)
-    return largest_first(Start(np.ascontiguousarray(counts) * scale, weights_of(a)), settings.n_kept)
+    return largest_first(Start(counts, weights_of(a)), settings.n_kept)
 
 
 def near_uniform(corpus: Corpus, settings: StartSettings) -> Start:

@@ -203,6 +203,8 @@ class WordBirths(Proposals):
             return None
         if not self.waits(seed):
             assert self._fresh is not None
+            if self._fresh.n_topics > MOST_TOPICS:
+                return None
             fresh = replace(self._fresh, engine=schedule.engine)
             start = scaled(make_start("lda", corpus, fresh), state, corpus)
             names = state.next_id + np.arange(start.weights.size)
@@ -226,6 +228,8 @@ class Refinement(Proposals):
 
     def propose(self, state: Inference, schedule: Schedule, tries: int, seed: int) -> Proposal | None:
         """Return the topics after the sweeps."""
+        if state.topic_ids.size > MOST_TOPICS:
+            return None
         start = refined(state, schedule, sample(state, schedule))
         return proposal(state.model, start, state.topic_ids, state)
 

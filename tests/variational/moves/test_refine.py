@@ -9,6 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from stickbreak.corpus import Corpus
+from stickbreak.variational import words
 from stickbreak.variational.global_step import sticks_of
 from stickbreak.variational.memoized import first_lap, laps
 from stickbreak.variational.moves import (
@@ -54,6 +55,14 @@ def test_refine_mends_topics_that_mean_field_left(monkeypatch):
         _, accepted = run_move(move, state, made)
         gains.append(state.objective - without.objective if accepted else 0.0)
     assert max(gains) > 20.0
+
+
+@pytest.mark.parametrize("kind", TRIALS)
+def test_nothing_is_proposed_beyond_the_topics_that_can_be_numbered(monkeypatch, kind):
+    move = made_move(kind, fresh=5)
+    made, state, _ = before_trial(move, small_bars(0), 5, 1)
+    monkeypatch.setattr(words, "MOST_TOPICS", 4)
+    assert move.propose(state, made) is None
 
 
 def trial_candidates(move, state, *, rise, names=None):
