@@ -50,3 +50,12 @@ def test_memory_of_a_trial_is_counted(monkeypatch, no_sample):
     small(**settings, moves=("merge", "delete", "reorder")).fit(documents)
     small(**settings, schedule="stochastic").fit(documents)
     small(**settings).partial_fit(documents)
+
+
+def test_a_stream_is_advised_smaller_minibatches(monkeypatch, no_sample):
+    corpus = planted_lda(3000, 2000, n_topics=5, mean_tokens=5, seed=0)[0]
+    needed = [bytes_needed(corpus, 3, MemoryPlan(n, kept=False, sampled=False)) for n in (1, 3)]
+    for module in ("stickbreak.fitting.checks", "stickbreak.variational.checks"):
+        monkeypatch.setattr(f"{module}.memory_installed", lambda: sum(needed) / 2)
+    refused(lambda: small().partial_fit(corpus), "or smaller minibatches")
+    refused(lambda: small(schedule="stochastic").fit(corpus), "or more batches by n_batches")

@@ -92,3 +92,10 @@ def test_stream_goes_on_from_a_fit(minibatches, schedule):
     np.testing.assert_allclose(
         (model.components_ - model.eta_).sum(), kept + xi * 2 * minibatches[1].n_tokens, rtol=1e-9
     )
+
+
+def test_stream_keeps_the_eta_of_the_fit(minibatches):
+    eta = np.full(40, 0.5)
+    model = VariationalHDP(**SETTINGS, eta=eta, n_laps=2).fit(minibatches[0])
+    np.testing.assert_array_equal(model.set_params(eta=0.1).partial_fit(minibatches[1]).eta_, eta)
+    assert (model.components_ >= 0.5).all()

@@ -52,6 +52,7 @@ class MemoryPlan:
     threads: int = 1
     beside: int = 0  # topics of a second state that a move tries beside the first, in units of K
     sampled: bool = True  # Gibbs sampling finds topics in a sample of the documents
+    stream: bool = False  # whether the documents are a minibatch, which the user can make smaller
 
     @property
     def in_memory(self) -> int:
@@ -65,7 +66,7 @@ class MemoryPlan:
 
 
 def check_sizes(corpus: Corpus, n_topics: int, plan: MemoryPlan) -> None:
-    """Refuse more topics than the memory can carry; the message names what would help: files, more batches."""
+    """Refuse more topics than the memory can carry; the message names what would help."""
     needed, installed = bytes_needed(corpus, n_topics, plan), memory_installed()
     advice = "give fewer topics or fewer words"
     if needed > installed:
@@ -74,7 +75,8 @@ def check_sizes(corpus: Corpus, n_topics: int, plan: MemoryPlan) -> None:
         if in_files != plan and bytes_needed(corpus, n_topics, in_files) <= installed:
             advice += ", or a folder for scratch"
         elif smaller != in_files and bytes_needed(corpus, n_topics, smaller) <= installed:
-            advice += ", or more batches by n_batches" + (" and a folder for scratch" if in_files != plan else "")
+            smaller_visits = "smaller minibatches" if plan.stream else "more batches by n_batches"
+            advice += f", or {smaller_visits}" + (" and a folder for scratch" if in_files != plan else "")
     check_memory(n_topics, corpus.n_words, needed, advice)
 
 

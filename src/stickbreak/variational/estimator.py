@@ -342,6 +342,7 @@ class VariationalHDP(TopicEstimator, StreamingVariational):
             threads=count_jobs(self.n_jobs),
             beside=beside,
             sampled=beside > 0 or (self._finds_topics and self.init == "lda"),
+            stream=streaming,
         )
         n_topics = self.starting_topics(corpus) if self._finds_topics else n_initial_topics(self.init)
         check_sizes(corpus, n_topics + self._n_seeded, plan)
@@ -443,7 +444,8 @@ class VariationalHDP(TopicEstimator, StreamingVariational):
         self.rho_, self.omega_ = parameters.rho, parameters.omega
         values = model.hyperparameters
         self.alpha_, self.gamma_ = float(values["alpha"]), float(values["gamma"])
-        self.eta_ = float(values["eta"]) if "eta" in values else base_of(self.eta)
+        if "eta" in values:  # else it stays what the fit, or the first minibatch, was given
+            self.eta_ = float(values["eta"])
 
     def _parameters(self) -> GlobalParameters:
         """Return the global parameters of the fitted model."""
