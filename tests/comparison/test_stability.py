@@ -43,6 +43,13 @@ def test_fits_from_other_seeds_are_those_with_the_seeds_that_follow():
     assert model.random_state == 3
 
 
+def test_fits_from_other_seeds_start_from_the_same_fitted_model():
+    given = stickbreak.TopicModel(n_topics=6, n_laps=3, random_state=0).fit(CORPUS)
+    estimator = stickbreak.VariationalHDP(init=given, n_laps=2, random_state=0)
+    assert found_again(estimator.fit(CORPUS), 1, CORPUS)["found"].min() == 1
+    assert stability(estimator, CORPUS, seeds=[0, 1]).agreement.shape == (2, 2)
+
+
 def test_topics_of_noise_do_not_come_again_and_planted_ones_do():
     rng = np.random.default_rng(0)
     planted = [np.repeat(np.arange(10 * k, 10 * k + 10), 3) for k in range(3)]

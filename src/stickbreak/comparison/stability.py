@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from stickbreak.comparison.align import Alignment, align
 from stickbreak.exceptions import InputError
@@ -82,7 +82,7 @@ def stability(estimator: Any, X: Any, seeds: Iterable[int] = range(5)) -> Stabil
     if len(set(numbers)) < 2 or len(set(numbers)) < len(numbers):
         raise InputError(f"seeds is {numbers}; give at least two different seeds.")
     given = estimator() if isinstance(estimator, type) else estimator
-    models = [clone(given).set_params(random_state=seed).fit(X) for seed in numbers]
+    models = [_unfitted(given, seed).fit(X) for seed in numbers]
     n = len(models)
     agreement, pairs = np.eye(n), {}
     for i in range(n):
@@ -158,10 +158,14 @@ def _from_other_seeds(model: Any, n_fits: int, X: Any, callback: Any) -> list[An
     corpus = counted_for(model, X)
     own = model.random_state
     first = int(own) + 1 if isinstance(own, int | np.integer) else 1
-    return [
-        clone(model).set_params(random_state=seed).fit(corpus, callback=callback)
-        for seed in range(first, first + n_fits)
-    ]
+    return [_unfitted(model, seed).fit(corpus, callback=callback) for seed in range(first, first + n_fits)]
+
+
+def _unfitted(model: Any, seed: int) -> Any:
+    """Return an unfitted copy with another seed, which starts from the same fitted model where the first one does."""
+    init = getattr(model, "init", None)
+    given = {"init": init} if isinstance(init, BaseEstimator) else {}
+    return clone(model).set_params(random_state=seed, **given)
 
 
 def _table(model: Any, pairs: Sequence[Alignment]) -> pd.DataFrame:
