@@ -12,12 +12,14 @@ from tests.steered_problems import WORDS, documents, matched
 import stickbreak
 from stickbreak import VariationalHDP
 from stickbreak.corpus import Corpus
+from stickbreak.initialization import Start
 from stickbreak.likelihoods import DirichletMultinomial
 from stickbreak.model.seeds import pseudo_of
 from stickbreak.variational.documents import DocumentTopics
 from stickbreak.variational.hdp import HDP
 from stickbreak.variational.moves import Delete
 from stickbreak.variational.moves.merge import choose_pairs
+from stickbreak.variational.words import scaled
 
 SEEDS = {"space": ["a0", "a1", "b0", "b1"], "war": ["c0", "c1"]}
 MOVES: dict[str, Any] = {
@@ -140,3 +142,13 @@ def test_the_objective_of_seeded_topics_has_the_prior_of_each() -> None:
         DirichletMultinomial(0.3 + known[:, k], 5).evidence(S[:, [k]], S[:, [k]].sum(axis=0))[0] for k in range(3)
     )
     assert data - HDP.of(family, 0.5, 1.0, "surrogate", pseudo).of_pseudo == pytest.approx(own)
+
+
+def test_proposal_scales_the_tokens_of_a_sample_and_no_pseudo_counts() -> None:
+    pseudo = pseudo_of([[1]], 3, 4.0)
+    state: Any = SimpleNamespace(
+        totals=SimpleNamespace(N=np.array([24.0, 20.0])), model=SimpleNamespace(pseudo=pseudo, n_kept=1)
+    )
+    sample: Any = SimpleNamespace(n_tokens=10)
+    start = Start(np.array([[1.0, 3.0], [6.0, 0.0], [0.0, 4.0]]), np.full(2, 0.4))
+    np.testing.assert_allclose(scaled(start, state, sample).counts, [[4.0, 12.0], [12.0, 0.0], [0.0, 16.0]])

@@ -246,8 +246,15 @@ def proposal(model: Model, start: Start, names: Int, state: Inference) -> Propos
 
 
 def scaled(start: Start, state: Inference, corpus: Corpus) -> Start:
-    """Return the start with counts of all documents in the place of those of a sample."""
-    return Start(start.counts * (state.totals.N.sum() / max(corpus.n_tokens, 1e-300)), start.weights)
+    """Return the start with counts of all documents in the place of those of a sample; pseudo-counts stay."""
+    n_tokens, pseudo = state.totals.N.sum(), state.model.pseudo
+    if pseudo is not None:
+        n_tokens -= pseudo.sum()
+    scale = n_tokens / max(corpus.n_tokens, 1e-300)
+    counts = start.counts * scale
+    if pseudo is not None:
+        counts[:, : state.model.n_kept] += (1.0 - scale) * pseudo.toarray()
+    return Start(counts, start.weights)
 
 
 def refined(state: Inference, schedule: Schedule, corpus: Corpus, halves: np.random.Generator | None = None) -> Start:
