@@ -8,7 +8,7 @@ import pytest
 from sklearn.manifold import trustworthiness
 
 import stickbreak
-from stickbreak.corpus import Corpus, GroupedVectors, count_texts, write_corpus
+from stickbreak.corpus import Corpus, GroupedVectors, TextOptions, count_texts, write_corpus
 from stickbreak.exceptions import InputError
 from stickbreak.questions.document_map import document_map, placed_documents, topics_of_map
 
@@ -144,6 +144,12 @@ def test_the_same_seed_gives_the_same_topics_on_any_number_of_threads(planted, m
 def test_wrong_vectors_are_refused(planted, vectors, message):
     with pytest.raises(InputError, match=re.escape(message)):
         stickbreak.VectorTopics().fit(planted[1], vectors=vectors)
+
+
+@pytest.mark.parametrize("given", [{"text": "body"}, {"options": TextOptions()}])
+def test_a_corpus_is_not_counted_again(documents, given):
+    with pytest.raises(InputError, match="data frame"):
+        stickbreak.VectorTopics().fit(documents, **given)
 
 
 def test_what_a_model_of_vectors_cannot_do_is_refused(model, documents, planted, tmp_path):

@@ -17,6 +17,7 @@ from stickbreak.exceptions import InputError
 from stickbreak.fitting.constraints import whole
 from stickbreak.fitting.loop import Callback
 from stickbreak.model.estimator import all_or_nothing
+from stickbreak.model.input_documents import count_for_fit
 from stickbreak.model.topic_estimator import TopicEstimator
 from stickbreak.numerics.arrays import Float
 from stickbreak.prediction.words import document_blocks
@@ -180,6 +181,8 @@ class VectorTopics(TopicEstimator):
                 f"fit(X, text={_texts_beside(X)!r}, vectors={vectors!r})."
             )
         if isinstance(X, Corpus):
+            if text is not None or options is not None:
+                count_for_fit(X, text, options)  # refuses counts
             X = X if vectors is None else Corpus.from_counts(X, vectors=vectors)
         elif vectors is not None:
             X = count_texts(X, options or TextOptions(), text=text, vectors=vectors)
