@@ -66,6 +66,11 @@ def test_evaluate_leaves_words_that_are_not_scored_out_of_documents(gibbs, docum
     assert found.n_tokens == documents.counts.toarray()[:, seen].sum() < documents.n_tokens
 
 
+def test_evaluate_refuses_other_than_one_boolean_for_each_word(gibbs, documents):
+    with pytest.raises(InputError, match=r"seen has shape \(2,\), but there are \d+ words"):
+        evaluate(gibbs, documents, seen=[True, False], n_particles=3)
+
+
 def test_evaluate_scores_a_tree_without_a_table_of_its_topics(tree, documents, monkeypatch):
     expected = coherence(tree.topic_word_, documents, 5)
     monkeypatch.setattr("stickbreak.backoff_tree.estimator._MOST_NUMBERS", 20)

@@ -108,6 +108,7 @@ def test_diversity_and_exclusivity_by_hand():
     assert topic_diversity(phi, 2) == 3 / 4
     assert exclusivity(phi, 2) == pytest.approx([(0.5 + 1) / 2, (0.5 + 1) / 2])
     assert exclusivity(np.vstack([phi[0]] * 4), 3) == pytest.approx([0.25] * 4)
+    assert exclusivity([[1, 0, 0], [0.5, 0.5, 0]], 3) == pytest.approx([1 / 3, (1 / 3 + 1) / 2])
 
 
 def corpus(*rows):

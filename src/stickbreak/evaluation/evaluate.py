@@ -12,7 +12,7 @@ from stickbreak.evaluation.coherence import check_options, coherence_of_words
 from stickbreak.evaluation.measures import DIVERSITY_WORDS, diversity_of_words, mean_defined
 from stickbreak.exceptions import InputError, InvalidCorpus
 from stickbreak.model.input_documents import counted_for
-from stickbreak.prediction.completion import Completion, scored_documents
+from stickbreak.prediction.completion import Completion, scored_documents, seen_mask
 from stickbreak.prediction.left_to_right import LeftToRight
 from stickbreak.prediction.topics import FittedTopics, as_topics
 from stickbreak.prediction.word_pairs import npmi_of_words
@@ -133,7 +133,7 @@ def _only(corpus: Corpus, seen: ArrayLike | None) -> Corpus:
     """Leave words out of documents."""
     if seen is None:
         return corpus
-    counts = sparse.csr_matrix(corpus.counts.multiply(np.asarray(seen, dtype=bool)))
+    counts = sparse.csr_matrix(corpus.counts.multiply(seen_mask(seen, corpus.n_words)))
     return Corpus.from_counts(counts, corpus.vocabulary, corpus.names)
 
 

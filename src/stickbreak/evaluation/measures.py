@@ -219,7 +219,8 @@ def mean_defined(values: Float) -> float:
 def exclusivity(topic_word: ArrayLike, n_words: int = 10) -> Float:
     """Return how much the top words of each topic belong to it alone.
 
-    It is the mean over the top words of p(word | topic) / Σ p(word | other topic or this one).
+    It is the mean over the top words of p(word | topic) / Σ p(word | other topic or this one). Words that no topic has
+    are left out.
 
     Parameters
     ----------
@@ -245,8 +246,9 @@ def exclusivity(topic_word: ArrayLike, n_words: int = 10) -> Float:
     """
     phi = np.asarray(topic_word, dtype=np.float64)
     top = top_words_of_table(phi, n_words, None, least=1)
-    total = phi.sum(axis=0)
-    found: Float = (np.take_along_axis(phi, top, axis=1) / total[top]).mean(axis=1)
+    total = phi.sum(axis=0)[top]
+    share = np.divide(np.take_along_axis(phi, top, axis=1), total, out=np.zeros(top.shape), where=total > 0)
+    found: Float = share.sum(axis=1) / (total > 0).sum(axis=1)
     return found
 
 
