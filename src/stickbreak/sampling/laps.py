@@ -144,7 +144,7 @@ class GibbsLaps:
         self._labels = None if settings.labels is None else settings.labels.labels
         self._keepers = [ESTIMATES[sampling.estimate]() for _ in self.chains]
         # threads work on chains or on the documents of one: a pool that waits for itself would stand still
-        self._engine = self._engine = self._within = engine
+        self._engine = self._within = engine
         if len(seeds) > 1:
             self._within = Engine(1)
         else:

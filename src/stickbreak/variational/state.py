@@ -101,11 +101,6 @@ class SparseRows:
         """Number of rows R."""
         return self.indptr.size - 1
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the arrays."""
-        return self.indptr.nbytes + self.topic.nbytes + self.value.nbytes
-
     def dense(self) -> Float:
         """Return the table, (R, K)."""
         out = np.zeros((self.n_rows, self.n_topics))
@@ -283,12 +278,6 @@ class StoredSummary:
     def n_topics(self) -> int:
         """Number of active topics K."""
         return self.vectors.N.size
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the arrays."""
-        vectors = sum(getattr(self.vectors, name).nbytes for name in PER_TOPIC)
-        return int(self.words.nbytes + self.S.nbytes + vectors)
 
     def expanded(self) -> Summary:
         """Return the same statistics with a dense S, (W_b, K)."""
