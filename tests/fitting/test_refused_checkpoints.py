@@ -160,6 +160,10 @@ def _swap_topics(name):
         (_poke("totals.scalars", 0, 59), "totals is not of 60 documents"),
         (_poke("totals.scalars", 0, np.inf), "damaged"),
         (_replace("totals.scalars", lambda x: x[:1]), "damaged"),
+        (
+            lambda arrays, meta: arrays.update({"totals.transitions": np.zeros((1, 1))}),
+            r"totals\.transitions do not suit",
+        ),
         (lambda arrays, meta: meta.update(n_batches=2), "batch0 is not of 30"),
         (lambda arrays, meta: meta.update(n_batches=0), "number of batches"),
         (lambda arrays, meta: meta.update(n_batches="x"), "damaged"),

@@ -241,11 +241,12 @@ def _check_state(state: Inference, D: int, W: int) -> None:
     require(ids.shape == (K,) and ids.dtype == np.int64 and np.unique(ids).size == K, "its topic_ids do not fit")
     for share in (state.fresh_share, state.restart_share):
         require(0.0 <= share <= 1.0, "its shares of fresh starts and restarts are out of range")
-    _check_vectors(state.totals, "totals", D, K)
+    of_sequences = state.model.pseudo_summary(W, K).transitions is not None
+    _check_vectors(state.totals, "totals", D, K, of_sequences)
     require(is_table(state.totals.S, W, K), f"totals.S is not a finite table of {W} words and {K} topics")
     for b, (summary, documents) in enumerate(zip(state.batches, state.documents, strict=True)):
         size = D // n_batches + (b < D % n_batches)  # as make_batches cuts them
-        _check_vectors(summary.vectors, f"batch{b}", size, K)
+        _check_vectors(summary.vectors, f"batch{b}", size, K, of_sequences)
         _check_words(summary, f"batch{b}", W, K)
         documents.check(f"batch{b}", size, summary.vectors.N)
     _check_totals(state)
@@ -262,7 +263,7 @@ def _check_totals(state: Inference) -> None:
         check_sums(found, sums, f"totals.{name} is not that of its batches")
 
 
-def _check_vectors(summary: Summary, name: str, n_documents: int, K: int) -> None:
+def _check_vectors(summary: Summary, name: str, n_documents: int, K: int, of_sequences: bool) -> None:
     require(summary.n_documents == n_documents, f"{name} is not of {n_documents} documents")
     for x in PER_TOPIC:
         array = getattr(summary, x)
@@ -270,6 +271,7 @@ def _check_vectors(summary: Summary, name: str, n_documents: int, K: int) -> Non
         # what is left of a topic that has lost its tokens may be below zero by rounding
         fine = are_sums(array, signed=True) and (x != "N" or not array.size or array.min() >= -SUMS_TOLERANCE)
         require(fine, f"{name}.{x} holds a number out of its range")
+    require((summary.transitions is not None) == of_sequences, f"{name}.transitions do not suit the model")
     if summary.transitions is not None:
         fine = is_table(summary.transitions, K + 1, K) and summary.transitions.min(initial=0.0) >= -SUMS_TOLERANCE
         require(fine, f"{name}.transitions cannot be those of {K} topics")
