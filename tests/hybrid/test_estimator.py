@@ -1,5 +1,7 @@
 """`HybridHDP` as it is used: topics, streams, checkpoints, what it refuses."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from stickbreak import HybridHDP
 from stickbreak.corpus import planted_lda, toy_bars
 from stickbreak.corpus.sources import Held
 from stickbreak.hybrid.laps import StepDocuments
+from stickbreak.hybrid.state import WordTopics
 
 from .fits import SMALL
 
@@ -74,3 +77,14 @@ def test_every_step_draws_anew(corpus):
     assert first == pytest.approx(second, abs=0.1)
     at_once = StepDocuments(Held(corpus), [np.arange(3)] * 3)
     assert len({int(key) for step in (1, 2) for key in at_once.keys(0, step)}) == 6
+
+
+def test_joined_topics_of_the_same_size_keep_their_numbers():
+    corpus, _ = toy_bars(n_documents=20, seed=1)
+    model = HybridHDP(n_topics=3, init="random", n_laps=1, random_state=0).fit(corpus)
+    counts = np.zeros((corpus.n_words, 3))
+    counts[[0, 1, 2], [0, 1, 2]] = 20.0, 30.0, 10.0
+    pairs = WordTopics.from_dense(counts)
+    model._state = replace(model._state, pairs=pairs, tokens=counts.sum(axis=0), tables=np.ones(3))
+    joined = model.joined([[1, 2]])  # 20 and 10 tokens, beside the topic of 30
+    assert joined.topic_word_.argmax(axis=1).tolist() == [0, 1]

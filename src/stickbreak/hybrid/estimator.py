@@ -509,6 +509,8 @@ class HybridHDP(TopicEstimator):
         self._check_whole()
         state, shown = self._state, self._state.alive()
         column = shown[: int(to.max()) + 1]
+        # topics of the same size are shown by their columns
+        column = column[np.lexsort((column, -pooled(state.tokens[shown], to)))]
         parts = []
         for table in (state.pairs.dense(np.arange(state.n_topics)), state.tokens, state.tables):
             sums, of_all = pooled(table[shown], to), table.copy()
