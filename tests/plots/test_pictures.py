@@ -75,6 +75,9 @@ def test_documents_have_the_colour_of_the_group_of_their_largest_topic(model, co
     shown = TopicModel(n_topics=2, n_laps=2, random_state=0).fit(texts).plot.documents(texts)
     told = [text for points in shown.data for text in points.text]
     assert set(told) == {"&lt;i&gt;cat&lt;/i&gt; dog", ("dog fish " * 60)[:100].rstrip() + "…"}
+    words = [["cat", "dog"], ["sea", "fish"]] * 20
+    shown = TopicModel(n_topics=2, n_laps=2, random_state=0).fit(words).plot.documents(words)
+    assert {text for points in shown.data for text in points.text} == {"cat dog", "sea fish"}
 
 
 def test_a_vertical_line_meets_as_many_branches_as_topics_are_left(model):

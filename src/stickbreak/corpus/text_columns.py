@@ -61,6 +61,13 @@ def columns_of(frame: Any) -> list[str]:
     return [str(name) for name in (frame.columns if hasattr(frame, "columns") else frame.schema.names)]
 
 
+def text_of(given: Any) -> str:
+    """Return a text, or the words of one with blanks between them; one that is missing is empty."""
+    if isinstance(given, str):
+        return given
+    return "" if is_missing(given) else " ".join(given)
+
+
 def texts_in(X: Any) -> list[Any] | None:
     """Return the texts that X holds, with an empty text for each that is missing; None if it holds something else.
 

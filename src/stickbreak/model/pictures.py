@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from stickbreak.corpus.text_columns import texts_in
+from stickbreak.corpus.text_columns import text_of, texts_in
 from stickbreak.exceptions import InputError
 from stickbreak.fitting.checks import check_whole
 from stickbreak.plots.figures import (
@@ -187,7 +187,8 @@ class TopicPictures(Pictures):
         for finer in found.levels[1:]:
             if n_groups is not None and len(finer.names) <= max(n_groups, len(level.names)):
                 level = finer
-        told = [beginning(str((texts or corpus.document_names)[row]), _BEGINNING) for row in found.rows.tolist()]
+        names = texts or corpus.document_names
+        told = [beginning(text_of(names[row]), _BEGINNING) for row in found.rows.tolist()]
         return map_of_documents(found.positions, level.groups[found.topics], level.names, level.places, told)
 
     def hierarchy(self) -> Any:

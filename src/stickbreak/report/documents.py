@@ -13,9 +13,8 @@ import numpy as np
 import regex
 
 from stickbreak.corpus import Corpus, TextOptions
-from stickbreak.corpus.arguments import is_missing
 from stickbreak.corpus.preparing import preparation, readable
-from stickbreak.corpus.text_columns import texts_in
+from stickbreak.corpus.text_columns import text_of, texts_in
 from stickbreak.exceptions import InputError
 from stickbreak.model.input_documents import counted_for
 from stickbreak.numerics.arrays import Float, Int
@@ -150,7 +149,7 @@ def fetch_texts(texts: Texts, rows: Sequence[int], corpus: Corpus) -> dict[int, 
                 f"there are {len(every)} texts for {corpus.n_documents} documents; give one text for each document."
             )
         given = [every[row] for row in rows]
-    found = [text if isinstance(text, str) else "" if is_missing(text) else " ".join(text) for text in given]
+    found = [text_of(text) for text in given]
     return dict(zip(rows, readable(found, corpus.text_options), strict=True))
 
 
