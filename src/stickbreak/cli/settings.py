@@ -235,6 +235,6 @@ def _words_of(file: Path, limits: "ReadLimits") -> tuple[str, ...]:
     try:
         return tuple(word for line in decoded_lines(file, limits=limits) for word in line.split())
     except NotDecoded as error:
-        raise ReadError(f"--stop-words: {error.found}; save this file as UTF-8") from error
+        raise ReadError(f"--stop-words: {error.problem}; save this file as UTF-8") from error
     except ReadError as error:
         raise ReadError(f"--stop-words: {error}") from error

@@ -686,7 +686,8 @@ class TopicModel(DirichletTopics):
         self._digamma_gain += digamma_gain
         self._pseudo = None if pseudo is None else _widened(pseudo, documents.n_words)
         self.label_names_, self._document_labels, self._kept = names, None, None
-        self._labels = dict(self._labels or {})  # given anew: topics keep their numbers, whatever their words are now
+        # Topics keep their numbers, so all labels stay. A copy counts as new labels, which nothing compares with words.
+        self._labels = dict(self._labels or {})
         return self
 
     def _check_fitted_state(self) -> None:

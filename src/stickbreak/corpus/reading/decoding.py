@@ -45,12 +45,12 @@ _ALWAYS_LINES, _LEAST_OF_A_LINE = 1_000_000, 32  # a line of a packed file count
 class NotDecoded(ReadError):
     """A file is not in the encoding in which it is read."""
 
-    found = ""  # where, and what is wrong
+    problem = ""  # where, and what is wrong
 
 
-def _not_decoded(found: str, advice: str) -> NotDecoded:
-    error = NotDecoded(f"{found}; {advice}")
-    error.found = found
+def _not_decoded(problem: str, advice: str) -> NotDecoded:
+    error = NotDecoded(f"{problem}; {advice}")
+    error.problem = problem
     return error
 
 
