@@ -273,6 +273,21 @@ def sweep(documents, z, words, trees, scale, peak, key, *, at_once):
     return z, np.array(log_p)
 
 
+def placed(documents, words, trees, scale, key):
+    """Place each token given those before it in its document, the words as they are; return the leaves."""
+    z = []
+    for document in documents:
+        content = 0
+        for w in document:
+            content = _mix(content ^ (w + 1))
+        walk, here = Walk(*trees, Stream(key, content)), Document(trees[0])
+        for w in document:
+            new, _ = walk.draw(here, words[w], scale, words[w], last_level(trees[1], words[w]))
+            here.add(new)
+            z.append(new)
+    return z
+
+
 def shuffled(leaves, stream):
     """Return leaves in random order, by the random numbers of the kernel."""
     leaves = list(leaves)

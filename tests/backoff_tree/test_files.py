@@ -74,7 +74,7 @@ def test_a_job_that_is_done_twice_does_the_same_and_leaves_its_caller_alone(
     corpus: Corpus, tmp_path: Path, place: str
 ) -> None:
     sampler = after_two_passes(corpus, None if place == "memory" else tmp_path)
-    task, job, before = sampler._pass(ONE), sampler.blocks.jobs()[3], leaves_of(sampler)
+    task, job, before = sampler._work(ONE, "tree", at_once=False), sampler.blocks.jobs()[3], leaves_of(sampler)
     sent, found = pickle.dumps(task), []
     for _ in range(2):
         kept, log_p = sampled(task, job)

@@ -65,17 +65,20 @@ def tree_settings(given: Parameters) -> TreeSettings:
     # of a tree that is learned, one as large as it can become stands for it
     shape = TreeShape((MOST_FOUND,)) if learned else shape_of(given.branching, int(given.n_topics))
     alpha, eta = discounts("alpha", given.alpha, shape), discounts("eta", given.eta, shape)
+    stages = _stages(given, shape)
+    rest = int(given.n_laps) - len(stages) * int(given.stage_sweeps)
     return TreeSettings(
         shape,
         alpha,
         eta,
-        _stages(given, shape),
+        stages,
         int(given.stage_sweeps),
         tuple(given.learn),
         int(given.learn_every),
         given.updates == "serial",
         None if given.smoothing_share is None else float(given.smoothing_share),
         learned,
+        0 if learned else max(0, min(int(given.stage_sweeps), rest // 2)),
     )
 
 

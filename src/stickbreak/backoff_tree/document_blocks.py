@@ -2,7 +2,7 @@
 
 The leaves of the tokens are in memory, or in a file for each block. What is done with a block is a job. It reads the
 documents and leaves of the block, and returns what it counts, and new leaves in the place of the old ones. Blocks of a
-pass see the same trees of words, so their number changes nothing.
+pass see the same trees of words, so their number changes nothing. A fit to a large collection begins with some blocks.
 """
 
 from __future__ import annotations
@@ -71,28 +71,51 @@ class DocumentBlocks:
     """All documents in blocks, and the leaves of their tokens.
 
     `engine`: names the documents as its jobs load them. `leaves`: z of the tokens of each block, at first empty; in
-    memory, or on a disk that all workers see. `start` (D + 1,): document d has the tokens start[d] .. start[d + 1] - 1
-    of the collection. Raises InvalidCorpus if a count is not a whole number.
+    memory, or on a disk that all workers see. `n_read`: so many blocks, the first ones, are read, and the others wait;
+    all are read at first. Raises InvalidCorpus if a count is not a whole number.
     """
 
     def __init__(self, corpus: Corpus, engine: Engine, leaves: BatchStore[Int32]) -> None:
         refuse_fractions(corpus)
         lengths = corpus.document_lengths.astype(np.int64)
         self.n_words, self.leaves = corpus.n_words, leaves
-        self.start: Int = np.concatenate(([0], np.cumsum(lengths)))
-        rows, source = blocks(lengths, BLOCKS, BLOCK_TOKENS), engine.source(corpus)
-        self.edges = [0, *(last for _, last in rows)]  # of documents
-        self._sources = [source.part(slice(first, last)) for first, last in rows]
+        self._start: Int = np.concatenate(([0], np.cumsum(lengths)))  # of all documents, block by block
+        self._rows, source = blocks(lengths, BLOCKS, BLOCK_TOKENS), engine.source(corpus)
+        self._sources = [source.part(slice(first, last)) for first, last in self._rows]
+        self.n_read = len(self._rows)
+
+    def spread(self) -> None:
+        """Change the order of the blocks: the first ones, however many, are spread evenly over the collection."""
+        order = np.argsort([int(f"{number:032b}"[::-1], 2) for number in range(len(self._rows))]).tolist()
+        lengths = np.diff(self._start)
+        self._rows, self._sources = [self._rows[i] for i in order], [self._sources[i] for i in order]
+        lengths = np.concatenate([lengths[first:last] for first, last in self._rows])
+        self._start = np.concatenate(([0], np.cumsum(lengths)))
+
+    def number_for(self, n_tokens: float) -> int:
+        """Return how many of the first blocks have at least so many tokens; all, if they have fewer."""
+        ends = self._start[list(accumulate(last - first for first, last in self._rows))]
+        return min(int(np.searchsorted(ends, n_tokens)) + 1, len(self._rows))
+
+    @property
+    def edges(self) -> list[int]:
+        """The first document of each block that is read, counted as they are read, and the number of documents."""
+        return list(accumulate((last - first for first, last in self._rows[: self.n_read]), initial=0))
+
+    @property
+    def start(self) -> Int:
+        """Where documents begin, (D + 1,): document d of those read has the tokens start[d] .. start[d + 1] - 1."""
+        return self._start[: self.edges[-1] + 1]
 
     @property
     def n_tokens(self) -> int:
-        """Number of tokens N."""
+        """Number of tokens N that are read."""
         return int(self.start[-1])
 
     @property
     def sizes(self) -> list[int]:
-        """Tokens of each block."""
-        return [int(b - a) for a, b in pairwise(self.start[self.edges])]
+        """Tokens of each block that is read."""
+        return [int(b - a) for a, b in pairwise(self._start[self.edges])]
 
     def put(self, leaves: Iterable[Int32]) -> None:
         """Give the tokens of each block these leaves."""
@@ -100,19 +123,20 @@ class DocumentBlocks:
             self.leaves.put(index, self.leaves.ref(index).save(z))
 
     def jobs(self) -> list[BlockJob]:
-        """Return a job for each block."""
+        """Return a job for each block that is read."""
         return [
-            BlockJob(source, first, self.leaves.ref(index))
-            for index, (source, first) in enumerate(zip(self._sources, self.edges, strict=False))
+            BlockJob(self._sources[index], self._rows[index][0], self.leaves.ref(index)) for index in range(self.n_read)
         ]
 
     def run(
-        self, engine: Engine, work: Callable[[Shared, BlockJob], Result], shared: Shared
-    ) -> Iterator[tuple[int, list[Result]]]:
-        """Do work with every block, some at a time; yield the number of the first of these, and the results."""
-        jobs = self.jobs()
-        for first, last in _groups(self.sizes):
-            yield first, engine.run(work, jobs[first:last], shared)
+        self, engine: Engine, work: Callable[[Shared, BlockJob], tuple[Any, Result]], shared: Shared, first: int = 0
+    ) -> Iterator[Result]:
+        """Do work with the blocks from `first` on, some at a time; keep its leaves, yield what else it returns."""
+        jobs = self.jobs()[first:]
+        for begin, end in _groups(self.sizes[first:]):
+            for index, (kept, result) in enumerate(engine.run(work, jobs[begin:end], shared), start=first + begin):
+                self.leaves.put(index, kept)
+                yield result
 
     def run_summed(
         self,
@@ -128,12 +152,13 @@ class DocumentBlocks:
 
     def of_documents(self, chosen: Sequence[int] | Int) -> list[Int32]:
         """Return the leaves of the tokens of some documents."""
-        found, block, begins = list[Int32](), dict[int, Int32](), list(accumulate(self.sizes, initial=0))
+        found, block, edges = list[Int32](), dict[int, Int32](), self.edges
+        begins = self._start[edges]
         for d in chosen:
-            index = int(np.searchsorted(self.edges, d, side="right")) - 1
+            index = int(np.searchsorted(edges, d, side="right")) - 1
             if index not in block:
                 block[index] = _unpacked(self.leaves.arrays(index))
-            a, b = self.start[d : d + 2] - begins[index]
+            a, b = self._start[d : d + 2] - begins[index]
             found.append(block[index][a:b])
         return found
 
@@ -274,3 +299,15 @@ def sampled(task: SweepWork, job: BlockJob) -> tuple[Any, Float]:
         job.first, (start, word, z), words.trees, words.scale, totals, task.key, task.at_once, scratch, log_p
     )
     return job.leaves.save(z), log_p
+
+
+def placed(task: SweepWork, job: BlockJob) -> tuple[Any, None]:
+    """Place each token of a block given those before it in its document; return what is kept of the leaves.
+
+    docs/math (T19)
+    """
+    start, word = job.tokens()
+    z = np.zeros((1, word.size), np.int32)
+    scratch = Scratch.of(int(np.diff(start).max(initial=1)), task.of_words.shape)
+    document_kernels.sample_documents(0, start.size - 1, start, word, task.of_words.trees, task.key, 0, z, scratch)
+    return job.leaves.save(z[0]), None

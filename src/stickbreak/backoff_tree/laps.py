@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,9 @@ from stickbreak.fitting.loop import Callback, Lap, Packed, Stop
 from stickbreak.numerics.arrays import Float, Int32
 from stickbreak.numerics.ranges import are_discounts
 
+FIRST_TOKENS = 1 << 21  # tokens that the first passes of a tree read, at least ...
+LEAF_TOKENS = 100  # ... and for each leaf
+
 
 @dataclass(frozen=True, slots=True)
 class TreeSettings:
@@ -36,6 +40,13 @@ class TreeSettings:
     at_once: bool = False
     smoothing_share: float | None = None  # None: C is solved
     learned: bool = False  # whether `shape` only stands for one that is learned
+    first_passes: int = 0  # of the whole tree, that read a part of a large collection
+
+    def tokens_for(self, n_passes: int, n_leaves: int) -> float:
+        """Return how many tokens the pass after `n_passes` reads, at least.                         docs/math (T19)"""
+        if n_passes >= len(self.stages) * self.stage_sweeps + self.first_passes:
+            return math.inf
+        return float(max(FIRST_TOKENS, LEAF_TOKENS * n_leaves))
 
 
 class TreeLaps:
@@ -62,12 +73,16 @@ class TreeLaps:
             smoothing_share=settings.smoothing_share,
         )
         self._likelihood: dict[str, float] = {}
+        first_tokens = settings.tokens_for(0, self.sampler.shape.n_leaves)
+        if first_tokens < blocks.n_tokens:
+            blocks.spread()
+            blocks.n_read = blocks.number_for(first_tokens)
 
     @property
     def columns(self) -> Collection[str]:
         """Columns of a trace of these laps, beyond those of every trace."""
         learned = (f"{name}_likelihood" for name in self.settings.learn)
-        return ["n_leaves", "alpha", "eta", "alpha_last", "eta_last", *learned]
+        return ["n_tokens", "n_leaves", "alpha", "eta", "alpha_last", "eta_last", *learned]
 
     def begin(self, report: Callback, stop: Stop) -> None:
         """Put every token in a leaf: too short to be reported or stopped."""
@@ -83,6 +98,7 @@ class TreeLaps:
     def finish(self) -> WordCounts:
         """Return the tokens of each word at each leaf, without pseudo-tokens."""
         sampler = self.sampler
+        sampler.read(math.inf, self._engine)
         return sampler.counts(self._engine)[0] if sampler.known is None else sampler.own_counts(self._engine)
 
     def laps(self, done: int) -> Iterator[Lap]:
@@ -95,7 +111,7 @@ class TreeLaps:
                     self._likelihood[name] = learn(sampler, name, self._engine, search=sampler.settled)
                 moved |= self._reshape()
             objective = sampler.sweep(self._engine)
-            columns = {"n_leaves": float(sampler.shape.n_leaves)}
+            columns = {"n_tokens": float(sampler.blocks.n_tokens), "n_leaves": float(sampler.shape.n_leaves)}
             for name, delta in (("alpha", sampler.delta_doc), ("eta", sampler.delta_word)):
                 columns |= {name: float(delta.sum()), f"{name}_last": float(delta[-1])}
             columns |= {f"{name}_likelihood": value for name, value in self._likelihood.items()}
@@ -106,6 +122,8 @@ class TreeLaps:
         sampler, settings = self.sampler, self.settings
         stage = sampler.n_passes // settings.stage_sweeps
         wanted = settings.stages[stage] if stage < len(settings.stages) else settings.shape.depth
+        n_leaves = max(settings.shape.cut(wanted).n_leaves, sampler.shape.n_leaves)
+        sampler.read(settings.tokens_for(sampler.n_passes, n_leaves), self._engine)
         grown = False
         while sampler.shape.depth < wanted:
             h = sampler.shape.depth
@@ -127,6 +145,7 @@ class TreeLaps:
         values: dict[str, Any] = {
             "n_passes": sampler.n_passes,
             "branching": sampler.shape.as_values,
+            "n_blocks": len(leaves),
             "likelihood": dict(self._likelihood),
         }
         return arrays, values
@@ -143,6 +162,9 @@ class TreeLaps:
         sampler.shape, sampler.n_passes = shape, whole_number("n_passes", values["n_passes"])
         sampler.settled = sampler.n_passes > 0
         sampler.delta_doc, sampler.delta_word = arrays["delta_doc"], arrays["delta_word"]
+        n_read = whole_number("n_blocks", values["n_blocks"])
+        require(0 < n_read <= sampler.blocks.number_for(math.inf), "its blocks are not those of these documents")
+        sampler.blocks.n_read = n_read
         sampler.blocks.put(
             _checked(arrays[f"z.{block}"], size, shape) for block, size in enumerate(sampler.blocks.sizes)
         )

@@ -11,7 +11,15 @@ from stickbreak.backoff_tree.discounts import (
     sample_of_groups,
     word_likelihood,
 )
-from stickbreak.backoff_tree.document_blocks import DocumentBlocks, SweepWork, WordTrees, count_tokens, merged, sampled
+from stickbreak.backoff_tree.document_blocks import (
+    DocumentBlocks,
+    SweepWork,
+    WordTrees,
+    count_tokens,
+    merged,
+    placed,
+    sampled,
+)
 from stickbreak.backoff_tree.seeds import KnownWords
 from stickbreak.backoff_tree.shape import Shape
 from stickbreak.backoff_tree.state import Backoff, Discounts, Totals, WordCounts, solve_backoff
@@ -58,7 +66,7 @@ class TreeSampler:
         self._counted: tuple[WordCounts, Totals] | None = None
 
     def begin(self) -> None:
-        """Put every token at a leaf at random, or at that of a seed."""
+        """Put every token that is read at a leaf at random, or at that of a seed."""
         rng, L = np.random.Generator(np.random.Philox(key=int(key_of(self.seed, 0, "leaves")))), self.shape.n_leaves
         if self.known is None:
             self.blocks.put(rng.integers(L, size=size, dtype=np.int32) for size in self.blocks.sizes)
@@ -104,25 +112,32 @@ class TreeSampler:
     def sweep(self, engine: Engine) -> float:
         """Sample all tokens once; return the mean log probability of a word given all other tokens, before its draw."""
         self.n_passes += 1
-        task = self._pass(engine)
+        task = self._work(engine, "tree", at_once=self.at_once)
         self.recount()  # the trees of the pass alone hold these counts now
-        log_p = []
         # each draw of a serial pass changes the trees for the next: that is one thread's work
-        for first, found in self.blocks.run(_ALONE if self.at_once else engine, sampled, task):
-            for index, (kept, of_documents) in enumerate(found, start=first):
-                self.blocks.leaves.put(index, kept)
-                log_p.append(of_documents)
+        log_p = list(self.blocks.run(_ALONE if self.at_once else engine, sampled, task))
         self.settled = True
         return float(np.concatenate(log_p).sum() / self.blocks.n_tokens)
 
-    def _pass(self, engine: Engine) -> SweepWork:
-        """Return what the jobs of the next pass share: trees made of the leaves, so drift of rounding ends here."""
+    def read(self, n_tokens: float, engine: Engine) -> None:
+        """Go on with at least so many tokens; those that join are placed by the trees of the words.  docs/math (T19)"""
+        before, number = self.blocks.n_read, self.blocks.number_for(n_tokens)
+        if number <= before:
+            return
+        task = self._work(engine, "place", at_once=False)
+        self.recount()
+        self.blocks.n_read = number
+        for _ in self.blocks.run(engine, placed, task, before):
+            pass
+
+    def _work(self, engine: Engine, purpose: str, *, at_once: bool) -> SweepWork:
+        """Return what the jobs of a pass share: trees made of the leaves, so drift of rounding ends here."""
         (counts, totals), backoff, shape = self.counts(engine), self.solve(engine), self.shape
-        room = np.minimum(totals.of_word, shape.n_leaves) if self.at_once else None
+        room = np.minimum(totals.of_word, shape.n_leaves) if at_once else None
         discounts = self.of_documents(), self.of_words()
         trees = WordTrees.of(counts, shape, discounts, backoff.scale, engine, room=room)
-        key = key_of(self.seed, self.n_passes, "tree")
-        return SweepWork(trees, backoff.peak, int(totals.of_word.sum()), key, self.at_once)
+        key = key_of(self.seed, self.n_passes, purpose)
+        return SweepWork(trees, backoff.peak, int(totals.of_word.sum()), key, at_once)
 
     def expand(self, shape: Shape, delta_doc: float, delta_word: float, most: float) -> None:
         """Make leaves nodes of a tree with a level more; their tokens go to leaves below at random.     docs/math (T9)
