@@ -32,7 +32,7 @@ FAMILIES: dict[str, tuple[Callable[..., Any], Record]] = {
     ),
     "hybrid": (stickbreak.HybridHDP, {"batch_size": 1000, "batches_at_once": 8, "init": "random"}),
     "gibbs": (stickbreak.GibbsHDP, {"representation": "partially-collapsed", "init": "random", "burn_in": 0}),
-    "tree": (stickbreak.BackoffTreeTopics, {}),
+    "tree": (stickbreak.BackoffTreeTopics, {"stages": (), "stage_sweeps": 1}),  # one pass over a part
 }
 SETUPS: dict[str, Record] = {
     "1 thread": {"threads": 1},

@@ -273,14 +273,14 @@ def sweep(documents, z, words, trees, scale, peak, key, *, at_once):
     return z, np.array(log_p)
 
 
-def placed(documents, words, trees, scale, key):
-    """Place each token given those before it in its document, the words as they are; return the leaves."""
+def placed(documents, first, words, trees, scale, key):
+    """Place each token given those before it in its document, the words as they are; return the leaves.
+
+    `first` is the number of the first of these documents in the collection.
+    """
     z = []
-    for document in documents:
-        content = 0
-        for w in document:
-            content = _mix(content ^ (w + 1))
-        walk, here = Walk(*trees, Stream(key, content)), Document(trees[0])
+    for d, document in enumerate(documents, start=first):
+        walk, here = Walk(*trees, Stream(key, d)), Document(trees[0])
         for w in document:
             new, _ = walk.draw(here, words[w], scale, words[w], last_level(trees[1], words[w]))
             here.add(new)

@@ -15,6 +15,7 @@ from stickbreak.backoff_tree.checks import tree_settings
 from stickbreak.backoff_tree.sampler import TreeSampler
 from stickbreak.backoff_tree.shape import TreeShape
 from stickbreak.corpus import Corpus, planted_lda
+from stickbreak.exceptions import InputError
 from stickbreak.numerics.streams import key_of
 
 from .fits import assert_same
@@ -57,9 +58,21 @@ def test_twin_places_the_same_leaves(corpus: Corpus) -> None:
     scale = sampler.solve(ONE).scale
     sampler.read(math.inf, ONE)
     trees = Tree((2, 3), [0.2, 0.3]), Tree((2, 3), [0.3, 0.1])
-    expected = placed(documents[n_documents:], of_words, trees, scale, int(key_of(5, 1, "place")))
+    expected = placed(documents[n_documents:], n_documents, of_words, trees, scale, int(key_of(5, 1, "place")))
     np.testing.assert_array_equal(leaves_of(sampler), np.concatenate([before, expected]))
     assert counters(tokens, leaves_of(sampler)) == counts_of(sampler, corpus.n_words)
+
+
+def test_copies_of_a_document_are_placed_apart() -> None:
+    counts = np.zeros((400, 3), dtype=int)
+    counts[:, 0] = 1
+    counts[:100, 1] = counts[100:200, 2] = 3
+    blocks = blocks_of(Corpus.from_counts(counts))
+    sampler = TreeSampler(blocks, TreeShape((2, 3)), [0.2, 0.3], [0.3, 0.1], 5, at_once=False)
+    blocks.n_read = blocks.number_for(800)
+    sampler.begin()
+    sampler.read(math.inf, ONE)
+    assert np.bincount(leaves_of(sampler)[-200:], minlength=6).max() < 100
 
 
 def counts_of(sampler: TreeSampler, n_words: int) -> list[Counter[int]]:
@@ -119,6 +132,30 @@ def test_a_fit_goes_on_from_every_pass(corpus: Corpus, tmp_path: Path, lap: int)
         BackoffTreeTopics(**SETTINGS).fit(corpus, checkpoint=tmp_path / "c", callback=cut)
     resumed = BackoffTreeTopics(**SETTINGS).fit(corpus, checkpoint=tmp_path / "c", resume=True)
     assert_same(resumed, BackoffTreeTopics(**SETTINGS).fit(corpus))
+
+
+def test_a_short_fit_does_not_go_on_with_more_passes_over_a_part(corpus: Corpus, tmp_path: Path) -> None:
+    few = {**SETTINGS, "stages": (), "n_laps": 2}
+    BackoffTreeTopics(**few).fit(corpus, checkpoint=tmp_path / "c")
+    with pytest.raises(InputError, match="differs in its stages"):
+        BackoffTreeTopics(**{**few, "n_laps": 5}).fit(corpus, checkpoint=tmp_path / "c", resume=True)
+    enough = {**few, "n_laps": 5}
+    BackoffTreeTopics(**enough).fit(corpus, checkpoint=tmp_path / "d")
+    longer = BackoffTreeTopics(**{**few, "n_laps": 9}).fit(corpus, checkpoint=tmp_path / "d", resume=True)
+    assert_same(longer, BackoffTreeTopics(**{**few, "n_laps": 9}).fit(corpus))
+
+
+def test_a_collection_that_is_read_whole_goes_on_with_more_passes(corpus: Corpus, tmp_path: Path) -> None:
+    few = {**SETTINGS, "branching": (8, 9), "stages": (), "n_laps": 2}  # 72 leaves of 50 tokens are more than all
+    BackoffTreeTopics(**few).fit(corpus, checkpoint=tmp_path / "c")
+    longer = BackoffTreeTopics(**{**few, "n_laps": 5}).fit(corpus, checkpoint=tmp_path / "c", resume=True)
+    assert (longer.trace_["n_tokens"] == corpus.n_tokens).all()
+
+
+def test_passes_over_all_are_those_that_a_fit_makes(corpus: Corpus) -> None:
+    model = BackoffTreeTopics(**SETTINGS).fit(corpus)
+    expected = model.trace_["n_tokens"].sum() / corpus.n_tokens
+    assert model._passes_over_all(corpus) == pytest.approx(expected, abs=4 * 300 / corpus.n_tokens)
 
 
 def test_a_fit_that_is_stopped_early_has_all_tokens(corpus: Corpus) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import stickbreak
 from stickbreak import BackoffTreeTopics
-from stickbreak.backoff_tree import document_blocks
+from stickbreak.backoff_tree import document_blocks, laps
 from stickbreak.corpus import Corpus, open_corpus, planted_lda, write_corpus
 from stickbreak.fitting import cluster as fitting_cluster
 
@@ -39,13 +39,16 @@ def model(corpus: Corpus) -> BackoffTreeTopics:
 
 
 def test_two_processes_have_the_bits_of_one_and_one_is_killed(
-    own_client: Any, corpus: Corpus, model: BackoffTreeTopics, tmp_path: Path
+    own_client: Any, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(laps, "FIRST_TOKENS", 700)
+    model = BackoffTreeTopics(**SETTINGS).fit(corpus)
+    assert model.trace_["n_tokens"][0] < corpus.n_tokens
     write_corpus(corpus, tmp_path / "corpus")
     scratch, victims = tmp_path / "scratch", list[int]()
 
     def kill(event: dict[str, Any]) -> None:
-        if event.get("lap") == 2:
+        if event.get("lap") == 3:  # before the other documents join
             victims.append(next(iter(own_client.run(os.getpid).values())))
             os.kill(victims[-1], signal.SIGKILL)
 

@@ -94,7 +94,7 @@ def check_sizes(corpus: Corpus, settings: TreeSettings, *, blocks: int, in_files
     files.
     """
     shape, N = settings.shape, float(corpus.n_tokens)
-    n_first = shape.cut(min((*settings.stages, shape.depth))).n_leaves
+    n_first = settings.first_shape.n_leaves
     words = ENTRY_BYTES * min(N, float(corpus.n_words) * n_first) + LEAF_BYTES * shape.n_leaves + shape.table_bytes
     words += DOCUMENT_BYTES * corpus.n_documents
     what = f"a fit of {N:.12g} tokens to a tree of {shape.n_leaves:,} leaves"

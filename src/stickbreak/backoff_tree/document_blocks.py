@@ -92,10 +92,15 @@ class DocumentBlocks:
         lengths = np.concatenate([lengths[first:last] for first, last in self._rows])
         self._start = np.concatenate(([0], np.cumsum(lengths)))
 
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks, read or not."""
+        return len(self._rows)
+
     def number_for(self, n_tokens: float) -> int:
         """Return how many of the first blocks have at least so many tokens; all, if they have fewer."""
         ends = self._start[list(accumulate(last - first for first, last in self._rows))]
-        return min(int(np.searchsorted(ends, n_tokens)) + 1, len(self._rows))
+        return min(int(np.searchsorted(ends, n_tokens)) + 1, self.n_blocks)
 
     @property
     def edges(self) -> list[int]:
@@ -130,13 +135,14 @@ class DocumentBlocks:
 
     def run(
         self, engine: Engine, work: Callable[[Shared, BlockJob], tuple[Any, Result]], shared: Shared, first: int = 0
-    ) -> Iterator[Result]:
-        """Do work with the blocks from `first` on, some at a time; keep its leaves, yield what else it returns."""
-        jobs = self.jobs()[first:]
+    ) -> list[Result]:
+        """Do work with the blocks from `first` on, some at a time; keep its leaves, return what else it returns."""
+        jobs, results = self.jobs()[first:], list[Result]()
         for begin, end in _groups(self.sizes[first:]):
             for index, (kept, result) in enumerate(engine.run(work, jobs[begin:end], shared), start=first + begin):
                 self.leaves.put(index, kept)
-                yield result
+                results.append(result)
+        return results
 
     def run_summed(
         self,
@@ -145,7 +151,7 @@ class DocumentBlocks:
         shared: Shared,
         add: Callable[[Sequence[Part]], Part],
     ) -> Iterator[list[Part]]:
-        """Do work with every block, some at a time; yield parts that add up to theirs."""
+        """Do work with every block that is read, some at a time; yield parts that add up to theirs."""
         jobs = self.jobs()
         for first, last in _groups(self.sizes):
             yield engine.run_summed(work, jobs[first:last], shared, add)
@@ -279,7 +285,7 @@ class SweepWork:
 
     of_words: WordTrees
     peak: float  # C of (T6)
-    n_tokens: int  # N of the whole collection, with pseudo-tokens
+    n_tokens: int  # N of what is read, with pseudo-tokens
     key: np.uint64
     at_once: bool = False  # whether each draw changes the trees of the words
 
@@ -309,5 +315,7 @@ def placed(task: SweepWork, job: BlockJob) -> tuple[Any, None]:
     start, word = job.tokens()
     z = np.zeros((1, word.size), np.int32)
     scratch = Scratch.of(int(np.diff(start).max(initial=1)), task.of_words.shape)
-    document_kernels.sample_documents(0, start.size - 1, start, word, task.of_words.trees, task.key, 0, z, scratch)
+    document_kernels.sample_documents(
+        0, start.size - 1, start, word, task.of_words.trees, task.key, job.first, 0, z, scratch
+    )
     return job.leaves.save(z[0]), None

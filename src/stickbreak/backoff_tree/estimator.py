@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from stickbreak.backoff_tree.checks import check_parameters, check_sizes, checked_leaves, tree_settings
 from stickbreak.backoff_tree.document_blocks import DocumentBlocks, check_counts, leaves_in
-from stickbreak.backoff_tree.laps import FIRST_TOKENS, TreeLaps
+from stickbreak.backoff_tree.laps import TreeLaps
 from stickbreak.backoff_tree.learned import LearnedTreeLaps
 from stickbreak.backoff_tree.model import TreeModel, TreeRule
 from stickbreak.backoff_tree.nodes import TopicNode, paths_of_words, tree_of
@@ -90,15 +90,15 @@ class BackoffTreeTopics(TopicEstimator):
     learn_every : int, default=5
         Number of sweeps between two searches for the learned discounts.
     n_laps : int, default=100
-        Maximum number of passes over the data. A pass ("lap" in names) is one sweep over all tokens. Of more than two
-        million tokens the first passes read a part (docs/math (T19)). The fit does all of them unless you interrupt it.
+        Maximum number of passes over the data. A pass ("lap" in names) is one sweep over all tokens, or at first over
+        those of a part of a large collection (docs/math (T19)). The fit does all of them unless you interrupt it.
     stages : sequence of int or None, default=None
         Numbers of levels of the coarser trees to begin with. With (3, 5), for example, the fit begins with the first 3
         levels, goes on with 5, and ends with all. The tokens of a leaf go to its new children at random. None: the tree
         grows a level at a time, in at most half of the passes. (): it begins with all levels.
     stage_sweeps : int, default=10
-        Number of sweeps of each coarser tree, and of the whole tree with a part of a large collection, which takes at
-        most half of the sweeps of the whole tree.
+        Number of sweeps of each coarser tree. The whole tree makes as many with a part of a large collection, but at
+        most half of its sweeps.
     updates : {"parallel", "serial"}, default="parallel"
         Whether the trees of the words change during a sweep. "parallel": they stay as they were, except for the token
         that is sampled, so that threads or the workers of a cluster sample blocks of documents at the same time;
@@ -155,8 +155,9 @@ class BackoffTreeTopics(TopicEstimator):
         Mean log probability of a word given all other tokens and their leaves, in the last sweep, in nats.
     trace_ : dict of ndarray of shape (n_laps_,)
         One entry for each pass: "lap" (its number), "objective", "n_topics", "seconds", "moved" (whether the tree
-        grew or changed its shape), "n_tokens" (that the pass read), "n_leaves", "alpha", "eta" (sums of the discounts),
-        "alpha_last", "eta_last" (discounts of the last level). For what is learned also "alpha_likelihood",
+        grew or changed its shape), "n_tokens" (that the pass read: compare "objective" and "n_topics" of passes with
+        the same number), "n_leaves", "alpha", "eta" (sums of the discounts), "alpha_last", "eta_last" (discounts of
+        the last level). For what is learned also "alpha_likelihood",
         "eta_likelihood": the log-likelihood of the leaves that is maximised, in nats per token of a sample, at the last
         search. A search takes place every `learn_every` sweeps, except while leaves are at random: before the first
         sweep, and before the first sweep with a new level.
@@ -316,11 +317,14 @@ class BackoffTreeTopics(TopicEstimator):
             return LearnedTreeLaps(documents, blocks, settings, seed, engine, self.scratch)
         return TreeLaps(blocks, settings, seed, engine, self._known(documents, settings.shape))
 
+    def _passes_over_all(self, documents: Corpus) -> float:
+        return tree_settings(self).passes_over_all(int(self.n_laps), float(documents.n_tokens))
+
     def _settled(self, documents: Corpus) -> dict[str, Any]:
-        """Return the stages: those of a short fit are fewer, and a longer one does not go on from it."""
+        """Return the stages, and the passes over a part: no longer fit goes on from a short one, which has fewer."""
         settings = tree_settings(self)
-        first_passes = settings.first_passes if documents.n_tokens > FIRST_TOKENS else 0
-        return {"stages": list(settings.stages), "first_passes": first_passes}
+        part_passes = [settings.part_passes] if settings.begins_with_part(documents.n_tokens) else []
+        return {"stages": [*settings.stages, *part_passes]}
 
     def _known(self, documents: Corpus, shape: Shape) -> KnownWords | None:
         """Return what seeds say of a fit to documents."""

@@ -22,8 +22,8 @@ from stickbreak.fitting.loop import Callback, Lap, Packed, Stop
 from stickbreak.numerics.arrays import Float, Int32
 from stickbreak.numerics.ranges import are_discounts
 
-FIRST_TOKENS = 1 << 21  # tokens that the first passes of a tree read, at least ...
-LEAF_TOKENS = 100  # ... and for each leaf
+FIRST_TOKENS = 1 << 21  # tokens of the part of a large collection that the first passes read, at least, ...
+LEAF_TOKENS = 100  # ... or as many for each leaf, if that is more
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +40,29 @@ class TreeSettings:
     at_once: bool = False
     smoothing_share: float | None = None  # None: C is solved
     learned: bool = False  # whether `shape` only stands for one that is learned
-    first_passes: int = 0  # of the whole tree, that read a part of a large collection
+    part_passes: int = 0  # of the whole tree, that read a part of a large collection
+
+    @property
+    def first_shape(self) -> Shape:
+        """The tree of the first pass."""
+        return self.shape.cut(min((*self.stages, self.shape.depth)))
 
     def tokens_for(self, n_passes: int, n_leaves: int) -> float:
-        """Return how many tokens the pass after `n_passes` reads, at least.                         docs/math (T19)"""
-        if n_passes >= len(self.stages) * self.stage_sweeps + self.first_passes:
+        """Return how many tokens the pass after `n_passes` reads, at least; infinity: all.          docs/math (T19)"""
+        if n_passes >= len(self.stages) * self.stage_sweeps + self.part_passes:
             return math.inf
         return float(max(FIRST_TOKENS, LEAF_TOKENS * n_leaves))
+
+    def passes_over_all(self, n_laps: int, n_tokens: float) -> float:
+        """Return how many passes over all of so many tokens the passes of a fit come to."""
+        levels = [depth for depth in self.stages for _ in range(self.stage_sweeps)]
+        levels += [self.shape.depth] * (n_laps - len(levels))
+        parts = [self.tokens_for(done, self.shape.cut(depth).n_leaves) for done, depth in enumerate(levels)]
+        return sum(min(1.0, part / n_tokens) for part in parts)
+
+    def begins_with_part(self, n_tokens: float) -> bool:
+        """Whether the first pass reads a part of so many tokens."""
+        return self.tokens_for(0, self.first_shape.n_leaves) < n_tokens
 
 
 class TreeLaps:
@@ -61,22 +77,21 @@ class TreeLaps:
         self, blocks: DocumentBlocks, settings: TreeSettings, seed: int, engine: Engine, known: KnownWords | None = None
     ) -> None:
         self.settings, self._engine = settings, engine
-        depth = min((*settings.stages, settings.shape.depth))
+        shape = settings.first_shape
         self.sampler = TreeSampler(
             blocks,
-            settings.shape.cut(depth),
-            settings.delta_doc[:depth],
-            settings.delta_word[:depth],
+            shape,
+            settings.delta_doc[: shape.depth],
+            settings.delta_word[: shape.depth],
             seed,
             at_once=settings.at_once,
             known=known,
             smoothing_share=settings.smoothing_share,
         )
         self._likelihood: dict[str, float] = {}
-        first_tokens = settings.tokens_for(0, self.sampler.shape.n_leaves)
-        if first_tokens < blocks.n_tokens:
+        if settings.begins_with_part(blocks.n_tokens):
             blocks.spread()
-            blocks.n_read = blocks.number_for(first_tokens)
+            blocks.n_read = blocks.number_for(settings.tokens_for(0, shape.n_leaves))
 
     @property
     def columns(self) -> Collection[str]:
@@ -118,12 +133,13 @@ class TreeLaps:
             yield Lap(objective, sampler.n_used(self._engine), moved, columns)
 
     def _grow(self) -> bool:
-        """Go on to the stage that the next pass belongs to; return whether the tree has grown."""
+        """Go on to the documents and levels of the next pass; return whether the tree has grown."""
         sampler, settings = self.sampler, self.settings
         stage = sampler.n_passes // settings.stage_sweeps
         wanted = settings.stages[stage] if stage < len(settings.stages) else settings.shape.depth
-        n_leaves = max(settings.shape.cut(wanted).n_leaves, sampler.shape.n_leaves)
-        sampler.read(settings.tokens_for(sampler.n_passes, n_leaves), self._engine)
+        if sampler.blocks.n_read < sampler.blocks.n_blocks:
+            n_leaves = max(settings.shape.cut(wanted).n_leaves, sampler.shape.n_leaves)
+            sampler.read(settings.tokens_for(sampler.n_passes, n_leaves), self._engine)
         grown = False
         while sampler.shape.depth < wanted:
             h = sampler.shape.depth
@@ -163,7 +179,7 @@ class TreeLaps:
         sampler.settled = sampler.n_passes > 0
         sampler.delta_doc, sampler.delta_word = arrays["delta_doc"], arrays["delta_word"]
         n_read = whole_number("n_blocks", values["n_blocks"])
-        require(0 < n_read <= sampler.blocks.number_for(math.inf), "its blocks are not those of these documents")
+        require(0 < n_read <= sampler.blocks.n_blocks, "its blocks are not those of these documents")
         sampler.blocks.n_read = n_read
         sampler.blocks.put(
             _checked(arrays[f"z.{block}"], size, shape) for block, size in enumerate(sampler.blocks.sizes)

@@ -126,7 +126,7 @@ class TreeModel:
         def work(part: tuple[int, int]) -> None:
             scratch = Scratch.of(int(tokens.lengths[part[0] : part[1]].max(initial=1)), self.shape)
             document_kernels.sample_documents(
-                *part, tokens.start, tokens.word, self.trees, key, N_BURN, samples, scratch
+                *part, tokens.start, tokens.word, self.trees, key, -1, N_BURN, samples, scratch
             )
 
         engine.map(work, shards(tokens.lengths, _SHARD_TOKENS))

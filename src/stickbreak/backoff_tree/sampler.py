@@ -110,12 +110,15 @@ class TreeSampler:
         return Discounts.of(self.delta_word, self.shape)
 
     def sweep(self, engine: Engine) -> float:
-        """Sample all tokens once; return the mean log probability of a word given all other tokens, before its draw."""
+        """Sample all tokens that are read; return the mean log probability of each word given all others.
+
+        It is that before the draw of its token.
+        """
         self.n_passes += 1
         task = self._work(engine, "tree", at_once=self.at_once)
         self.recount()  # the trees of the pass alone hold these counts now
         # each draw of a serial pass changes the trees for the next: that is one thread's work
-        log_p = list(self.blocks.run(_ALONE if self.at_once else engine, sampled, task))
+        log_p = self.blocks.run(_ALONE if self.at_once else engine, sampled, task)
         self.settled = True
         return float(np.concatenate(log_p).sum() / self.blocks.n_tokens)
 
@@ -127,8 +130,7 @@ class TreeSampler:
         task = self._work(engine, "place", at_once=False)
         self.recount()
         self.blocks.n_read = number
-        for _ in self.blocks.run(engine, placed, task, before):
-            pass
+        self.blocks.run(engine, placed, task, before)
 
     def _work(self, engine: Engine, purpose: str, *, at_once: bool) -> SweepWork:
         """Return what the jobs of a pass share: trees made of the leaves, so drift of rounding ends here."""

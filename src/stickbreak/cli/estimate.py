@@ -138,6 +138,7 @@ def print_estimate(
     model, first, a_pass = _timed(job, sample)
     all_passes = int(job.estimator().get_params()["n_laps"])
     passes = min(USUAL_PASSES, all_passes) if default else all_passes
+    over_all = passes if default else job.estimator()._passes_over_all(whole)
     joining = _seconds(lambda: train.find_path(model)) if job.joins and model.joins_topics else 0.0
     report = 0.0
     if job.report is not None:
@@ -153,7 +154,7 @@ def print_estimate(
         passes,
         PROGRAM + max(asked, default=0.0),
         seconds_read,
-        times * (first + a_pass * growth**0.5 * max(1, passes * LATER - 1)),
+        times * (first + a_pass * growth**0.5 * max(1, over_all * LATER - 1)),
         joining * growth**2,
         report,
     )

@@ -162,6 +162,10 @@ class Estimator(BaseEstimator):
     def _check_documents(self, documents: Any) -> None:
         """Refuse what no fit could make sense of."""
 
+    def _passes_over_all(self, documents: Any) -> float:
+        """Return how many passes over all documents the passes of a fit come to."""
+        return float(self.n_laps)
+
     @abstractmethod
     def _laps(self, documents: Any, seed: int, engine: Engine) -> Laps:
         """Put the algorithm together with the documents."""

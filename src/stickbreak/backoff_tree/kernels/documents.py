@@ -96,7 +96,7 @@ def sweep_documents(first, tokens, trees, scale, totals, key, at_once, scratch, 
     `tokens`: where each document begins, and word and leaf of each token; `first` is the number of the first document.
     Words stay as they were at the beginning of the pass, but for the token that is sampled; with `at_once` every draw
     changes them. log_p (D,) takes the log probability of each document's words, each given all other tokens. `totals`
-    are N of the whole collection, and C of (T6).
+    are N of all documents that are read, and C of (T6).
     """
     (doc_start, word, z), scale, log_p = borrowed(tokens), borrowed(scale), borrowed(log_p)
     trees, scratch = borrowed(trees), borrowed(scratch)
@@ -154,20 +154,24 @@ def entry_of(z, a, trees, word):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def sample_documents(first, last, doc_start, word, trees, key, n_burn, samples, scratch):
-    """Sample the leaves of documents first .. last - 1, the words fixed.                            docs/math (T10)
+def sample_documents(first, last, doc_start, word, trees, key, begin, n_burn, samples, scratch):
+    """Sample the leaves of documents first .. last - 1, the words fixed.                     docs/math (T10), (T19)
 
     Each token is placed given those before it, then all are sampled again pass by pass; passes after the first n_burn
-    go to `samples` (passes, N). The random numbers of a document come from its words, not from its place.
+    go to `samples` (passes, N). `begin`: -1, and the random numbers of a document come from its words, not from its
+    place; or the number of document 0 in the collection, from which they come then.
     """
     doc_start, word, samples = borrowed((doc_start, word, samples))
     trees, scratch = borrowed(trees), borrowed(scratch)
     node, path, trail, finder = scratch.node, scratch.path, scratch.trail, trees.finder
     for d in range(first, last):
-        content = np.uint64(0)
-        for i in range(doc_start[d], doc_start[d + 1]):
-            content = mix(content ^ np.uint64(word[i] + 1))
-        open_stream(scratch.rng, key, content)
+        name = np.uint64(0)
+        if begin >= 0:
+            name = np.uint64(begin + d)
+        else:
+            for i in range(doc_start[d], doc_start[d + 1]):
+                name = mix(name ^ np.uint64(word[i] + 1))
+        open_stream(scratch.rng, key, name)
         z = samples[0]
         clear_document(node, doc_start[d + 1] - doc_start[d], trees.below.shape[0] - 1)
         for sweep in range(n_burn + samples.shape[0]):
