@@ -71,8 +71,8 @@ class DocumentBlocks:
     """All documents in blocks, and the leaves of their tokens.
 
     `engine`: names the documents as its jobs load them. `leaves`: z of the tokens of each block, at first empty; in
-    memory, or on a disk that all workers see. `n_read`: so many blocks, the first ones, are read, and the others wait;
-    all are read at first. Raises InvalidCorpus if a count is not a whole number.
+    memory, or on a disk that all workers see. `n_read`: the number of blocks that are read, from the first on; all,
+    unless it is set. Raises InvalidCorpus if a count is not a whole number.
     """
 
     def __init__(self, corpus: Corpus, engine: Engine, leaves: BatchStore[Int32]) -> None:
@@ -85,7 +85,7 @@ class DocumentBlocks:
         self.n_read = len(self._rows)
 
     def spread(self) -> None:
-        """Change the order of the blocks: the first ones, however many, are spread evenly over the collection."""
+        """Change the order of the blocks, so that any number of first ones is spread evenly over the collection."""
         order = np.argsort([int(f"{number:032b}"[::-1], 2) for number in range(len(self._rows))]).tolist()
         lengths = np.diff(self._start)
         self._rows, self._sources = [self._rows[i] for i in order], [self._sources[i] for i in order]
@@ -98,7 +98,7 @@ class DocumentBlocks:
         return len(self._rows)
 
     def number_for(self, n_tokens: float) -> int:
-        """Return how many of the first blocks have at least so many tokens; all, if they have fewer."""
+        """Return the number of blocks to read for `n_tokens` tokens or more; all blocks if there are fewer tokens."""
         ends = self._start[list(accumulate(last - first for first, last in self._rows))]
         return min(int(np.searchsorted(ends, n_tokens)) + 1, self.n_blocks)
 
@@ -308,9 +308,9 @@ def sampled(task: SweepWork, job: BlockJob) -> tuple[Any, Float]:
 
 
 def placed(task: SweepWork, job: BlockJob) -> tuple[Any, None]:
-    """Place each token of a block given those before it in its document; return what is kept of the leaves.
+    """Place each token of a block given those before it in its document.                           docs/math (T19)
 
-    docs/math (T19)
+    Return what is kept of the leaves.
     """
     start, word = job.tokens()
     z = np.zeros((1, word.size), np.int32)

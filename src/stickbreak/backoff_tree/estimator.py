@@ -157,10 +157,9 @@ class BackoffTreeTopics(TopicEstimator):
         One entry for each pass: "lap" (its number), "objective", "n_topics", "seconds", "moved" (whether the tree
         grew or changed its shape), "n_tokens" (that the pass read: compare "objective" and "n_topics" of passes with
         the same number), "n_leaves", "alpha", "eta" (sums of the discounts), "alpha_last", "eta_last" (discounts of
-        the last level). For what is learned also "alpha_likelihood",
-        "eta_likelihood": the log-likelihood of the leaves that is maximised, in nats per token of a sample, at the last
-        search. A search takes place every `learn_every` sweeps, except while leaves are at random: before the first
-        sweep, and before the first sweep with a new level.
+        the last level). For what is learned also "alpha_likelihood", "eta_likelihood": the log-likelihood of the leaves
+        that is maximised, in nats per token of a sample, at the last search. A search takes place every `learn_every`
+        sweeps, except while leaves are at random: before the first sweep, and before the first sweep with a new level.
     n_laps_ : int
         Number of passes done (sweeps).
     start_seconds_ : float

@@ -54,14 +54,14 @@ class TreeSettings:
         return float(max(FIRST_TOKENS, LEAF_TOKENS * n_leaves))
 
     def passes_over_all(self, n_laps: int, n_tokens: float) -> float:
-        """Return how many passes over all of so many tokens the passes of a fit come to."""
+        """Return the work of a fit, in passes over all `n_tokens` tokens of a collection."""
         levels = [depth for depth in self.stages for _ in range(self.stage_sweeps)]
         levels += [self.shape.depth] * (n_laps - len(levels))
         parts = [self.tokens_for(done, self.shape.cut(depth).n_leaves) for done, depth in enumerate(levels)]
         return sum(min(1.0, part / n_tokens) for part in parts)
 
     def begins_with_part(self, n_tokens: float) -> bool:
-        """Whether the first pass reads a part of so many tokens."""
+        """Whether the first pass over a collection of `n_tokens` tokens reads only a part of it."""
         return self.tokens_for(0, self.first_shape.n_leaves) < n_tokens
 
 
@@ -161,7 +161,7 @@ class TreeLaps:
         values: dict[str, Any] = {
             "n_passes": sampler.n_passes,
             "branching": sampler.shape.as_values,
-            "n_blocks": len(leaves),
+            "n_read": len(leaves),
             "likelihood": dict(self._likelihood),
         }
         return arrays, values
@@ -178,7 +178,7 @@ class TreeLaps:
         sampler.shape, sampler.n_passes = shape, whole_number("n_passes", values["n_passes"])
         sampler.settled = sampler.n_passes > 0
         sampler.delta_doc, sampler.delta_word = arrays["delta_doc"], arrays["delta_word"]
-        n_read = whole_number("n_blocks", values["n_blocks"])
+        n_read = whole_number("n_read", values["n_read"])
         require(0 < n_read <= sampler.blocks.n_blocks, "its blocks are not those of these documents")
         sampler.blocks.n_read = n_read
         sampler.blocks.put(

@@ -110,9 +110,9 @@ class TreeSampler:
         return Discounts.of(self.delta_word, self.shape)
 
     def sweep(self, engine: Engine) -> float:
-        """Sample all tokens that are read; return the mean log probability of each word given all others.
+        """Sample all tokens that are read once.
 
-        It is that before the draw of its token.
+        Return the mean log probability of a word given all other tokens, before its own draw.
         """
         self.n_passes += 1
         task = self._work(engine, "tree", at_once=self.at_once)
@@ -123,7 +123,7 @@ class TreeSampler:
         return float(np.concatenate(log_p).sum() / self.blocks.n_tokens)
 
     def read(self, n_tokens: float, engine: Engine) -> None:
-        """Go on with at least so many tokens; those that join are placed by the trees of the words.  docs/math (T19)"""
+        """Read `n_tokens` tokens or more from now on. The trees of words place the new ones.         docs/math (T19)"""
         before, number = self.blocks.n_read, self.blocks.number_for(n_tokens)
         if number <= before:
             return

@@ -163,7 +163,7 @@ class Estimator(BaseEstimator):
         """Refuse what no fit could make sense of."""
 
     def _passes_over_all(self, documents: Any) -> float:
-        """Return how many passes over all documents the passes of a fit come to."""
+        """Return the work of a fit, in passes over all documents."""
         return float(self.n_laps)
 
     @abstractmethod
